@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util';
+import type { Experiment } from './experiment';
+
+/** What a command line asks for. */
+export interface Settings {
+  readonly isQuick: boolean;
+  readonly seeds: number;
+  readonly isResume: boolean;
+  readonly withPython: boolean;
+  /** Given with --out. */
+  readonly out: string | undefined;
+  /** The experiment's own options. */
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** A command line that can't be followed; the message is for the person who typed it. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Options that all experiments share, as --help shows them. */
+export const SHARED_OPTIONS = [
+  '--quick         everything runs, in seconds to a minute; no bar is judged',
+  '--seeds N       seeds 1..N',
+  '--resume        go on where it was broken off: finished seeds are not done again',
+  '--out DIR       where raw data, table and figure go (default: runs/)',
+  '--peer python   with the peers in Python, where they are installed',
+];
+
+/** Reads the arguments behind the experiment's name. @throws UsageError */
+export function readSettings(experiment: Experiment, args: readonly string[]): Settings {
+  const own = experiment.options ?? {};
+  const values = parse(experiment, args);
+  const peer = values['peer'];
+  if (peer !== undefined && peer !== 'python') throw new UsageError(`--peer: expected python, got ${peer}`);
+  return {
+    isQuick: values['quick'] === true,
+    isResume: values['resume'] === true,
+    withPython: peer === 'python',
+    seeds: readSeeds(values['seeds'], values['quick'] === true ? Math.min(2, experiment.seeds) : experiment.seeds),
+    out: values['out'] as string | undefined,
+    options: Object.fromEntries(
+      Object.entries(own).map(([name, option]) => [name, (values[name] as string | undefined) ?? option.default]),
+    ),
+  };
+}
+
+function parse(experiment: Experiment, args: readonly string[]): Record<string, string | boolean | undefined> {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const own = Object.keys(experiment.options ?? {}).map((name) => [name, text] as const);
+  const options = { quick: flag, resume: flag, seeds: text, out: text, peer: text, ...Object.fromEntries(own) };
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    const known = Object.keys(options).map((name) => `--${name}`);
+    throw new UsageError(`${(error as Error).message}\nThe options of ${experiment.name} are: ${known.join(', ')}`);
+  }
+}
+
+function readSeeds(given: string | boolean | undefined, byDefault: number): number {
+  if (given === undefined) return byDefault;
+  const seeds = Number(given);
+  if (!Number.isInteger(seeds) || seeds < 1)
+    throw new UsageError(`--seeds: expected a number of at least 1, got ${given}`);
+  return seeds;
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { markdownTable, textTable, writeFigure } from '@coplay/diagnostics';
+import type { Settings } from './command-line';
+import type { Context, Experiment } from './experiment';
+import { setAside, writeJson } from './files';
+import { createSeedLoop } from './seed-loop';
+
+/** A context, and what an experiment left in it. */
+export interface Workspace {
+  readonly context: Context;
+  /** Sections of the page, in order. */
+  readonly sections: readonly string[];
+  /** Names of figure files in the directory. */
+  readonly figures: readonly string[];
+}
+
+/** Makes the context of one run of an experiment, whose files go to `directory`. */
+export function createWorkspace(experiment: Experiment, settings: Settings, directory: string): Workspace {
+  const { isQuick, isResume, options, withPython } = settings;
+  const rawDirectory = join(directory, 'raw');
+  if (!isResume) setAside(rawDirectory);
+  const sections: string[] = [];
+  const figures: string[] = [];
+  const seeds = Array.from({ length: settings.seeds }, (_, i) => i + 1);
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const context: Context = {
+    isQuick,
+    seeds,
+    options,
+    withPython,
+    directory,
+    say,
+    seedLoop: createSeedLoop({
+      seeds,
+      directory: rawDirectory,
+      isResume,
+      identity: { experiment: experiment.name, isQuick, options: { ...options } },
+      say,
+    }),
+    raw: (name, data) => writeJson(join(rawDirectory, `${name}.json`), data),
+    table(title, rows) {
+      process.stdout.write(`\n${title}\n${textTable(rows)}`);
+      sections.push(`## ${title}\n\n${markdownTable(rows).trimEnd()}`);
+    },
+    async figure(suffix, svg) {
+      const stem = `${experiment.name}-${suffix}`;
+      await writeFigure(join(directory, stem), svg);
+      figures.push(`${stem}.svg`, `${stem}.png`);
+      sections.push(`![${suffix}](${stem}.svg)`);
+    },
+  };
+  return { context, sections, figures };
+}

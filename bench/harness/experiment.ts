@@ -1,0 +1,75 @@
+import type { Log } from '@coplay/core';
+import type { TableRow } from '@coplay/diagnostics';
+
+/** A bench (of speed) or a study (of learning): one file `NAME.ts` that exports one as `bench` or `study`. */
+export interface Experiment {
+  /** The file's name without `.ts`. */
+  readonly name: string;
+  /** One line for the list. */
+  readonly description: string;
+  /** Minutes that it takes at its default settings on two cores; at most 180. */
+  readonly minutes: number;
+  /** Seeds 1..n by default. */
+  readonly seeds: number;
+  /** Options of its own, all of them text: what each is and its default. */
+  readonly options?: Readonly<Record<string, OwnOption>>;
+  /** What must hold. Every one of them gets its value from `run`. */
+  readonly bars: Readonly<Record<string, Bar>>;
+  run(context: Context): Promise<Outcome>;
+}
+
+/** An option such as `--size 8`. */
+export interface OwnOption {
+  readonly what: string;
+  readonly default: string;
+}
+
+/** A value must be at least, or at most, so much. */
+export type Bar = { readonly what: string } & ({ readonly atLeast: number } | { readonly atMost: number });
+
+/** What an experiment found. */
+export interface Outcome {
+  /** Every figure worth keeping, as JSON. */
+  readonly figures: Readonly<Record<string, unknown>>;
+  /** The value for each bar. */
+  readonly bars: Readonly<Record<string, number>>;
+}
+
+/** What an experiment is given. */
+export interface Context {
+  /** Everything is to run, in seconds; nothing is judged. */
+  readonly isQuick: boolean;
+  /** 1..n */
+  readonly seeds: readonly number[];
+  /** Its own options, defaults filled in. */
+  readonly options: Readonly<Record<string, string>>;
+  /** Whether peers in Python are asked for. */
+  readonly withPython: boolean;
+  /** Where its files go. */
+  readonly directory: string;
+  /** A line for whoever waits (stderr). */
+  say(line: string): void;
+  /**
+   * Does `work` for each seed and keeps what it returns, as JSON, in `raw/LABEL-seed-N.json`: with --resume a seed that was
+   * finished, at the same settings, isn't done again.
+   *
+   * @returns what `work` returned for each seed, as JSON gives it back
+   */
+  seedLoop<T>(label: string, work: (seed: number, place: SeedPlace) => T | Promise<T>): Promise<T[]>;
+  /** Keeps data as `raw/NAME.json`. */
+  raw(name: string, data: unknown): void;
+  /** Prints a table, and puts it into the experiment's page. */
+  table(title: string, rows: readonly TableRow[]): void;
+  /** Writes `NAME-suffix.svg` and `.png` and puts the figure into the experiment's page. */
+  figure(suffix: string, svg: string): Promise<void>;
+}
+
+/** Where one seed of a loop puts things. */
+export interface SeedPlace {
+  /** Its own, for the files of a run; kept for --resume. */
+  readonly directory: string;
+  /** Whether a run that was broken off may lie there to be gone on with. */
+  readonly mayResume: boolean;
+  /** A progress line on stderr, and `log.jsonl` in the directory. */
+  readonly log: readonly Log[];
+}

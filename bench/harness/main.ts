@@ -1,0 +1,67 @@
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { textTable } from '@coplay/diagnostics';
+import { slowdown, spoken } from './calibration';
+import { describeAll, load, type Shelf } from './catalogue';
+import { readSettings, type Settings, UsageError } from './command-line';
+import { createWorkspace } from './context';
+import type { Experiment } from './experiment';
+import { writeJson, writeWhole } from './files';
+import { barRows, makePage } from './page';
+import { exitStatus, makeResults, type Results } from './results';
+
+/**
+ * The command line of benches and studies. Ends the process: status 0 when every bar holds, 1 when one doesn't, 2 when it could not
+ * be run.
+ */
+export async function main(shelf: Shelf, args: readonly string[]): Promise<void> {
+  try {
+    const [name, ...rest] = args;
+    if (name === undefined || name === '--help') return end(await describeAll(shelf), 0);
+    const results = await runExperiment(shelf, name, rest);
+    end(`RESULT ${JSON.stringify(results)}\n`, exitStatus(results));
+  } catch (error) {
+    const isUsage = error instanceof UsageError;
+    process.stderr.write(`${isUsage ? error.message : (error as Error).stack}\n`);
+    end('', 2);
+  }
+}
+
+/** Runs one by its name and writes its files. */
+async function runExperiment(shelf: Shelf, name: string, args: readonly string[]): Promise<Results> {
+  const experiment = await load(shelf, name);
+  const settings = readSettings(experiment, args);
+  const directory = settings.out ?? join(shelf.folder, '..', 'runs', settings.isQuick ? 'quick' : '', shelf.kind, name);
+  const { context, sections, figures } = createWorkspace(experiment, settings, directory);
+  context.say(announce(experiment, settings, directory));
+
+  const start = performance.now();
+  const outcome = await experiment.run(context);
+  const seconds = (performance.now() - start) / 1000;
+  const command = ['npm run', shelf.kind, '--', name, ...args].join(' ');
+  const results = makeResults(experiment, settings, outcome, { command, seconds });
+
+  writeJson(join(directory, `${name}.json`), results);
+  writeWhole(join(directory, `${name}.md`), makePage(results, sections));
+  const files = [`${name}.json`, `${name}.md`, ...figures];
+  if (!settings.isQuick) publish(directory, shelf.results ?? join(shelf.folder, 'results'), files);
+  process.stdout.write(`\n${textTable(barRows(results.bars))}\n`);
+  return results;
+}
+
+function announce({ name, minutes, seeds }: Experiment, settings: Settings, directory: string): string {
+  if (settings.isQuick) return `${name}, quick: up to a minute; files go to ${directory}`;
+  const here = minutes * (settings.seeds / seeds) * slowdown();
+  return `${name}: about ${spoken(here)} on this machine, ${settings.seeds} seeds; files go to ${directory}`;
+}
+
+/** Copies what is committed: small files only, no raw data. */
+function publish(from: string, to: string, files: readonly string[]): void {
+  mkdirSync(to, { recursive: true });
+  for (const file of files) copyFileSync(join(from, file), join(to, file));
+}
+
+/** Leaves when all has been written, whatever an experiment left running. */
+function end(text: string, status: number): void {
+  process.stdout.write(text, () => process.exit(status));
+}

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { jsonLines, progress } from '@coplay/diagnostics';
+import { spoken } from './calibration';
+import type { Context, SeedPlace } from './experiment';
+import { readJson, writeJson } from './files';
+
+/** What a seed's raw data must agree in before they are used again. */
+type Identity = Readonly<Record<string, unknown>>;
+
+/** What a loop over seeds needs to know. */
+export interface SeedLoopSetup {
+  readonly seeds: readonly number[];
+  /** Where raw data go. */
+  readonly directory: string;
+  readonly isResume: boolean;
+  /** Settings that change what a seed gives, such as the experiment's own options. */
+  readonly identity: Identity;
+  say(line: string): void;
+}
+
+/** Makes {@link Context.seedLoop}. */
+export function createSeedLoop(setup: SeedLoopSetup): Context['seedLoop'] {
+  return async <T>(label: string, work: (seed: number, place: SeedPlace) => T | Promise<T>) => {
+    const results: T[] = [];
+    for (const seed of setup.seeds) results.push(await oneSeed(setup, label, seed, work));
+    return results;
+  };
+}
+
+async function oneSeed<T>(
+  setup: SeedLoopSetup,
+  label: string,
+  seed: number,
+  work: (seed: number, place: SeedPlace) => T | Promise<T>,
+): Promise<T> {
+  const { seeds, isResume, say } = setup;
+  const stem = join(setup.directory, `${fileName(label)}-seed-${seed}`);
+  const identity = { ...setup.identity, label, seed };
+  const title = `${label}, seed ${seed} of ${seeds.length}`;
+  const kept = isResume ? finished(`${stem}.json`, identity) : undefined;
+  if (kept) {
+    say(`${title}: was finished before`);
+    return kept.data as T;
+  }
+  say(title);
+  const start = performance.now();
+  const data = await work(seed, { directory: stem, mayResume: isResume, log: [progress(), jsonLines(stem)] });
+  writeJson(`${stem}.json`, { identity, data });
+  say(`${title}: took ${spoken((performance.now() - start) / 60_000)}`);
+  // As a resumed loop would give it: JSON knows no NaN.
+  return JSON.parse(JSON.stringify(data)) as T;
+}
+
+function finished(path: string, identity: Identity): { data: unknown } | undefined {
+  const kept = readJson(path) as { identity: Identity; data: unknown } | undefined;
+  return kept && isDeepStrictEqual(kept.identity, identity) ? kept : undefined;
+}
+
+function fileName(label: string): string {
+  return label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+}

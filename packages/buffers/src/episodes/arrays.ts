@@ -1,0 +1,130 @@
+import {
+  type AgentId,
+  type ArrayOf,
+  type DType,
+  dtypeOf,
+  type Experience,
+  fail,
+  type NamedArrays,
+  type ObservationArrays,
+  type ObservationSpec,
+  show,
+  type TypedArray,
+} from '@coplay/core';
+import { stepFields } from './fields';
+
+/** An {@link Experience} as JSON and named arrays, for files and checkpoints. */
+export interface ExperienceArrays {
+  readonly about: ExperienceAbout;
+  /** `rewards` [E, T, A], `observations/grid` [E, T, A, H, W, C], `extras/logProbs`, `cuts/env` [N], ... */
+  readonly arrays: NamedArrays;
+}
+
+/** What isn't an array. */
+export type ExperienceAbout = {
+  readonly format: 'coplay-experience';
+  readonly version: 1;
+  readonly agents: readonly AgentId[];
+  readonly observation: ObservationSpec;
+  readonly envs: number;
+  readonly steps: number;
+  readonly actionCount: number;
+};
+
+/** Takes experience apart. The arrays are those of the experience, not copies. */
+export function experienceArrays(experience: Experience): ExperienceArrays {
+  const { agents, observation, envs, steps, actionCount, cuts } = experience;
+  const arrays: NamedArrays = {};
+  for (const { name, data, of, shape } of stepFields(experience)) {
+    arrays[name] = { data, shape: [envs, steps, ...(of === 'step' ? [] : [agents.length]), ...shape] };
+  }
+  arrays['lengths'] = { data: experience.lengths, shape: [envs] };
+  arrays['isImagined'] = { data: experience.isImagined, shape: [envs] };
+  const count = cuts.env.length;
+  arrays['cuts/env'] = { data: cuts.env, shape: [count] };
+  arrays['cuts/step'] = { data: cuts.step, shape: [count] };
+  arrays['cuts/masks'] = { data: cuts.masks, shape: [count, agents.length, actionCount] };
+  arrays['cuts/previousActions'] = { data: cuts.previousActions, shape: [count, agents.length] };
+  for (const [name, { shape }] of Object.entries(observation)) {
+    arrays[`cuts/observations/${name}`] = { data: cuts.observations[name], shape: [count, agents.length, ...shape] };
+  }
+  const about = { format: 'coplay-experience', version: 1, agents, observation, envs, steps, actionCount } as const;
+  return { about, arrays };
+}
+
+/**
+ * Puts experience together again.
+ *
+ * @throws CoplayError for another format or a newer version, and for arrays that are missing or of another shape
+ */
+export function experienceFrom({ about, arrays }: ExperienceArrays, where = 'experienceFrom'): Experience {
+  checkFormat(where, about);
+  const { agents, observation, envs, steps, actionCount } = about;
+  const count = agents.length;
+  const cutCount = arrays['cuts/env']?.shape[0] ?? 0;
+  const take = <D extends DType>(dtype: D, name: string, ...shape: readonly number[]) =>
+    takeArray(where, arrays, name, dtype, shape) as ArrayOf<D>;
+  const look = (prefix: string, ...lead: readonly number[]): ObservationArrays =>
+    Object.fromEntries(
+      Object.entries(observation).map(([key, { dtype, shape }]) => {
+        return [key, take(dtype, `${prefix}/${key}`, ...lead, ...shape)];
+      }),
+    );
+  return {
+    ...{ agents, observation, envs, steps, actionCount },
+    observations: look('observations', envs, steps, count),
+    masks: take('uint8', 'masks', envs, steps, count, actionCount),
+    actions: take('int32', 'actions', envs, steps, count),
+    previousActions: take('int32', 'previousActions', envs, steps, count),
+    rewards: take('float32', 'rewards', envs, steps, count),
+    active: take('uint8', 'active', envs, steps, count),
+    terminated: take('uint8', 'terminated', envs, steps, count),
+    truncated: take('uint8', 'truncated', envs, steps, count),
+    isFirst: take('uint8', 'isFirst', envs, steps),
+    ended: take('uint8', 'ended', envs, steps),
+    lengths: take('int32', 'lengths', envs),
+    isImagined: take('uint8', 'isImagined', envs),
+    cuts: {
+      env: take('int32', 'cuts/env', cutCount),
+      step: take('int32', 'cuts/step', cutCount),
+      observations: look('cuts/observations', cutCount, count),
+      masks: take('uint8', 'cuts/masks', cutCount, count, actionCount),
+      previousActions: take('int32', 'cuts/previousActions', cutCount, count),
+    },
+    extras: takeExtras(where, arrays, [envs, steps, count]),
+  };
+}
+
+function checkFormat(where: string, about: ExperienceAbout): void {
+  if (about?.format !== 'coplay-experience') {
+    fail(where, 'the format coplay-experience', show(about?.format), 'Give what saveExperience wrote.');
+  }
+  if (about.version !== 1) {
+    fail(where, 'version 1', show(about.version), 'Read it with the version of @coplay/buffers that wrote it.');
+  }
+}
+
+function takeArray(
+  where: string,
+  arrays: NamedArrays,
+  name: string,
+  dtype: DType,
+  shape: readonly number[],
+): TypedArray {
+  const array = arrays[name];
+  const got = array ? `${dtypeOf(array.data)} [${array.shape}]` : 'none';
+  const expected = `${dtype} [${shape}]`;
+  if (got !== expected) fail(where, `${name} of ${expected}`, got, 'The data are damaged or not experience.');
+  return array.data;
+}
+
+/** Every array under `extras/`; they begin with [E, T, A]. */
+function takeExtras(where: string, arrays: NamedArrays, lead: readonly number[]): NamedArrays {
+  const extras: NamedArrays = {};
+  for (const name of Object.keys(arrays).filter((key) => key.startsWith('extras/'))) {
+    const { data, shape } = arrays[name];
+    takeArray(where, arrays, name, dtypeOf(data), [...lead, ...shape.slice(3)]);
+    extras[name.slice('extras/'.length)] = { data, shape };
+  }
+  return extras;
+}

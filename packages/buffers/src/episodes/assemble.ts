@@ -1,0 +1,120 @@
+import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow, type Experience } from '@coplay/core';
+import { allocateExtras, checkSameKind, type StepField, stepFields, stepWidth } from './fields';
+
+/** Consecutive steps of one environment. */
+export interface Piece {
+  readonly source: Experience;
+  readonly env: number;
+  readonly start: number;
+  readonly length: number;
+}
+
+/**
+ * Experience made of pieces: each list of pieces becomes one row, its pieces one behind the other. Everything else here
+ * (slices, episodes, segments, joins) is a choice of pieces, so that no field can get out of step with another.
+ *
+ * A row is cut where one of its pieces was cut by a time limit, and at its end unless the episode ended there.
+ *
+ * @param like   gives agents, spaces and extras; every source must have the same
+ * @param rows   E lists of pieces; all pieces of a row are real, or all are imagined
+ * @param steps  T; rows that are shorter are padded with zeros
+ */
+export function assemble(
+  where: string,
+  like: Experience,
+  rows: readonly (readonly Piece[])[],
+  steps: number,
+): Experience {
+  const spec = { agents: like.agents, observation: like.observation, actions: like.actionCount };
+  const extras = allocateExtras(like.extras, rows.length, steps);
+  const result: Experience = { ...allocateExperience(spec, rows.length, steps), extras };
+  const target = fieldsByName(result);
+  const sources = new Map<Experience, StepField[]>();
+  for (const { source } of rows.flat()) {
+    if (sources.has(source)) continue;
+    checkSameKind(where, like, source);
+    sources.set(source, stepFields(source));
+  }
+  rows.forEach((pieces, row) => {
+    let offset = 0;
+    for (const piece of pieces) {
+      for (const field of sources.get(piece.source) as StepField[]) {
+        const width = stepWidth(field, like.agents.length);
+        const from = (piece.env * piece.source.steps + piece.start) * width;
+        const values = field.data.subarray(from, from + piece.length * width);
+        target[field.name].data.set(values, (row * steps + offset) * width);
+      }
+      offset += piece.length;
+    }
+    result.lengths[row] = offset;
+    if (pieces.length > 0) result.isImagined[row] = pieces[0].source.isImagined[pieces[0].env];
+  });
+  return { ...result, cuts: assembleCuts(spec, rows) };
+}
+
+function fieldsByName(experience: Experience): Record<string, StepField> {
+  return Object.fromEntries(stepFields(experience).map((field) => [field.name, field]));
+}
+
+/** What was seen after a step: `index` is a cut's number, or an environment and step that follow it. */
+interface Look {
+  readonly row: number;
+  readonly step: number;
+  readonly from: Pick<Cuts, 'observations' | 'masks' | 'previousActions'>;
+  readonly index: number;
+}
+
+function assembleCuts(spec: Parameters<typeof allocateCuts>[0], rows: readonly (readonly Piece[])[]): Cuts {
+  const cutsOf = indexCuts(rows);
+  const looks = rows.flatMap((pieces, row) => looksOf(pieces, row, cutsOf));
+  const cuts = allocateCuts(spec, looks.length);
+  const agents = spec.agents.length;
+  looks.forEach(({ row, step, from, index }, n) => {
+    cuts.env[n] = row;
+    cuts.step[n] = step;
+    for (let agent = 0; agent < agents; agent++) {
+      copyObservation(
+        spec.observation,
+        from.observations,
+        index * agents + agent,
+        cuts.observations,
+        n * agents + agent,
+      );
+    }
+    copyRow(from.masks, index, cuts.masks, n, agents * spec.actions);
+    copyRow(from.previousActions, index, cuts.previousActions, n, agents);
+  });
+  return cuts;
+}
+
+/** The numbers of a source's cuts by environment and step. */
+type CutIndex = Map<Experience, Map<number, number>>;
+
+function indexCuts(rows: readonly (readonly Piece[])[]): CutIndex {
+  const index: CutIndex = new Map();
+  for (const { source } of rows.flat()) {
+    if (index.has(source)) continue;
+    const { env, step } = source.cuts;
+    index.set(source, new Map(Array.from(env, (e, n) => [e * source.steps + step[n], n])));
+  }
+  return index;
+}
+
+function looksOf(pieces: readonly Piece[], row: number, cutsOf: CutIndex): Look[] {
+  const looks: Look[] = [];
+  let offset = 0;
+  pieces.forEach(({ source, env, start, length }, p) => {
+    for (let t = start; t < start + length; t++) {
+      const place = env * source.steps + t;
+      const isLast = p === pieces.length - 1 && t === start + length - 1;
+      const ended = source.ended[place] === 1;
+      if (!ended && !isLast) continue;
+      const step = offset + t - start;
+      const cut = cutsOf.get(source)?.get(place);
+      if (cut !== undefined) looks.push({ row, step, from: source.cuts, index: cut });
+      else if (!ended && t + 1 < source.lengths[env]) looks.push({ row, step, from: source, index: place + 1 });
+    }
+    offset += length;
+  });
+  return looks;
+}

@@ -1,0 +1,59 @@
+import { type Experience, fail, type SavedState, show } from '@coplay/core';
+import { type ExperienceArrays, experienceArrays, experienceFrom } from './arrays';
+import { assemble, type Piece } from './assemble';
+import { allEnvs } from './select';
+import { endsEpisode, episodesOf, startsEpisode } from './split';
+
+/** Puts whole episodes together from segments that follow one another. */
+export interface EpisodeCollector {
+  /**
+   * Takes the next segment of every environment.
+   *
+   * @returns the episodes that ended in it, whole, one in each row [N, T, ...]; N may be 0. An episode whose start was
+   *          never seen is left out
+   */
+  push(segment: Experience): Experience;
+  /** The beginnings of the episodes that go on. */
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+/** A collector that has seen nothing yet. Extras are kept with their steps. */
+export function createEpisodeCollector(): EpisodeCollector {
+  let pending: Experience | undefined;
+
+  const begun = (env: number): Piece[] => {
+    const length = pending?.lengths[env] ?? 0;
+    return pending !== undefined && length > 0 ? [{ source: pending, env, start: 0, length }] : [];
+  };
+
+  return {
+    push(segment) {
+      if (pending !== undefined && pending.envs !== segment.envs) {
+        const remedy = 'Push the segments of one rollout, or make a collector for each.';
+        fail('episodeCollector.push', `${pending.envs} environments`, show(segment.envs), remedy);
+      }
+      const finished: Piece[][] = [];
+      const unfinished = allEnvs(segment).map((env) => {
+        let before = begun(env);
+        for (const piece of episodesOf(segment, env)) {
+          const pieces = before.length > 0 ? [...before, piece] : startsEpisode(piece) ? [piece] : [];
+          before = endsEpisode(piece) ? [] : pieces;
+          if (endsEpisode(piece) && pieces.length > 0) finished.push(pieces);
+        }
+        return before;
+      });
+      const episodes = assemble('episodeCollector.push', segment, finished, longest(finished));
+      pending = assemble('episodeCollector.push', segment, unfinished, longest(unfinished));
+      return episodes;
+    },
+    state: () => (pending === undefined ? {} : { ...experienceArrays(pending) }),
+    restore(saved) {
+      pending = Object.keys(saved).length === 0 ? undefined : experienceFrom(saved as unknown as ExperienceArrays);
+    },
+  };
+}
+
+function longest(rows: readonly (readonly Piece[])[]): number {
+  return Math.max(0, ...rows.map((pieces) => pieces.reduce((sum, piece) => sum + piece.length, 0)));
+}

@@ -1,0 +1,65 @@
+import { dtypeOf, type Experience, fail, type NamedArrays, sizeOf, type TypedArray } from '@coplay/core';
+
+/** An array of an {@link Experience} that has something for each step of each environment. */
+export interface StepField {
+  /** As in files: `rewards`, `observations/grid`, `extras/logProbs`. */
+  readonly name: string;
+  readonly data: TypedArray;
+  /** `agent`: [E, T, A, ...shape], each agent has its own; `everyone`: [E, T, A], of interest to each; `step`: [E, T] */
+  readonly of: 'agent' | 'everyone' | 'step';
+  /** What one agent (or step) has. */
+  readonly shape: readonly number[];
+}
+
+/** All arrays with an entry for each step, in a fixed order. */
+export function stepFields(experience: Experience): StepField[] {
+  const { observation, observations, extras, actionCount } = experience;
+  const agent = (name: string, data: TypedArray, shape: readonly number[] = []): StepField => {
+    return { name, data, of: 'agent', shape };
+  };
+  return [
+    ...Object.keys(observation).map((key) => agent(`observations/${key}`, observations[key], observation[key].shape)),
+    agent('masks', experience.masks, [actionCount]),
+    agent('actions', experience.actions),
+    { name: 'previousActions', data: experience.previousActions, of: 'everyone', shape: [] },
+    agent('rewards', experience.rewards),
+    agent('active', experience.active),
+    agent('terminated', experience.terminated),
+    agent('truncated', experience.truncated),
+    { name: 'isFirst', data: experience.isFirst, of: 'step', shape: [] },
+    { name: 'ended', data: experience.ended, of: 'step', shape: [] },
+    ...Object.entries(extras).map(([key, { data, shape }]) => agent(`extras/${key}`, data, shape.slice(3))),
+  ];
+}
+
+/** Values that a field has for one step: those of all agents. */
+export function stepWidth(field: StepField, agents: number): number {
+  return field.of === 'step' ? 1 : agents * sizeOf(field.shape);
+}
+
+/** Refuses experience of other agents, observations, actions or extras than `like`, by field. */
+export function checkSameKind(where: string, like: Experience, other: Experience): void {
+  if (like === other) return;
+  const [expected, got] = [like, other].map(describeFields);
+  for (const name of new Set([...Object.keys(expected), ...Object.keys(got)])) {
+    if (expected[name] === got[name]) continue;
+    const expectation = `${name}: ${expected[name] ?? 'none'}`;
+    fail(where, expectation, got[name] ?? 'none', 'Experience can be joined where all fields are the same.');
+  }
+}
+
+function describeFields(experience: Experience): Record<string, string> {
+  const fields = stepFields(experience).map(({ name, data, shape }) => [name, `${dtypeOf(data)} [${shape}]`]);
+  return { agents: experience.agents.join(', '), ...Object.fromEntries(fields) };
+}
+
+/** Zeroed extras of the same names and dtypes for other numbers of environments and steps. */
+export function allocateExtras(extras: NamedArrays, envs: number, steps: number): NamedArrays {
+  return Object.fromEntries(
+    Object.entries(extras).map(([name, { data, shape }]) => {
+      const full = [envs, steps, ...shape.slice(2)];
+      const zeroed = new (data.constructor as new (length: number) => TypedArray)(sizeOf(full));
+      return [name, { data: zeroed, shape: full }];
+    }),
+  );
+}

@@ -1,0 +1,104 @@
+import {
+  allocate,
+  copyRow,
+  dtypeOf,
+  type Experience,
+  fail,
+  type NamedArrays,
+  type NDArray,
+  show,
+  sizeOf,
+} from '@coplay/core';
+import { gatherRows } from '../rows';
+import { type StepField, stepFields } from './fields';
+import { splitSegments } from './split';
+
+/** Options of {@link agentSequences}. */
+export interface AgentSequencesOptions {
+  /** L, steps in a sequence; at least 1 */
+  readonly length: number;
+  /** Extras of which only the first step's value is wanted, [B, ...]: stored recurrent states. Default none */
+  readonly states?: readonly string[];
+}
+
+/**
+ * One agent's steps as rows: those in which it was active, by environment and time.
+ *
+ * @param seat  the agent's index in `experience.agents`
+ * @returns `observations/<field>` [B, ...], `masks` [B, K], `actions`, `rewards`, `terminated`, `truncated`, `isFirst`,
+ *          `ended`, `isImagined` [B], `previousActions` [B, A] of everyone, and each extra by its name [B, ...]
+ */
+export function agentRows(experience: Experience, seat: number): NamedArrays {
+  checkSeat('agentRows', experience, seat);
+  const { active, ...columns } = agentColumns(experience, seat);
+  return gatherRows(
+    columns,
+    indicesWhere(active.data.length, (row) => active.data[row] === 1),
+  );
+}
+
+/**
+ * One agent's steps as sequences of L, [B, L, ...], for recurrent networks: the streams cut from their start, padded at
+ * their end, without sequences in which the agent was never active. Episodes may begin within a sequence.
+ *
+ * @returns the fields of {@link agentRows} as [B, L, ...] and `active` [B, L], 0 in padding and where the agent was
+ *          absent; but `isImagined` [B], and the `states` [B, ...] as they were stored in the first step
+ */
+export function agentSequences(experience: Experience, seat: number, options: AgentSequencesOptions): NamedArrays {
+  const { length, states = [] } = options;
+  checkSeat('agentSequences', experience, seat);
+  const segments = splitSegments(experience, length);
+  const columns = agentColumns(segments, seat);
+  const sequences: NamedArrays = {};
+  for (const [name, { data, shape }] of Object.entries(columns)) {
+    sequences[name] = { data, shape: [segments.envs, length, ...shape.slice(1)] };
+  }
+  const starts = Int32Array.from({ length: segments.envs }, (_, i) => i * length);
+  for (const name of ['isImagined', ...states]) {
+    const column = columns[name] ?? refuseState(name, experience);
+    sequences[name] = gatherRows({ column }, starts)['column'];
+  }
+  const { active } = sequences;
+  const isUsed = (row: number) => active.data.subarray(row * length, (row + 1) * length).includes(1);
+  return gatherRows(sequences, indicesWhere(segments.envs, isUsed));
+}
+
+/** All E T steps of one agent, [E T, ...] for each field. */
+function agentColumns(experience: Experience, seat: number): NamedArrays {
+  const agents = experience.agents.length;
+  const isImagined = Uint8Array.from({ length: experience.envs * experience.steps }, (_, row) => {
+    return experience.isImagined[Math.floor(row / experience.steps)];
+  });
+  const columns: NamedArrays = { isImagined: { data: isImagined, shape: [isImagined.length] } };
+  for (const field of stepFields(experience)) {
+    const name = field.name.replace(/^extras\//, '');
+    if (name in columns) fail('agentRows', 'extras with names of their own', show(name), 'Rename the extra.');
+    columns[name] = agentColumn(field, seat, agents);
+  }
+  return columns;
+}
+
+function agentColumn({ data, of, shape }: StepField, seat: number, agents: number): NDArray {
+  if (of === 'step') return { data, shape: [data.length] };
+  if (of === 'everyone') return { data, shape: [data.length / agents, agents] };
+  const size = sizeOf(shape);
+  const rows = data.length / (agents * size);
+  const column = allocate(dtypeOf(data), rows * size);
+  for (let row = 0; row < rows; row++) copyRow(data, row * agents + seat, column, row, size);
+  return { data: column, shape: [rows, ...shape] };
+}
+
+function checkSeat(where: string, experience: Experience, seat: number): void {
+  if (Number.isInteger(seat) && seat >= 0 && seat < experience.agents.length) return;
+  const expected = `a seat from 0 to ${experience.agents.length - 1}`;
+  fail(where, expected, show(seat), 'Give the index of the agent in experience.agents.');
+}
+
+function refuseState(name: string, experience: Experience): never {
+  const known = Object.keys(experience.extras).join(', ') || 'none';
+  fail('agentSequences', `states among the extras: ${known}`, show(name), 'Let the agent give it with its extras.');
+}
+
+function indicesWhere(count: number, isWanted: (row: number) => boolean): Int32Array {
+  return Int32Array.from({ length: count }, (_, row) => row).filter(isWanted);
+}

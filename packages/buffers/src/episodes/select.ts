@@ -1,0 +1,52 @@
+import { type Experience, fail, show } from '@coplay/core';
+import { assemble, type Piece } from './assemble';
+
+/**
+ * Experience of several environments below one another, [E1 + E2 + ..., T, ...]; T is the longest, shorter ones are
+ * padded.
+ *
+ * @throws CoplayError where agents, spaces or extras differ
+ */
+export function concatExperience(parts: readonly Experience[]): Experience {
+  if (parts.length === 0) fail('concatExperience', 'at least one part', 'none', 'Give the experience to join.');
+  const rows = parts.flatMap((source) => allEnvs(source).map((env) => [wholeRow(source, env)]));
+  return assemble('concatExperience', parts[0], rows, Math.max(...parts.map((part) => part.steps)));
+}
+
+/** The environments with the given indices, in that order. */
+export function selectEnvs(experience: Experience, envs: readonly number[]): Experience {
+  for (const env of envs) {
+    if (!Number.isInteger(env) || env < 0 || env >= experience.envs) {
+      const expected = `environments from 0 to ${experience.envs - 1}`;
+      fail('selectEnvs', expected, show(env), 'Give indices of environments.');
+    }
+  }
+  const rows = envs.map((env) => [wholeRow(experience, env)]);
+  return assemble('selectEnvs', experience, rows, experience.steps);
+}
+
+/**
+ * The steps from `start` up to, but not including, `end` of every environment. Where the stream went on after them, the
+ * new end is a cut.
+ */
+export function sliceSteps(experience: Experience, start: number, end: number): Experience {
+  const isValid =
+    Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end && end <= experience.steps;
+  if (!isValid) {
+    fail('sliceSteps', `0 <= start <= end <= ${experience.steps}`, `${show(start)} to ${show(end)}`, 'Change them.');
+  }
+  const rows = allEnvs(experience).map((env) => {
+    const length = Math.max(0, Math.min(end, experience.lengths[env]) - start);
+    return [{ source: experience, env, start: Math.min(start, experience.lengths[env]), length }];
+  });
+  return assemble('sliceSteps', experience, rows, end - start);
+}
+
+/** 0 to E - 1. */
+export function allEnvs({ envs }: Experience): number[] {
+  return Array.from({ length: envs }, (_, env) => env);
+}
+
+function wholeRow(source: Experience, env: number): Piece {
+  return { source, env, start: 0, length: source.lengths[env] };
+}

@@ -1,0 +1,80 @@
+import { checkOptions, type Experience, fail, show } from '@coplay/core';
+import { z } from 'zod';
+import { assemble, type Piece } from './assemble';
+import { allEnvs } from './select';
+
+/** Options of {@link splitEpisodes}. */
+export interface SplitEpisodesOptions {
+  /** What becomes of episodes whose start or end lies outside the stream: `drop` (default) or `keep` */
+  readonly partial?: 'drop' | 'keep' | undefined;
+  /** T of the result; at least the longest episode, which is the default */
+  readonly steps?: number | undefined;
+}
+
+const schema = z.strictObject({
+  partial: z.enum(['drop', 'keep']).default('drop'),
+  steps: z.int().min(1).optional(),
+});
+
+/**
+ * One episode in each row, [N, T, ...], padded with zeros after `lengths`. Order: by environment, then by time.
+ *
+ * @param experience  streams in which episodes follow one another
+ */
+export function splitEpisodes(experience: Experience, options: SplitEpisodesOptions = {}): Experience {
+  const { partial, steps } = checkOptions('splitEpisodes', schema, options);
+  const pieces = allEnvs(experience)
+    .flatMap((env) => episodesOf(experience, env))
+    .filter((piece) => partial === 'keep' || (startsEpisode(piece) && endsEpisode(piece)));
+  const longest = Math.max(0, ...pieces.map((piece) => piece.length));
+  if (steps !== undefined && steps < longest) {
+    fail('splitEpisodes', `steps of at least ${longest}, the longest episode`, show(steps), 'Give more steps.');
+  }
+  return assemble(
+    'splitEpisodes',
+    experience,
+    pieces.map((piece) => [piece]),
+    steps ?? longest,
+  );
+}
+
+/**
+ * Segments of L steps, [N, L, ...]: each stream cut from its start, the last segment padded with zeros. Episodes may
+ * begin within a segment: `isFirst` says where. All extras are kept, so that a segment starts with the recurrent state
+ * that was stored in its first step.
+ */
+export function splitSegments(experience: Experience, length: number): Experience {
+  if (!Number.isInteger(length) || length < 1) {
+    fail('splitSegments', 'a length of at least 1', show(length), 'Give the number of steps of a segment.');
+  }
+  const pieces = allEnvs(experience).flatMap((env) => {
+    const filled = experience.lengths[env];
+    return Array.from({ length: Math.ceil(filled / length) }, (_, i) => {
+      return [{ source: experience, env, start: i * length, length: Math.min(length, filled - i * length) }];
+    });
+  });
+  return assemble('splitSegments', experience, pieces, length);
+}
+
+/** The episodes of one stream, whole or not. */
+export function episodesOf(source: Experience, env: number): Piece[] {
+  const pieces: Piece[] = [];
+  let start = 0;
+  for (let t = 0; t < source.lengths[env]; t++) {
+    const isLast = source.ended[env * source.steps + t] === 1 || t === source.lengths[env] - 1;
+    if (!isLast) continue;
+    pieces.push({ source, env, start, length: t + 1 - start });
+    start = t + 1;
+  }
+  return pieces;
+}
+
+/** Whether a piece begins where an episode does. */
+export function startsEpisode({ source, env, start }: Piece): boolean {
+  return source.isFirst[env * source.steps + start] === 1;
+}
+
+/** Whether a piece ends where an episode does. */
+export function endsEpisode({ source, env, start, length }: Piece): boolean {
+  return source.ended[env * source.steps + start + length - 1] === 1;
+}

@@ -1,0 +1,46 @@
+import { fail } from '@coplay/core';
+import { decodeNpy, joinBytes, npyParts, type StoredArray } from './npy';
+import { type ByteSource, readZip } from './zip-read';
+import { zipParts } from './zip-write';
+
+/** Named arrays as in a file. */
+export type StoredArrays = Record<string, StoredArray>;
+
+/**
+ * The bytes of a .npz file (a zip of .npy files), in pieces that are views of the arrays: what is written from them has
+ * to be written before the arrays change.
+ */
+export function npzParts(arrays: Readonly<StoredArrays>): Uint8Array[] {
+  return zipParts(
+    Object.entries(arrays).map(([name, array]) => {
+      if (name === '') fail('encodeNpz', 'names for all arrays', 'an empty one', 'Name the array.');
+      return { name: `${name}.npy`, parts: npyParts(`encodeNpz: ${name}`, array) };
+    }),
+  );
+}
+
+/** Named arrays as a .npz file; `numpy.load` reads it without pickles. Not compressed. */
+export function encodeNpz(arrays: Readonly<StoredArrays>): Uint8Array {
+  return joinBytes(npzParts(arrays));
+}
+
+/**
+ * Reads a .npz file, of this package or of numpy (`savez` and `savez_compressed`); for the types see {@link decodeNpy}.
+ *
+ * @param source  the bytes of the file, or a way to read them piece by piece
+ * @param where   what is read, for messages
+ * @throws CoplayError naming what is read, the array in it and what is wrong
+ */
+export function decodeNpz(source: Uint8Array | ByteSource, where = 'decodeNpz'): StoredArrays {
+  const bytes = source instanceof Uint8Array ? inMemory(source) : source;
+  const arrays: StoredArrays = {};
+  for (const { name, contents } of readZip(bytes, where)) {
+    const key = name.replace(/\.npy$/, '');
+    arrays[key] = decodeNpy(contents(), `${where}: ${key}`);
+  }
+  return arrays;
+}
+
+function inMemory(bytes: Uint8Array): ByteSource {
+  return { size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
+}

@@ -1,0 +1,206 @@
+import {
+  type AgentId,
+  fail,
+  type Generator,
+  type NamedArrays,
+  type NDArray,
+  ndarray,
+  type SavedState,
+  show,
+} from '@coplay/core';
+import { RowStore } from '../rows/row-store';
+import { allocateRows, checkRowSpec, gatherRows, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
+import { type MinibatchOptions, planMinibatches } from './plan';
+
+/** Numbers of rows by kind. */
+export interface RowCounts {
+  readonly real: number;
+  readonly imagined: number;
+}
+
+/**
+ * The rows that one learner is updated on: steps or sequences of one agent, or of several that share weights. Real and
+ * imagined rows are kept apart until they are mixed in minibatches.
+ */
+export interface PpoBuffer {
+  /** Rows held now. */
+  readonly rows: RowCounts;
+  /** Rows pushed so far by each agent; `clear` doesn't touch them. */
+  readonly pushed: Readonly<Record<AgentId, RowCounts>>;
+  /**
+   * Copies an agent's rows.
+   *
+   * @param agent  whose they are
+   * @param rows   steps [B, ...] or sequences [B, L, ...]. `isImagined` uint8 [B] is 1 where a model made the row. If
+   *               there are `weights`, float32 [B] or [B, L] and at least 0, they are kept (0 where a sequence is
+   *               padded); otherwise a row weighs 1
+   * @throws CoplayError for an agent that isn't the learner's, and for fields, dtypes or shapes unlike those before
+   */
+  push(agent: AgentId, rows: NamedArrays): void;
+  /**
+   * One pass over the rows in random order; every row that takes part comes exactly once, all its fields together.
+   * Yields the pushed fields and `weights`, float32 [B] unless the rows had their own: losses are to be averaged as
+   * sum(weights x loss) / sum(weights). The arrays are the caller's. How rows are divided is the rule of
+   * {@link planMinibatches}; nothing comes where there are no rows.
+   *
+   * Weights by `realRatio` p: where the rows' own weights in a minibatch sum to r for the real ones and i for the
+   * imagined ones, they are multiplied by p (r + i) / r and (1 - p) (r + i) / i: the real ones weigh p of the whole.
+   */
+  minibatches(generator: Generator, options?: MinibatchOptions): Iterable<NamedArrays>;
+  /** Forgets the rows, not what was counted. */
+  clear(): void;
+  /** Rows and counters. */
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+/**
+ * An empty buffer.
+ *
+ * @param agents  whose rows it takes; those of others are refused. By default anyone's
+ */
+export function createPpoBuffer({ agents }: { readonly agents?: readonly AgentId[] } = {}): PpoBuffer {
+  return new TwoStores(agents);
+}
+
+type Kind = 'real' | 'imagined';
+
+class TwoStores implements PpoBuffer {
+  private readonly stores = { real: new RowStore('ppoBuffer.push'), imagined: new RowStore('ppoBuffer.push') };
+  private counts: Record<AgentId, Record<Kind, number>>;
+  private spec: RowSpec | undefined;
+
+  constructor(private readonly agents: readonly AgentId[] | undefined) {
+    this.counts = Object.fromEntries((agents ?? []).map((agent) => [agent, { real: 0, imagined: 0 }]));
+  }
+
+  get rows(): RowCounts {
+    return { real: this.stores.real.length, imagined: this.stores.imagined.length };
+  }
+
+  get pushed(): Readonly<Record<AgentId, RowCounts>> {
+    return this.counts;
+  }
+
+  push(agent: AgentId, rows: NamedArrays): void {
+    this.checkAgent(agent);
+    const count = rowCount('ppoBuffer.push', rows);
+    checkReserved(rows);
+    const weighted = 'weights' in rows ? rows : { ...rows, weights: ndarray(new Float32Array(count).fill(1)) };
+    this.spec ??= rowSpecOf(weighted);
+    checkRowSpec('ppoBuffer.push', this.spec, weighted);
+    this.counts[agent] ??= { real: 0, imagined: 0 };
+    const flags = rows['isImagined'].data;
+    for (const kind of ['real', 'imagined'] as const) {
+      const own = firstIntegers(count).filter((row) => (flags[row] !== 0) === (kind === 'imagined'));
+      if (own.length === 0) continue;
+      this.stores[kind].append(own.length === count ? weighted : gatherRows(weighted, own));
+      this.counts[agent][kind] += own.length;
+    }
+  }
+
+  *minibatches(generator: Generator, options: MinibatchOptions = {}): globalThis.Generator<NamedArrays> {
+    const plans = planMinibatches(this.rows, options);
+    // Real rows are shuffled first and imagined ones after: a run without imagined data draws the same numbers.
+    const order = {
+      real: generator.shuffle(firstIntegers(sum(plans.map((plan) => plan.real)))),
+      imagined: generator.shuffle(firstIntegers(sum(plans.map((plan) => plan.imagined)))),
+    };
+    let real = 0;
+    let imagined = 0;
+    for (const plan of plans) {
+      const chosen = {
+        real: order.real.subarray(real, real + plan.real),
+        imagined: order.imagined.subarray(imagined, imagined + plan.imagined),
+      };
+      yield this.assemble(chosen, options);
+      real += plan.real;
+      imagined += plan.imagined;
+    }
+  }
+
+  clear(): void {
+    this.stores.real.clear();
+    this.stores.imagined.clear();
+  }
+
+  state(): SavedState {
+    const pushed = structuredClone(this.counts);
+    return { pushed, real: this.stores.real.state(), imagined: this.stores.imagined.state() };
+  }
+
+  restore(saved: SavedState): void {
+    const { pushed, real, imagined } = saved as Record<string, SavedState>;
+    const names = Object.keys(pushed ?? {});
+    if (pushed === undefined || (this.agents !== undefined && names.join() !== this.agents.join())) {
+      const expected = `a buffer of ${this.agents?.join(', ') ?? 'any agents'}`;
+      fail('ppoBuffer.restore', expected, pushed ? names.join(', ') : show(saved), 'Give the state of such a buffer.');
+    }
+    this.counts = structuredClone(pushed) as typeof this.counts;
+    this.stores.real.restore(real);
+    this.stores.imagined.restore(imagined);
+    this.spec = this.stores.real.spec ?? this.stores.imagined.spec;
+  }
+
+  /** One minibatch: its real rows, its imagined rows, and copies of the first one of weight 0 up to `padTo`. */
+  private assemble(chosen: Record<Kind, Int32Array>, { realRatio, padTo = 0 }: MinibatchOptions): NamedArrays {
+    const real = chosen.real.length;
+    const filled = real + chosen.imagined.length;
+    const batch = allocateRows(this.spec ?? {}, Math.max(filled, padTo));
+    this.stores.real.gatherInto(batch, 0, chosen.real);
+    this.stores.imagined.gatherInto(batch, real, chosen.imagined);
+    repeatFirstRow(batch, filled);
+    weigh(batch['weights'], real, filled, realRatio);
+    return batch;
+  }
+
+  private checkAgent(agent: AgentId): void {
+    if (this.agents === undefined || this.agents.includes(agent)) return;
+    const remedy = "An agent only learns from its own rows: push them into its learner's buffer.";
+    fail('ppoBuffer.push', `rows of ${this.agents.join(', ')}`, `rows of ${show(agent)}`, remedy);
+  }
+}
+
+/** The two fields that the buffer itself reads. */
+function checkReserved({ isImagined, weights }: NamedArrays): void {
+  if (isImagined?.shape.length !== 1) {
+    const got = isImagined ? `[${isImagined.shape}]` : 'none';
+    fail('ppoBuffer.push', 'a field isImagined of shape [B]', got, 'Say of each row whether a model made it: 0 or 1.');
+  }
+  if (weights !== undefined && !(weights.data instanceof Float32Array && weights.data.every((weight) => weight >= 0))) {
+    fail('ppoBuffer.push', 'weights of float32, at least 0', show(weights.data), 'Change them, or leave them out.');
+  }
+}
+
+/** Copies row 0 of every field to the rows from `start` on. */
+function repeatFirstRow(batch: NamedArrays, start: number): void {
+  for (const { data, shape } of Object.values(batch)) {
+    const size = data.length / shape[0];
+    for (let row = start; row < shape[0]; row++) data.copyWithin(row * size, 0, size);
+  }
+}
+
+/** Multiplies weights so that the first `real` of `filled` rows have the share `realRatio`; the rows after them get 0. */
+function weigh(weights: NDArray, real: number, filled: number, realRatio: number | undefined): void {
+  const { data, shape } = weights;
+  const size = data.length / shape[0];
+  const split = real * size;
+  const end = filled * size;
+  data.fill(0, end);
+  const realSum = sum(data.subarray(0, split));
+  const imaginedSum = sum(data.subarray(split, end));
+  if (realRatio === undefined || realSum === 0 || imaginedSum === 0) return;
+  const realFactor = (realRatio * (realSum + imaginedSum)) / realSum;
+  const imaginedFactor = ((1 - realRatio) * (realSum + imaginedSum)) / imaginedSum;
+  for (let i = 0; i < end; i++) data[i] *= i < split ? realFactor : imaginedFactor;
+}
+
+function firstIntegers(count: number): Int32Array {
+  return Int32Array.from({ length: count }, (_, i) => i);
+}
+
+function sum(values: ArrayLike<number>): number {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i];
+  return total;
+}

@@ -1,0 +1,87 @@
+import {
+  allocateCuts,
+  allocateExperience,
+  type Cuts,
+  copyObservation,
+  copyRow,
+  type Experience,
+  sizeOf,
+} from '@coplay/core';
+import { allocateExtras } from '../episodes/fields';
+import type { Records } from './records';
+
+/**
+ * Records as experience: the opposite of `toRecords`. Steps have a row for each record but the last; the last one
+ * becomes a cut unless every agent had ended by the rules.
+ */
+export function fromRecords(records: Records): Experience {
+  const { agents, observation, actionCount, envs, records: R } = records;
+  const spec = { agents, observation, actions: actionCount };
+  const steps = R - 1;
+  const experience: Experience = {
+    ...allocateExperience(spec, envs, steps),
+    lengths: records.lengths.map((length) => length - 1),
+    isImagined: records.isImagined.slice(),
+    extras: allocateExtras(records.extras, envs, steps),
+  };
+  const cutEnvs: number[] = [];
+  for (let env = 0; env < envs; env++) {
+    for (let t = 0; t < experience.lengths[env]; t++) writeStep(records, env, t, experience);
+    if (goesOn(records, experience, env)) cutEnvs.push(env);
+  }
+  return { ...experience, cuts: lastSeen(records, cutEnvs) };
+}
+
+function writeStep(records: Records, env: number, t: number, experience: Experience): void {
+  const { agents, observation, actionCount } = records;
+  const step = env * experience.steps + t;
+  let playing = 0;
+  experience.isFirst[step] = records.isFirst[env * records.records + t];
+  for (let agent = 0; agent < agents.length; agent++) {
+    const to = step * agents.length + agent;
+    const from = (env * records.records + t) * agents.length + agent;
+    const next = from + agents.length;
+    copyObservation(observation, records.observations, from, experience.observations, to);
+    copyRow(records.masks, from, experience.masks, to, actionCount);
+    experience.previousActions[to] = records.previousActions[from];
+    for (const [name, { data, shape }] of Object.entries(records.extras)) {
+      copyRow(data, from, experience.extras[name].data, to, sizeOf(shape.slice(3)));
+    }
+    experience.terminated[to] = t > 0 && experience.terminated[to - agents.length] === 1 ? 1 : records.isTerminal[next];
+    if (records.active[from] === 0 || records.isLast[from] === 1) continue;
+    experience.active[to] = 1;
+    experience.actions[to] = records.actions[from];
+    experience.rewards[to] = records.rewards[next];
+    experience.truncated[to] = records.isLast[next] & ~records.isTerminal[next];
+    if (records.isLast[next] === 0) playing++;
+  }
+  experience.ended[step] = playing === 0 ? 1 : 0;
+}
+
+/** Whether something could have come after the last step of a row: it was cut, or a time limit ended it. */
+function goesOn(records: Records, experience: Experience, env: number): boolean {
+  const count = records.agents.length;
+  const t = experience.lengths[env] - 1;
+  if (t < 0) return false;
+  if (experience.ended[env * experience.steps + t] === 0) return true;
+  const row = (env * experience.steps + t) * count;
+  return experience.truncated.subarray(row, row + count).includes(1);
+}
+
+/** The last record of each of these rows. */
+function lastSeen(records: Records, envs: readonly number[]): Cuts {
+  const { agents, observation, actionCount } = records;
+  const cuts = allocateCuts({ agents, observation, actions: actionCount }, envs.length);
+  envs.forEach((env, n) => {
+    cuts.env[n] = env;
+    cuts.step[n] = records.lengths[env] - 2;
+    for (let agent = 0; agent < agents.length; agent++) {
+      const from = (env * records.records + records.lengths[env] - 1) * agents.length + agent;
+      const to = n * agents.length + agent;
+      copyObservation(observation, records.observations, from, cuts.observations, to);
+      copyRow(records.masks, from, cuts.masks, to, actionCount);
+      cuts.previousActions[to] = records.previousActions[from];
+    }
+  });
+  return cuts;
+}

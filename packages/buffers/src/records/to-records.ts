@@ -1,0 +1,92 @@
+import { allocateExperience, type Cuts, copyObservation, copyRow, type Experience, fail, sizeOf } from '@coplay/core';
+import { allocateExtras } from '../episodes/fields';
+import type { Records } from './records';
+
+/**
+ * Episodes as records. Each environment's row holds one episode, or a piece of one: give what `splitEpisodes` or an
+ * episode collector returned.
+ *
+ * The observation of an episode's last record comes from `experience.cuts` where a time limit or the end of the stream
+ * cut it, and otherwise from `finals`.
+ *
+ * @param finals  what was seen after steps that ended an episode by the rules, as {@link Cuts}; without them the last
+ *                record of such an episode has zeros for an observation
+ * @throws CoplayError where an episode ends within a row
+ */
+export function toRecords(experience: Experience, finals?: Cuts): Records {
+  const { agents, observation, actionCount, envs, steps } = experience;
+  const R = steps + 1;
+  const spec = { agents, observation, actions: actionCount };
+  const { observations, masks, actions, previousActions, rewards, active, isFirst } = allocateExperience(spec, envs, R);
+  const records: Records = {
+    ...{ agents, observation, envs, records: R, actionCount },
+    ...{ observations, masks, actions, previousActions, rewards, active, isFirst },
+    isLast: new Uint8Array(active.length),
+    isTerminal: new Uint8Array(active.length),
+    lengths: experience.lengths.map((length) => length + 1),
+    isImagined: experience.isImagined.slice(),
+    extras: allocateExtras(experience.extras, envs, R),
+  };
+  for (let env = 0; env < envs; env++) {
+    for (let t = 0; t < experience.lengths[env]; t++) {
+      writeSeen(experience, env, t, records);
+      writeArrival(experience, env, t, records);
+    }
+  }
+  for (const cuts of [finals, experience.cuts]) if (cuts) writeLastSeen(experience, cuts, records);
+  return records;
+}
+
+/** Record t: what was seen before step t, and what was done. */
+function writeSeen(experience: Experience, env: number, t: number, records: Records): void {
+  const { agents, observation, actionCount, steps } = experience;
+  const isLastStep = t === experience.lengths[env] - 1;
+  const step = env * steps + t;
+  if (experience.ended[step] === 1 && !isLastStep) {
+    const got = `an end after step ${t} of ${experience.lengths[env]} in environment ${env}`;
+    fail('toRecords', 'one episode in each row', got, 'Give splitEpisodes(experience).');
+  }
+  records.isFirst[env * records.records + t] = experience.isFirst[step];
+  for (let agent = 0; agent < agents.length; agent++) {
+    const from = step * agents.length + agent;
+    const to = (env * records.records + t) * agents.length + agent;
+    copyObservation(observation, experience.observations, from, records.observations, to);
+    copyRow(experience.masks, from, records.masks, to, actionCount);
+    records.previousActions[to] = experience.previousActions[from];
+    for (const [name, { data, shape }] of Object.entries(experience.extras)) {
+      copyRow(data, from, records.extras[name].data, to, sizeOf(shape.slice(3)));
+    }
+    if (experience.active[from] === 0) continue;
+    records.active[to] = 1;
+    records.actions[to] = experience.actions[from];
+  }
+}
+
+/** Record t + 1: what step t led to. */
+function writeArrival(experience: Experience, env: number, t: number, records: Records): void {
+  const count = experience.agents.length;
+  for (let agent = 0; agent < count; agent++) {
+    const from = (env * experience.steps + t) * count + agent;
+    const to = (env * records.records + t + 1) * count + agent;
+    if (experience.active[from] === 0) continue;
+    records.active[to] = 1;
+    records.rewards[to] = experience.rewards[from];
+    records.previousActions[to] = experience.actions[from];
+    records.isTerminal[to] = experience.terminated[from];
+    records.isLast[to] = experience.terminated[from] | experience.truncated[from];
+  }
+}
+
+/** What was seen after the last step of each row, where it was kept. */
+function writeLastSeen(experience: Experience, cuts: Cuts, records: Records): void {
+  const { agents, observation, actionCount } = experience;
+  cuts.env.forEach((env, n) => {
+    if (cuts.step[n] !== experience.lengths[env] - 1) return;
+    for (let agent = 0; agent < agents.length; agent++) {
+      const from = n * agents.length + agent;
+      const to = (env * records.records + cuts.step[n] + 1) * agents.length + agent;
+      copyObservation(observation, cuts.observations, from, records.observations, to);
+      copyRow(cuts.masks, from, records.masks, to, actionCount);
+    }
+  });
+}

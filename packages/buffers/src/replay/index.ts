@@ -1,0 +1,7 @@
+export {
+  createReplayBuffer,
+  type ReplayBuffer,
+  type ReplayOptions,
+  type ReplaySample,
+  type ReplaySampleOptions,
+} from './replay-buffer';

@@ -1,0 +1,213 @@
+import { checkOptions, fail, type Generator, type NamedArrays, type SavedState, show, sizeOf } from '@coplay/core';
+import { z } from 'zod';
+import { allocateRows, checkRowSpec, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
+
+/** Options of {@link createReplayBuffer}. */
+export interface ReplayOptions {
+  /** Steps held at most, all streams together; each stream may hold its share, rounded down */
+  readonly capacity: number;
+  /** S, the number of streams: one for each environment, so that windows don't mix them. Default 1 */
+  readonly streams?: number | undefined;
+}
+
+/** What {@link ReplayBuffer.sample} draws. */
+export interface ReplaySampleOptions {
+  /** B, the number of windows; at least 1 */
+  readonly batch: number;
+  /** L, consecutive steps in a window; 1 (default) for single transitions */
+  readonly length?: number | undefined;
+}
+
+/** Windows of steps. */
+export interface ReplaySample {
+  /** [B, L, ...] for each field */
+  readonly rows: NamedArrays;
+  /** [B] the stream of each window */
+  readonly streams: Int32Array;
+  /** [B] the number of its first step, counted from the first that was ever pushed to the stream */
+  readonly steps: Float64Array;
+}
+
+/**
+ * A ring of the newest steps of each stream. Its memory is taken in whole with the first push: capacity times the bytes
+ * of a step.
+ */
+export interface ReplayBuffer {
+  /** Steps held now, over all streams. */
+  readonly size: number;
+  /** [S] steps pushed so far to each stream. */
+  readonly pushed: Float64Array;
+  /**
+   * Copies steps to the end of a stream; the oldest ones make room.
+   *
+   * @param rows    [T, ...] for each field, in order of time; they follow the last ones that were pushed to the stream
+   * @param stream  in 0..S-1; default 0
+   */
+  push(rows: NamedArrays, stream?: number): void;
+  /** Number of different windows of `length` steps that can be drawn now. */
+  windows(length: number): number;
+  /**
+   * Draws windows, each with the same chance, with replacement. A window lies within one stream and in what is held;
+   * it may span episodes.
+   *
+   * @throws CoplayError where no window is that long
+   */
+  sample(generator: Generator, options: ReplaySampleOptions): ReplaySample;
+  /** Steps and counters. */
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+const optionsSchema = z.strictObject({ capacity: z.int().min(1), streams: z.int().min(1).default(1) });
+const sampleSchema = z.strictObject({ batch: z.int().min(1), length: z.int().min(1).default(1) });
+
+/** An empty ring. */
+export function createReplayBuffer(options: ReplayOptions): ReplayBuffer {
+  const { capacity, streams } = checkOptions('createReplayBuffer', optionsSchema, options);
+  if (capacity < streams) {
+    const expected = `a capacity of at least ${streams}, one step for each stream`;
+    fail('createReplayBuffer', expected, show(capacity), 'Give more capacity or fewer streams.');
+  }
+  return new Rings(Math.floor(capacity / streams), streams);
+}
+
+/** Step k of a stream is at place k modulo the ring's size. */
+class Rings implements ReplayBuffer {
+  readonly pushed: Float64Array;
+  private fields: NamedArrays = {};
+  private spec: RowSpec | undefined;
+
+  constructor(
+    private readonly ring: number,
+    private readonly streams: number,
+  ) {
+    this.pushed = new Float64Array(streams);
+  }
+
+  get size(): number {
+    return this.pushed.reduce((sum, _, stream) => sum + this.held(stream), 0);
+  }
+
+  push(rows: NamedArrays, stream = 0): void {
+    const count = rowCount('replayBuffer.push', rows);
+    this.checkStream(stream);
+    this.spec ??= rowSpecOf(rows);
+    checkRowSpec('replayBuffer.push', this.spec, rows);
+    if (Object.keys(this.fields).length === 0) this.fields = allocateRows(this.spec, this.ring * this.streams);
+    const kept = Math.min(count, this.ring);
+    this.pushed[stream] += count - kept;
+    this.write(rows, count - kept, kept, stream);
+    this.pushed[stream] += kept;
+  }
+
+  windows(length: number): number {
+    return this.pushed.reduce((sum, _, stream) => sum + Math.max(0, this.held(stream) - length + 1), 0);
+  }
+
+  sample(generator: Generator, options: ReplaySampleOptions): ReplaySample {
+    const { batch, length } = checkOptions('replayBuffer.sample', sampleSchema, options);
+    const windows = this.windows(length);
+    if (windows === 0) {
+      const longest = Math.max(...this.pushed.map((_, stream) => this.held(stream)));
+      const remedy = 'Push more steps first, or draw shorter windows.';
+      fail('replayBuffer.sample', `a stream of at least ${length} steps`, `at most ${longest}`, remedy);
+    }
+    const rows: NamedArrays = {};
+    for (const [name, { data, shape }] of Object.entries(allocateRows(this.spec as RowSpec, batch * length))) {
+      rows[name] = { data, shape: [batch, length, ...shape.slice(1)] };
+    }
+    const streams = new Int32Array(batch);
+    const steps = new Float64Array(batch);
+    for (let b = 0; b < batch; b++) {
+      [streams[b], steps[b]] = this.windowAt(generator.integer(windows), length);
+      this.read(streams[b], steps[b], length, rows, b * length);
+    }
+    return { rows, streams, steps };
+  }
+
+  state(): SavedState {
+    const rows = allocateRows(this.spec ?? {}, this.size);
+    let start = 0;
+    for (let stream = 0; stream < this.streams; stream++) {
+      const held = this.held(stream);
+      this.read(stream, this.pushed[stream] - held, held, rows, start);
+      start += held;
+    }
+    return { pushed: this.pushed.slice(), ring: this.ring, rows };
+  }
+
+  restore(saved: SavedState): void {
+    const { pushed, ring, rows } = saved as { pushed: Float64Array; ring: number; rows: NamedArrays };
+    if (ring !== this.ring || pushed?.length !== this.streams) {
+      const expected = `${this.streams} streams of ${this.ring} steps`;
+      const got = `${pushed?.length} streams of ${show(ring)} steps`;
+      fail('replayBuffer.restore', expected, got, 'Restore into a buffer of the same capacity and streams.');
+    }
+    this.pushed.set(pushed);
+    const isEmpty = Object.keys(rows).length === 0;
+    this.spec = isEmpty ? undefined : rowSpecOf(rows);
+    this.fields = isEmpty ? {} : allocateRows(rowSpecOf(rows), this.ring * this.streams);
+    let start = 0;
+    for (let stream = 0; stream < this.streams; stream++) {
+      const held = this.held(stream);
+      this.pushed[stream] -= held;
+      this.write(rows, start, held, stream);
+      this.pushed[stream] += held;
+      start += held;
+    }
+  }
+
+  private held(stream: number): number {
+    return Math.min(this.pushed[stream], this.ring);
+  }
+
+  /** The stream and first step of the i-th window. */
+  private windowAt(index: number, length: number): [stream: number, step: number] {
+    let left = index;
+    for (let stream = 0; ; stream++) {
+      const held = this.held(stream);
+      const windows = Math.max(0, held - length + 1);
+      if (left < windows) return [stream, this.pushed[stream] - held + left];
+      left -= windows;
+    }
+  }
+
+  /** Copies `count` rows from `start` on to the places that follow the stream's last step. */
+  private write(rows: NamedArrays, start: number, count: number, stream: number): void {
+    this.eachRun(this.pushed[stream], count, (place, done, run) => {
+      copyRun(rows, start + done, this.fields, stream * this.ring + place, run);
+    });
+  }
+
+  /** Copies steps out of the ring to the rows of `target` from `start` on; [B, L, ...] counts as B L rows. */
+  private read(stream: number, step: number, count: number, target: NamedArrays, start: number): void {
+    this.eachRun(step, count, (place, done, run) => {
+      copyRun(this.fields, stream * this.ring + place, target, start + done, run);
+    });
+  }
+
+  /** The runs of neighbouring places that `count` steps from `step` on take up: one, or two around the seam. */
+  private eachRun(step: number, count: number, visit: (place: number, done: number, run: number) => void): void {
+    for (let done = 0; done < count; ) {
+      const place = (step + done) % this.ring;
+      const run = Math.min(count - done, this.ring - place);
+      visit(place, done, run);
+      done += run;
+    }
+  }
+
+  private checkStream(stream: number): void {
+    if (Number.isInteger(stream) && stream >= 0 && stream < this.streams) return;
+    const expected = `a stream from 0 to ${this.streams - 1}`;
+    fail('replayBuffer.push', expected, show(stream), 'Give the environment that the steps come from.');
+  }
+}
+
+/** Copies `count` rows of every field of `source`. */
+function copyRun(source: NamedArrays, from: number, target: NamedArrays, to: number, count: number): void {
+  for (const name in source) {
+    const { data, shape } = source[name];
+    const size = sizeOf(shape.slice(1));
+    target[name].data.set(data.subarray(from * size, (from + count) * size), to * size);
+  }
+}

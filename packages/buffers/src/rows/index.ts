@@ -1,0 +1,1 @@
+export { concatRows, gatherRows } from './rows';

@@ -1,0 +1,65 @@
+import { type NamedArrays, ndarray, type SavedState, sizeOf } from '@coplay/core';
+import { allocateRows, checkRowSpec, gatherInto, type RowSpec, rowCount, rowSpecOf } from './rows';
+
+/** Rows of one kind, held in arrays that grow by doubling and are kept when the store is cleared. */
+export class RowStore {
+  /** Rows held. */
+  length = 0;
+  private capacity = 0;
+  private fields: NamedArrays = {};
+  /** What a row is; fixed by the first ones. */
+  spec: RowSpec | undefined;
+
+  constructor(private readonly where: string) {}
+
+  /** Copies rows to the end. */
+  append(rows: NamedArrays): void {
+    const count = rowCount(this.where, rows);
+    this.spec ??= rowSpecOf(rows);
+    checkRowSpec(this.where, this.spec, rows);
+    if (count === 0) return;
+    this.reserve(this.length + count, this.spec);
+    for (const name in rows) {
+      const { data, shape } = rows[name];
+      this.fields[name].data.set(data, this.length * sizeOf(shape.slice(1)));
+    }
+    this.length += count;
+  }
+
+  /** Copies the rows at `indices` into `target` from row `start` on. */
+  gatherInto(target: NamedArrays, start: number, indices: ArrayLike<number>): void {
+    gatherInto(target, start, this.fields, indices);
+  }
+
+  clear(): void {
+    this.length = 0;
+  }
+
+  /** The rows held, as a copy. */
+  state(): SavedState {
+    const rows: Record<string, NamedArrays[string]> = {};
+    for (const name in this.fields) {
+      const { data, shape } = this.fields[name];
+      const width = sizeOf(shape.slice(1));
+      rows[name] = ndarray(data.slice(0, this.length * width), [this.length, ...shape.slice(1)]);
+    }
+    return rows;
+  }
+
+  restore(saved: SavedState): void {
+    this.capacity = 0;
+    this.length = 0;
+    this.fields = {};
+    this.spec = undefined;
+    const rows = saved as NamedArrays;
+    if (Object.keys(rows).length > 0) this.append(rows);
+  }
+
+  private reserve(rows: number, spec: RowSpec): void {
+    if (rows <= this.capacity) return;
+    this.capacity = Math.max(rows, 2 * this.capacity);
+    const larger = allocateRows(spec, this.capacity);
+    for (const name in this.fields) larger[name].data.set(this.fields[name].data);
+    this.fields = larger;
+  }
+}

@@ -1,0 +1,94 @@
+import type { NamedArrays, TypedArray } from './arrays';
+import type { AgentId, ObservationArrays } from './game';
+import type { Generator } from './generator';
+import type { Metrics } from './metrics';
+
+/** What one agent knows when it chooses actions in B games at once. The arrays are views: copy what you keep. */
+export interface AgentInput {
+  /** B */
+  readonly rows: number;
+  /** [B, ...shape] for each field of the game's observation */
+  readonly observations: ObservationArrays;
+  /** [B, K] 1 where the action is legal */
+  readonly masks: Uint8Array;
+  /** [B] 1 where the agent still plays; the action of other rows is ignored */
+  readonly active: Uint8Array;
+  /** [B] 1 in the first step of an episode: whatever state the agent keeps for this row starts anew */
+  readonly isFirst: Uint8Array;
+  /** [B, A] what everyone did in the step before; -1 in the first step and for those who had left */
+  readonly previousActions: Int32Array;
+}
+
+/** What an agent answers. */
+export interface AgentOutput<State extends Saved = Saved> {
+  /** [B] in 0..K-1 */
+  readonly actions: Int32Array;
+  /** The recurrent state for the next call: whatever the agent likes, of things that a checkpoint can hold. */
+  readonly state: State;
+  /** [B, ...] named numbers to be stored with the experience: `logProbs`, `values`, subgoals, search policies. */
+  readonly extras?: NamedArrays;
+}
+
+/** What everyone can see of a step after it was played; B games. */
+export interface AgentStep {
+  readonly rows: number;
+  /** [B, A] of everyone */
+  readonly actions: Int32Array;
+  /** [B, A] who was playing before the step */
+  readonly active: Uint8Array;
+  /** [B, A] */
+  readonly rewards: Float32Array;
+  /** [B] 1 where the episode ended with this step */
+  readonly ended: Uint8Array;
+  /** [B, A] cumulative */
+  readonly terminated: Uint8Array;
+  /** [B, A] for each info of the game */
+  readonly infos: Record<string, Float32Array>;
+}
+
+/**
+ * Somebody who plays: a rule, a network, a person. An agent gets its id when it's made and keeps it.
+ *
+ * `act` is a function of its arguments: the state of an episode goes in and comes out. What an agent remembers beyond
+ * an episode (beliefs, counts) it keeps itself, is told by `observe`, and gives out with `save`.
+ */
+export interface Agent<State extends Saved = Saved> {
+  readonly id: AgentId;
+  /** For tables: `NearestStag`, `PPO`. */
+  readonly name: string;
+  /** The recurrent state of B games that are about to begin. */
+  initialState(rows: number): State;
+  act(input: AgentInput, state: State, generator: Generator): AgentOutput<State> | Promise<AgentOutput<State>>;
+  /** Called after each step, with what everyone can see of it. */
+  observe?(step: AgentStep): void;
+  /** What it remembers beyond an episode, for checkpoints and for `evaluate`, which puts it back afterwards. */
+  save?(): SavedState;
+  restore?(saved: SavedState): void;
+}
+
+/** Anything a checkpoint can hold: JSON values, typed arrays, arrays with a shape, and records and lists of them. */
+export type Saved =
+  | null
+  | boolean
+  | number
+  | string
+  | TypedArray
+  | { readonly data: TypedArray; readonly shape: readonly number[] }
+  | readonly Saved[]
+  | SavedState;
+
+/** A record of saved things. */
+export interface SavedState {
+  readonly [key: string]: Saved;
+}
+
+/** The learning half of an agent: it's given experience and returns what it measured. */
+export interface Trainer<Data> {
+  update(data: Data): Metrics | Promise<Metrics>;
+  /** Everything that's needed to go on to the bit: parameters, optimiser, normalisers, counters. */
+  state(): SavedState | Promise<SavedState>;
+  /** Takes all of it over, in place. */
+  restore(saved: SavedState): void | Promise<void>;
+  /** Frees memory outside JavaScript's reach. */
+  dispose(): void;
+}

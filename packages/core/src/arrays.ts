@@ -1,0 +1,73 @@
+/** The element types that games, buffers and files use. `bool` is stored as one byte, 0 or 1. */
+export type DType = 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'int32' | 'float32' | 'float64';
+
+/** The typed arrays that hold them. */
+export type TypedArray =
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | Float32Array
+  | Float64Array;
+
+/** An array with a shape, outside any tensor library. Row-major; `data.length` is the product of `shape`. */
+export interface NDArray<Data extends TypedArray = TypedArray> {
+  readonly data: Data;
+  readonly shape: readonly number[];
+}
+
+/** A flat record of named arrays: parameters, optimiser slots, a batch. Nested names are joined by `/`. */
+export type NamedArrays = Record<string, NDArray>;
+
+const constructors = {
+  uint8: Uint8Array,
+  int8: Int8Array,
+  uint16: Uint16Array,
+  int16: Int16Array,
+  uint32: Uint32Array,
+  int32: Int32Array,
+  float32: Float32Array,
+  float64: Float64Array,
+} as const;
+
+interface ArrayTypes {
+  readonly uint8: Uint8Array;
+  readonly int8: Int8Array;
+  readonly uint16: Uint16Array;
+  readonly int16: Int16Array;
+  readonly uint32: Uint32Array;
+  readonly int32: Int32Array;
+  readonly float32: Float32Array;
+  readonly float64: Float64Array;
+}
+
+/** The typed array of a dtype: `ArrayOf<'uint8'>` is `Uint8Array`. */
+export type ArrayOf<D extends DType> = ArrayTypes[D];
+
+/** A zeroed typed array of `length` elements. */
+export function allocate<D extends DType>(dtype: D, length: number): ArrayOf<D> {
+  return new constructors[dtype](length) as ArrayOf<D>;
+}
+
+/** The dtype of a typed array. */
+export function dtypeOf(array: TypedArray): DType {
+  const name = array.constructor.name.replace('Array', '').toLowerCase();
+  return name as DType;
+}
+
+/** Number of elements of a shape; 1 for the shape [] of a scalar. */
+export function sizeOf(shape: readonly number[]): number {
+  let size = 1;
+  for (const dimension of shape) size *= dimension;
+  return size;
+}
+
+/** Wraps `data` with its shape; by default a vector. */
+export function ndarray<Data extends TypedArray>(data: Data, shape: readonly number[] = [data.length]): NDArray<Data> {
+  if (sizeOf(shape) !== data.length) {
+    throw new RangeError(`ndarray: shape [${shape}] has ${sizeOf(shape)} elements, but data has ${data.length}`);
+  }
+  return { data, shape };
+}

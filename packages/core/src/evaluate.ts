@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import type { Agent, SavedState } from './agent';
+import { checkGame } from './check-game';
+import { checkOptions } from './errors';
+import type { AgentId, Game } from './game';
+import { createGenerator, splitSeed } from './generator';
+import { createRollout } from './rollout';
+import { seatAgents } from './seats';
+import { vectorEnv } from './vector-env';
+
+/** Options of {@link evaluate}. */
+export interface EvaluateOptions {
+  /** Number of episodes; at least 1. Default 1,000 */
+  readonly episodes?: number;
+  /** Environments played side by side, at least 1; no more than there are episodes. Default 64 */
+  readonly envs?: number;
+  /** Seed of games and agents. Default 0 */
+  readonly seed?: number;
+}
+
+const schema = z.strictObject({
+  episodes: z.int().min(1).default(1000),
+  envs: z.int().min(1).default(64),
+  seed: z.int().min(0).default(0),
+});
+
+/** What {@link evaluate} found. Row i of the arrays is episode i. */
+export interface Evaluation {
+  readonly agents: readonly AgentId[];
+  readonly episodes: number;
+  /** [episodes, A] undiscounted sums of rewards */
+  readonly returns: Float64Array;
+  /** [episodes] steps */
+  readonly lengths: Int32Array;
+  /** Mean return of each agent. */
+  readonly returnMean: Readonly<Record<AgentId, number>>;
+  /** Standard error of each mean. */
+  readonly returnStandardError: Readonly<Record<AgentId, number>>;
+  /** Mean over agents of the mean returns. */
+  readonly mean: number;
+  readonly lengthMean: number;
+  /** Sums of each info per episode and agent, averaged over episodes: `infos.caught_stag.agent_0`. */
+  readonly infos: Readonly<Record<string, Readonly<Record<AgentId, number>>>>;
+  /** The same by agent, for `console.table`: mean return, its standard error, each info. */
+  readonly byAgent: Readonly<Record<AgentId, Readonly<Record<string, number>>>>;
+}
+
+/**
+ * Plays whole episodes and reports returns. Every environment plays a number of episodes that is fixed beforehand, so
+ * that short episodes are not counted more often than long ones. Agents' memories are put back afterwards.
+ *
+ * @throws CoplayError for bad numbers, or agents that don't fit the game
+ */
+export async function evaluate(
+  game: Game,
+  agents: readonly Agent[],
+  options: EvaluateOptions = {},
+): Promise<Evaluation> {
+  checkGame('evaluate', game);
+  const { episodes, seed, envs } = checkOptions('evaluate', schema, options);
+  seatAgents('evaluate', game.agents, agents); // before they are asked for their memories
+  const memories = agents.map((agent) => (agent.save ? agent.save() : undefined));
+  try {
+    return await play(game, agents, episodes, Math.min(envs, episodes), seed);
+  } finally {
+    for (const [i, agent] of agents.entries()) putBack(agent, memories[i]);
+  }
+}
+
+function putBack(agent: Agent, memory: SavedState | undefined): void {
+  if (memory !== undefined) agent.restore?.(memory);
+}
+
+async function play(
+  game: Game,
+  agents: readonly Agent[],
+  episodes: number,
+  envs: number,
+  seed: number,
+): Promise<Evaluation> {
+  const env = vectorEnv(game, { envs, seed: splitSeed(seed, 0) });
+  const rollout = createRollout(env, agents, createGenerator(splitSeed(seed, 1)));
+  const tally = new Tally(game, episodes, envs);
+  while (!tally.isFull()) {
+    await rollout.step();
+    tally.add(env);
+  }
+  return tally.result();
+}
+
+/** Sums rewards and infos per episode until each environment has played its share. */
+class Tally {
+  private readonly returns: Float64Array;
+  private readonly lengths: Int32Array;
+  private readonly infoSums: Record<string, Float64Array>;
+  private readonly running: Float64Array;
+  private readonly runningInfos: Record<string, Float64Array>;
+  private readonly runningSteps: Int32Array;
+  private readonly next: Int32Array;
+  private readonly end: Int32Array;
+  private left: number;
+
+  constructor(
+    private readonly game: Game,
+    private readonly episodes: number,
+    envs: number,
+  ) {
+    const agents = game.agents.length;
+    this.returns = new Float64Array(episodes * agents);
+    this.lengths = new Int32Array(episodes);
+    this.running = new Float64Array(envs * agents);
+    this.runningSteps = new Int32Array(envs);
+    const sums = (size: number) => Object.fromEntries(game.infos.map((name) => [name, new Float64Array(size)]));
+    this.infoSums = sums(agents);
+    this.runningInfos = sums(envs * agents);
+    // Environment e owns the episodes [next, end): shares differ by at most one.
+    this.next = Int32Array.from({ length: envs }, (_, e) => Math.floor((e * episodes) / envs));
+    this.end = Int32Array.from({ length: envs }, (_, e) => Math.floor(((e + 1) * episodes) / envs));
+    this.left = episodes;
+  }
+
+  isFull(): boolean {
+    return this.left === 0;
+  }
+
+  add(env: { result: { rewards: Float32Array; infos: Record<string, Float32Array> }; ended: Uint8Array }): void {
+    const agents = this.game.agents.length;
+    const { rewards, infos } = env.result;
+    for (let e = 0; e < this.next.length; e++) {
+      if (this.next[e] === this.end[e]) continue;
+      this.runningSteps[e]++;
+      for (let row = e * agents; row < (e + 1) * agents; row++) {
+        this.running[row] += rewards[row];
+        for (const name in infos) this.runningInfos[name][row] += infos[name][row];
+      }
+      if (env.ended[e] === 1) this.close(e);
+    }
+  }
+
+  result(): Evaluation {
+    const { game, episodes, returns } = this;
+    const { agents } = game;
+    const perAgent = (f: (seat: number) => number) => Object.fromEntries(agents.map((id, seat) => [id, f(seat)]));
+    const means = agents.map((_, seat) => meanOf(returns, seat, agents.length));
+    const returnMean = perAgent((seat) => means[seat]);
+    const returnStandardError = perAgent((seat) => standardError(returns, seat, agents.length, means[seat]));
+    const infos = Object.fromEntries(
+      game.infos.map((name) => [name, perAgent((seat) => this.infoSums[name][seat] / episodes)]),
+    );
+    const rowOf = (id: AgentId) => ({
+      return: returnMean[id],
+      'standard error': returnStandardError[id],
+      ...Object.fromEntries(game.infos.map((name) => [name, infos[name][id]])),
+    });
+    return {
+      agents,
+      episodes,
+      returns,
+      lengths: this.lengths,
+      returnMean,
+      returnStandardError,
+      mean: means.reduce((sum, mean) => sum + mean, 0) / means.length,
+      lengthMean: meanOf(this.lengths, 0, 1),
+      infos,
+      byAgent: Object.fromEntries(agents.map((id) => [id, rowOf(id)])),
+    };
+  }
+
+  private close(e: number): void {
+    const agents = this.game.agents.length;
+    const episode = this.next[e]++;
+    this.lengths[episode] = this.runningSteps[e];
+    this.runningSteps[e] = 0;
+    this.left--;
+    for (let seat = 0; seat < agents; seat++) {
+      const row = e * agents + seat;
+      this.returns[episode * agents + seat] = this.running[row];
+      this.running[row] = 0;
+      for (const name in this.runningInfos) {
+        this.infoSums[name][seat] += this.runningInfos[name][row];
+        this.runningInfos[name][row] = 0;
+      }
+    }
+  }
+}
+
+function meanOf(values: Float64Array | Int32Array, start: number, stride: number): number {
+  let sum = 0;
+  for (let i = start; i < values.length; i += stride) sum += values[i];
+  return sum / (values.length / stride);
+}
+
+function standardError(values: Float64Array, start: number, stride: number, mean: number): number {
+  const count = values.length / stride;
+  if (count < 2) return Number.NaN;
+  let sum = 0;
+  for (let i = start; i < values.length; i += stride) sum += (values[i] - mean) ** 2;
+  return Math.sqrt(sum / (count - 1) / count);
+}

@@ -1,0 +1,137 @@
+import { allocate, type NamedArrays, sizeOf, type TypedArray } from './arrays';
+import type { AgentId, Game, ObservationArrays, ObservationSpec } from './game';
+
+/**
+ * What A agents lived through in E environments over T steps: arrays `[E, T, A, ...]`, one row an agent's step.
+ * Index t holds what was seen before action t, the action, and the reward it earned.
+ *
+ * An environment's T steps may be one episode (then padded after `lengths[e]` steps) or a piece of the stream that
+ * autoreset makes (then `ended` marks the last step of each episode).
+ */
+export interface Experience {
+  readonly agents: readonly AgentId[];
+  readonly observation: ObservationSpec;
+  /** E */
+  readonly envs: number;
+  /** T */
+  readonly steps: number;
+  /** K */
+  readonly actionCount: number;
+  /** [E, T, A, ...shape] for each field */
+  readonly observations: ObservationArrays;
+  /** [E, T, A, K] */
+  readonly masks: Uint8Array;
+  /** [E, T, A] */
+  readonly actions: Int32Array;
+  /** [E, T, A] what each agent did in the step before; -1 in the first step and for those who had left */
+  readonly previousActions: Int32Array;
+  /** [E, T, A] */
+  readonly rewards: Float32Array;
+  /** [E, T, A] 1 until and including the step in which an agent ends; 0 in padding */
+  readonly active: Uint8Array;
+  /** [E, T, A] cumulative within an episode */
+  readonly terminated: Uint8Array;
+  /** [E, T, A] 1 where a time limit cut an agent that was still playing */
+  readonly truncated: Uint8Array;
+  /** [E, T] 1 in the first step of an episode */
+  readonly isFirst: Uint8Array;
+  /** [E, T] 1 in the last step of an episode */
+  readonly ended: Uint8Array;
+  /** [E] steps that are filled, at most T */
+  readonly lengths: Int32Array;
+  /** [E] 1 where a model made it */
+  readonly isImagined: Uint8Array;
+  /** What came after steps that were not terminal: needed to bootstrap. */
+  readonly cuts: Cuts;
+  /**
+   * Named numbers `[E, T, A, ...]`: those of the agents (`logProbs`, subgoals, search policies; NaN where an agent gave
+   * none), and the infos of the game as `info/NAME`.
+   */
+  readonly extras: NamedArrays;
+}
+
+/**
+ * The places where a stream was cut although play could have gone on: the last filled step of each environment,
+ * unless the episode ended there, and each step that a time limit ended. N places.
+ */
+export interface Cuts {
+  /** [N] environment */
+  readonly env: Int32Array;
+  /** [N] step t: the observations below were seen after it */
+  readonly step: Int32Array;
+  /** [N, A, ...shape] for each field */
+  readonly observations: ObservationArrays;
+  /** [N, A, K] */
+  readonly masks: Uint8Array;
+  /** [N, A] the actions of step t; -1 for those who had left */
+  readonly previousActions: Int32Array;
+}
+
+/** Zeroed observation arrays for `rows` rows. */
+export function allocateObservations(spec: ObservationSpec, rows: number): ObservationArrays {
+  const arrays: ObservationArrays = {};
+  for (const [name, field] of Object.entries(spec)) arrays[name] = allocate(field.dtype, rows * sizeOf(field.shape));
+  return arrays;
+}
+
+/** Copies row `from` of every field to row `to`. */
+export function copyObservation(
+  spec: ObservationSpec,
+  source: ObservationArrays,
+  from: number,
+  target: ObservationArrays,
+  to: number,
+): void {
+  for (const name in spec) {
+    const size = sizeOf(spec[name].shape);
+    copyRow(source[name], from, target[name], to, size);
+  }
+}
+
+/** Copies `size` values of row `from` to row `to`. */
+export function copyRow(source: TypedArray, from: number, target: TypedArray, to: number, size: number): void {
+  if (size === 1) target[to] = source[from];
+  else target.set(source.subarray(from * size, (from + 1) * size), to * size);
+}
+
+/** The part of a game that the sizes of {@link Experience} follow from. */
+export type ExperienceSpec = Pick<Game, 'agents' | 'observation' | 'actions'>;
+
+/** Zeroed experience of `envs` environments over `steps` steps of a game, without cuts or extras; `previousActions` are -1. */
+export function allocateExperience(game: ExperienceSpec, envs: number, steps: number): Experience {
+  const agents = game.agents.length;
+  const rows = envs * steps * agents;
+  return {
+    agents: game.agents,
+    observation: game.observation,
+    envs,
+    steps,
+    actionCount: game.actions,
+    observations: allocateObservations(game.observation, rows),
+    masks: new Uint8Array(rows * game.actions),
+    actions: new Int32Array(rows),
+    previousActions: new Int32Array(rows).fill(-1),
+    rewards: new Float32Array(rows),
+    active: new Uint8Array(rows),
+    terminated: new Uint8Array(rows),
+    truncated: new Uint8Array(rows),
+    isFirst: new Uint8Array(envs * steps),
+    ended: new Uint8Array(envs * steps),
+    lengths: new Int32Array(envs).fill(steps),
+    isImagined: new Uint8Array(envs),
+    cuts: allocateCuts(game, 0),
+    extras: {},
+  };
+}
+
+/** Zeroed cuts for N places. */
+export function allocateCuts(game: ExperienceSpec, count: number): Cuts {
+  const agents = game.agents.length;
+  return {
+    env: new Int32Array(count),
+    step: new Int32Array(count),
+    observations: allocateObservations(game.observation, count * agents),
+    masks: new Uint8Array(count * agents * game.actions),
+    previousActions: new Int32Array(count * agents).fill(-1),
+  };
+}

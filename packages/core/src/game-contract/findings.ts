@@ -1,0 +1,65 @@
+import type { Complaint } from '../errors';
+
+/**
+ * The rules that a game can break.
+ *
+ * - `description`: names, numbers and shapes that the game says of itself
+ * - `exception`: a function of the game threw
+ * - `arrays`: it wrote outside its part of an array, or into one that it should only read
+ * - `reset`: the first state depends on what was in the array before
+ * - `determinism`: the same seed and actions gave two episodes
+ * - `hidden-state`: a step from a copied state gave another result
+ * - `observation`: not all of a row is written, or a value doesn't fit its dtype
+ * - `mask`: bytes other than 0 and 1, or the wrong number of legal actions
+ * - `activity`: agents that join or come back, or that earn or count after they left
+ * - `result`: rewards, ends and infos that are missing or not what they should be
+ * - `ending`: an episode that doesn't end by `maxSteps`, or ends for some only
+ * - `elapsed`: steps that are miscounted
+ * - `layout`: a map that doesn't read back
+ * - `scene`: things outside the picture
+ * - `allocation`: memory that grows with every step
+ */
+export type GameRule =
+  | 'description'
+  | 'exception'
+  | 'arrays'
+  | 'reset'
+  | 'determinism'
+  | 'hidden-state'
+  | 'observation'
+  | 'mask'
+  | 'activity'
+  | 'result'
+  | 'ending'
+  | 'elapsed'
+  | 'layout'
+  | 'scene'
+  | 'allocation';
+
+/** One way in which a game breaks the contract: where, what was expected, what came, what to do about it. */
+export interface Violation extends Complaint {
+  readonly rule: GameRule;
+}
+
+/** Thrown inside the checker when play can't go on; what happened is in the findings already. */
+export class Unplayable extends Error {
+  override readonly name = 'Unplayable';
+}
+
+/** Collects violations: of each rule in each function of the game only the first. */
+export class Findings {
+  readonly violations: Violation[] = [];
+  /** Where in the play the checker is, for messages. */
+  moment = 'before the first episode';
+
+  constructor(private readonly game: string) {}
+
+  /**
+   * @param place  the part of the game that is at fault, such as `step`
+   */
+  add(rule: GameRule, place: string, expected: string, got: string, remedy: string): void {
+    const where = `${this.game}.${place}`;
+    if (this.violations.some((violation) => violation.rule === rule && violation.where === where)) return;
+    this.violations.push({ rule, where, expected, got: `${got} (${this.moment})`, remedy });
+  }
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { checkGame } from '../check-game';
+import { checkOptions, fail } from '../errors';
+import type { Game } from '../game';
+import { splitSeed } from '../generator';
+import { checkAllocation } from './allocation';
+import { checkDescription } from './description';
+import { Findings, Unplayable, type Violation } from './findings';
+import { checkLayout, checkScene } from './pictures';
+import { playEpisode, type Transition } from './play';
+import { Probe } from './probe';
+import { checkCopies, checkDeterminism, checkIgnored } from './replay';
+
+/** Options of {@link gameContract} and {@link assertGame}. */
+export interface GameContractOptions {
+  /** Episodes that are played at random, 1 or more. Default 10 */
+  readonly episodes?: number | undefined;
+  /** Seed of the play, an integer in [0, 2^53). Default 0 */
+  readonly seed?: number | undefined;
+}
+
+const schema = z
+  .object({ episodes: z.int().min(1).default(10), seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0) })
+  .strict();
+
+/**
+ * Checks a game against the contract of {@link Game} by playing it at random, legal and illegal actions alike: what it
+ * writes and where, masks, who plays, ends, determinism, that nothing but the state carries over from step to step, and
+ * (in Node) that nothing is allocated in a step.
+ *
+ * It can't prove a game right: rules that random play doesn't reach aren't tried. Give more episodes for rare events.
+ *
+ * @returns what is broken, of each rule in each function the first case; empty for a sound game
+ * @throws CoplayError for bad options only
+ */
+export function gameContract(game: Game, options: GameContractOptions = {}): Violation[] {
+  const { episodes, seed } = checkOptions('gameContract', schema, options);
+  const findings = new Findings(typeof game?.name === 'string' ? game.name : 'game');
+  if (game === undefined || game === null) checkGame('gameContract', game);
+  if (!checkDescription(game, findings)) return findings.violations;
+  const probe = new Probe(game, findings);
+  try {
+    let transitions: Transition[] = [];
+    for (let i = 0; i < episodes; i++) transitions = checkEpisode(probe, splitSeed(seed, i), i);
+    checkAllocation(game, findings, transitions[Math.floor(transitions.length / 2)]);
+  } catch (error) {
+    if (!(error instanceof Unplayable)) throw error;
+  }
+  return findings.violations;
+}
+
+/** Plays one episode and checks it. @returns its steps */
+function checkEpisode(probe: Probe, seed: number, episode: number): Transition[] {
+  const transitions = playEpisode(probe, seed, episode);
+  checkScene(probe);
+  checkDeterminism(probe, seed, transitions);
+  checkCopies(probe, transitions);
+  checkIgnored(probe, transitions);
+  checkLayout(probe, seed);
+  return transitions;
+}
+
+/**
+ * Throws unless a game keeps the contract: for tests. `assertGame(myGame())`.
+ *
+ * @throws CoplayError that names the first violation, and how many more there are
+ */
+export function assertGame(game: Game, options: GameContractOptions = {}): void {
+  const violations = gameContract(game, options);
+  if (violations.length === 0) return;
+  const [{ rule, where, expected, got, remedy }] = violations;
+  const more = violations.length > 1 ? ` gameContract() lists ${violations.length - 1} more.` : '';
+  fail(where, expected, got, `${remedy} (rule: ${rule})${more}`);
+}

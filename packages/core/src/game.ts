@@ -1,0 +1,111 @@
+import type { ArrayOf, DType, TypedArray } from './arrays';
+import type { Generator } from './generator';
+
+/** The name of an agent, such as `agent_0`. It stays the agent's for the whole run, whatever seat it plays. */
+export type AgentId = string;
+
+/** One named part of what an agent sees. */
+export interface ObservationField {
+  /** Without any batch dimension; [] is one number. */
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  /** What the last dimension's entries are, for plots and tables: `['self', 'others', 'stags']`. */
+  readonly channels?: readonly string[];
+}
+
+/** What an agent sees: the shape and dtype of each field, by name. */
+export type ObservationSpec = Readonly<Record<string, ObservationField>>;
+
+/** Observations of many rows: for each field of the spec one array `[rows, ...shape]`. */
+export type ObservationArrays = Record<string, TypedArray>;
+
+/** Where `step` writes what happened; row r of an array belongs to environment r. A agents, in the order of `game.agents`. */
+export interface StepArrays {
+  /** [rows, A] reward of this step */
+  readonly rewards: Float32Array;
+  /** [rows, A] 1 from the step on in which the agent ended by the rules (cumulative) */
+  readonly terminated: Uint8Array;
+  /** [rows, A] 1 where a time limit cut an agent that was still playing */
+  readonly truncated: Uint8Array;
+  /** [rows, A] for each name in `game.infos` */
+  readonly infos: Record<string, Float32Array>;
+}
+
+/** What a renderer needs to draw a state of a grid game. Rows count from the top. */
+export interface Scene {
+  readonly rows: number;
+  readonly columns: number;
+  readonly items: readonly SceneItem[];
+}
+
+/** One thing on the grid. Several may share a cell. */
+export interface SceneItem {
+  /** What it is: `agent`, `obstacle`, `stag`, `hare`, `drift`, ... ; a renderer picks the picture by it. */
+  readonly kind: string;
+  /** One character for text. */
+  readonly symbol: string;
+  readonly row: number;
+  readonly column: number;
+}
+
+/**
+ * The rules of a game for A agents that act at once. A user writes a new environment by writing one of these;
+ * `vectorEnv`, `parallelEnv`, renderers and wrappers are derived from it, and `gameContract` checks it.
+ *
+ * A state is `stateSize` consecutive values of one typed array, from `offset` on, so that copying a state is one
+ * `copyWithin`. Nothing else may carry state from step to step. The functions allocate nothing, take all their
+ * randomness from the generator, and leave values outside their part of the arrays alone.
+ *
+ * A step has two phases: every action is judged on the state before the step, then everything happens at once.
+ * An agent that has ended stays inactive to the end of the episode.
+ */
+export interface Game<State extends DType = DType> {
+  /** For file names and messages, such as `stag-hunt`. */
+  readonly name: string;
+  /** A ids. Seat i of every array belongs to `agents[i]`. */
+  readonly agents: readonly AgentId[];
+  /** K, the number of discrete actions; the same for every agent (those it may not use are masked). */
+  readonly actions: number;
+  /** K names, for tables and plots. */
+  readonly actionNames: readonly string[];
+  readonly observation: ObservationSpec;
+  readonly stateType: State;
+  readonly stateSize: number;
+  /** Steps after which an episode is truncated. */
+  readonly maxSteps: number;
+  /** Names of the extra numbers per agent that `step` writes, such as `illegal`. */
+  readonly infos: readonly string[];
+  /** The options that made the game, as JSON, for run directories and checkpoints. */
+  readonly options: Readonly<Record<string, unknown>>;
+
+  /** Starts an episode. */
+  reset(state: ArrayOf<State>, offset: number, generator: Generator): void;
+  /**
+   * Plays one step: `actions[actionsOffset + i]` is the action of agent i, in 0..K-1 (that is checked by the caller);
+   * an inactive agent's action is ignored. Writes row `row` of every array of `result`, all A entries of it.
+   */
+  step(
+    state: ArrayOf<State>,
+    offset: number,
+    actions: Int32Array,
+    actionsOffset: number,
+    generator: Generator,
+    result: StepArrays,
+    row: number,
+  ): void;
+  /** Writes K bytes from `maskOffset` on: 1 where the agent may take the action. An inactive agent has exactly one legal action. */
+  legal(state: ArrayOf<State>, offset: number, agent: number, mask: Uint8Array, maskOffset: number): void;
+  /** Writes row `row` of every field: what agent `agent` sees. */
+  observe(state: ArrayOf<State>, offset: number, agent: number, out: ObservationArrays, row: number): void;
+  /** Whether the agent still plays. */
+  isActive(state: ArrayOf<State>, offset: number, agent: number): boolean;
+  /** Steps done in this episode. */
+  elapsed(state: ArrayOf<State>, offset: number): number;
+
+  /** Starts an episode from a map; see the game's page for its characters. Absent where a game has none. */
+  readLayout?(layout: unknown, state: ArrayOf<State>, offset: number): void;
+  /** The state as such a map; `readLayout` of it gives an equal state where the map can show all of it. */
+  writeLayout?(state: ArrayOf<State>, offset: number): string;
+  /** The picture of a state; absent where the game isn't played on a grid. */
+  scene?(state: ArrayOf<State>, offset: number): Scene;
+}

@@ -1,0 +1,171 @@
+import { fail, show } from './errors';
+
+/** What {@link Generator.state} returns: the four words of xoshiro128**. Plain JSON. */
+export type GeneratorState = readonly [number, number, number, number];
+
+/**
+ * A source of random numbers. All randomness of a run comes from generators that descend from one seed.
+ * The same seed gives the same numbers on every machine.
+ */
+export interface Generator {
+  /** An integer in [0, 2^32). */
+  uint32(): number;
+  /** A number in [0, 1) with 53 random bits. */
+  uniform(): number;
+  /** An integer in [0, n), without bias; n in 1..2^32. */
+  integer(n: number): number;
+  /** A sample of the standard normal distribution (Marsaglia's polar method; the second one is thrown away, so that state stays four words). */
+  normal(): number;
+  /** Shuffles an array in place (Fisher-Yates) and returns it. */
+  shuffle<T extends { length: number; [index: number]: number }>(array: T): T;
+  /** A child generator, independent of its parent and of the children with other keys. Does not advance the parent. */
+  split(key: number): Generator;
+  state(): GeneratorState;
+  restore(state: GeneratorState): void;
+}
+
+const MAX_SEED = Number.MAX_SAFE_INTEGER;
+
+/**
+ * xoshiro128** (Blackman and Vigna 2018), seeded through a mixing function.
+ *
+ * @param seed  an integer in [0, 2^53)
+ * @throws CoplayError for any other seed
+ */
+export function createGenerator(seed: number): Generator {
+  checkSeed('createGenerator', seed);
+  return new Xoshiro128(expand(seed >>> 0, Math.floor(seed / 2 ** 32), 0, 0));
+}
+
+/** A generator that continues from a saved state. */
+export function generatorFrom(state: GeneratorState): Generator {
+  const generator = new Xoshiro128([1, 0, 0, 0]);
+  generator.restore(state);
+  return generator;
+}
+
+/**
+ * The seed of the i-th child of `seed`: environment i of `vectorEnv(game, { seed })` plays exactly as
+ * `parallelEnv(game, { seed: splitSeed(seed, i) })`.
+ *
+ * @param seed   an integer in [0, 2^53)
+ * @param index  an integer in [0, 2^32)
+ * @returns an integer in [0, 2^53)
+ */
+export function splitSeed(seed: number, index: number): number {
+  checkSeed('splitSeed', seed);
+  const [a, b] = expand(seed >>> 0, Math.floor(seed / 2 ** 32), index >>> 0, 0x5eed);
+  return (b & 0x1fffff) * 2 ** 32 + a;
+}
+
+function checkSeed(where: string, seed: number): void {
+  if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED) {
+    fail(where, 'a seed that is an integer from 0 to 2^53 - 1', show(seed), 'Give a whole number such as 1.');
+  }
+}
+
+/** Four words out of four, by rounds of the murmur3 finaliser over a running sum. */
+function expand(a: number, b: number, c: number, d: number): [number, number, number, number] {
+  const words: [number, number, number, number] = [0, 0, 0, 0];
+  let h = 0x9e3779b9;
+  for (const word of [a, b, c, d]) h = mix((h ^ mix((word + 0x9e3779b9) | 0)) + 0x85ebca6b);
+  for (let i = 0; i < 4; i++) {
+    h = (h + 0x9e3779b9) | 0;
+    words[i] = mix(h ^ Math.imul(a, i + 1) ^ Math.imul(c, 0x27d4eb2f + 2 * i)) >>> 0;
+  }
+  if ((words[0] | words[1] | words[2] | words[3]) === 0) words[0] = 1;
+  return words;
+}
+
+function mix(value: number): number {
+  let h = value | 0;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return h ^ (h >>> 16);
+}
+
+class Xoshiro128 implements Generator {
+  private a: number;
+  private b: number;
+  private c: number;
+  private d: number;
+
+  constructor(words: GeneratorState) {
+    // As signed 32-bit integers, which the engine keeps in the object: it would box larger numbers.
+    [this.a, this.b, this.c, this.d] = words.map((word) => word | 0);
+  }
+
+  uint32(): number {
+    return this.next() >>> 0;
+  }
+
+  /** 32 random bits as a signed integer, for the same reason. */
+  private next(): number {
+    const times5 = Math.imul(this.b, 5);
+    const result = Math.imul((times5 << 7) | (times5 >>> 25), 9);
+    const shifted = this.b << 9;
+    this.c ^= this.a;
+    this.d ^= this.b;
+    this.b ^= this.c;
+    this.a ^= this.d;
+    this.c ^= shifted;
+    this.d = (this.d << 11) | (this.d >>> 21);
+    return result;
+  }
+
+  uniform(): number {
+    const high = this.next() >>> 5; // 27 bits
+    const low = this.next() >>> 6; // 26 bits
+    return (high * 67108864 + low) / 9007199254740992;
+  }
+
+  integer(n: number): number {
+    for (;;) {
+      const word = this.next() >>> 0;
+      const result = word % n;
+      // The words from word - result on are the multiples of n; a last block of fewer than n would favour small numbers.
+      if (word - result + n <= 4294967296) return result;
+    }
+  }
+
+  normal(): number {
+    for (;;) {
+      const x = 2 * this.uniform() - 1;
+      const y = 2 * this.uniform() - 1;
+      const r = x * x + y * y;
+      if (r > 0 && r < 1) return x * Math.sqrt((-2 * Math.log(r)) / r);
+    }
+  }
+
+  shuffle<T extends { length: number; [index: number]: number }>(array: T): T {
+    for (let i = array.length - 1; i > 0; i--) {
+      const j = this.integer(i + 1);
+      const swapped = array[i];
+      array[i] = array[j];
+      array[j] = swapped;
+    }
+    return array;
+  }
+
+  split(key: number): Generator {
+    const [a, b] = expand(this.a, this.b, key >>> 0, 0xc0);
+    const [c, d] = expand(this.c, this.d, key >>> 0, 0xde);
+    return new Xoshiro128([a, b, c, d]);
+  }
+
+  state(): GeneratorState {
+    return [this.a >>> 0, this.b >>> 0, this.c >>> 0, this.d >>> 0];
+  }
+
+  restore(state: GeneratorState): void {
+    const valid =
+      Array.isArray(state) &&
+      state.length === 4 &&
+      state.every((word) => Number.isInteger(word) && word >= 0 && word < 4294967296) &&
+      state.some((word) => word !== 0);
+    if (!valid) {
+      fail('generator.restore', 'four words from 0 to 2^32 - 1, not all 0', show(state), 'Give what state() returned.');
+    }
+    [this.a, this.b, this.c, this.d] = state.map((word) => word | 0);
+  }
+}

@@ -1,0 +1,138 @@
+import type { AgentOutput } from './agent';
+import { allocate, dtypeOf, type NamedArrays, sizeOf, type TypedArray } from './arrays';
+import { fail } from './errors';
+import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow, type Experience } from './experience';
+import type { VectorEnv } from './vector-env';
+
+/** Writes a stream of steps into an {@link Experience}. */
+export class Recorder {
+  private readonly experience: Experience;
+  private readonly extras: Record<string, { data: TypedArray; shape: number[] }> = {};
+  private readonly cuts: { env: number; step: number; cuts: Cuts }[] = [];
+
+  constructor(
+    private readonly env: VectorEnv,
+    private readonly steps: number,
+  ) {
+    this.experience = allocateExperience(env.game, env.envs, steps);
+  }
+
+  /** Before step t: what is seen. */
+  before(t: number): void {
+    const { env, experience, steps } = this;
+    const { game, envs } = env;
+    const agents = game.agents.length;
+    for (let e = 0; e < envs; e++) {
+      const step = e * steps + t;
+      for (const name in game.observation) {
+        const size = agents * sizeOf(game.observation[name].shape);
+        copyRow(env.observations[name], e, experience.observations[name], step, size);
+      }
+      copyRow(env.masks, e, experience.masks, step, agents * game.actions);
+      copyRow(env.active, e, experience.active, step, agents);
+      copyRow(env.previousActions, e, experience.previousActions, step, agents);
+      experience.isFirst[step] = env.isFirst[e];
+    }
+  }
+
+  /** After step t: what was done and what came of it. */
+  after(t: number, actions: Int32Array, outputs: readonly AgentOutput[]): void {
+    const { env, experience, steps } = this;
+    const agents = env.agents.length;
+    const { rewards, terminated, truncated } = env.result;
+    for (let e = 0; e < env.envs; e++) {
+      const step = e * steps + t;
+      copyRow(actions, e, experience.actions, step, agents);
+      copyRow(rewards, e, experience.rewards, step, agents);
+      copyRow(terminated, e, experience.terminated, step, agents);
+      copyRow(truncated, e, experience.truncated, step, agents);
+      const ended = env.ended[e];
+      experience.ended[step] = ended;
+      if (ended === 1 && hasOne(truncated, e * agents, agents)) this.cut(e, t, actions, true);
+      else if (ended === 0 && t === steps - 1) this.cut(e, t, actions, false);
+    }
+    this.keepInfos(t);
+    outputs.forEach((output, seat) => {
+      for (const name in output.extras) this.keepExtra(name, output.extras[name], seat, t);
+    });
+  }
+
+  finish(): Experience {
+    return { ...this.experience, cuts: this.joinCuts(), extras: this.extras };
+  }
+
+  /** Keeps what came after step t of environment e. */
+  private cut(e: number, t: number, actions: Int32Array, ended: boolean): void {
+    const { env } = this;
+    const agents = env.agents.length;
+    const cuts = allocateCuts(env.game, 1);
+    const observations = ended ? env.finalObservations : env.observations;
+    for (let seat = 0; seat < agents; seat++) {
+      copyObservation(env.game.observation, observations, e * agents + seat, cuts.observations, seat);
+      const wasActive = this.experience.active[(e * this.steps + t) * agents + seat] === 1;
+      cuts.previousActions[seat] = wasActive ? actions[e * agents + seat] : -1;
+    }
+    copyRow(ended ? env.finalMasks : env.masks, e, cuts.masks, 0, agents * env.game.actions);
+    this.cuts.push({ env: e, step: t, cuts });
+  }
+
+  private joinCuts(): Cuts {
+    const { game } = this.env;
+    const agents = game.agents.length;
+    const joined = allocateCuts(game, this.cuts.length);
+    this.cuts.forEach(({ env, step, cuts }, n) => {
+      joined.env[n] = env;
+      joined.step[n] = step;
+      for (const name in game.observation) {
+        copyRow(
+          cuts.observations[name],
+          0,
+          joined.observations[name],
+          n,
+          agents * sizeOf(game.observation[name].shape),
+        );
+      }
+      copyRow(cuts.masks, 0, joined.masks, n, agents * game.actions);
+      copyRow(cuts.previousActions, 0, joined.previousActions, n, agents);
+    });
+    return joined;
+  }
+
+  private keepInfos(t: number): void {
+    const { env, steps } = this;
+    const agents = env.agents.length;
+    for (const [name, values] of Object.entries(env.result.infos)) {
+      const extra = this.extraNamed(`info/${name}`, values, [env.envs]);
+      for (let e = 0; e < env.envs; e++) copyRow(values, e, extra.data, e * steps + t, agents);
+    }
+  }
+
+  /** Puts one agent's numbers `[E, ...]` into `[E, T, A, ...]`. */
+  private keepExtra(name: string, { data, shape }: NamedArrays[string], seat: number, t: number): void {
+    const { envs, agents } = this.env;
+    const size = sizeOf(shape.slice(1));
+    const extra = this.extraNamed(name, data, shape);
+    if (extra.data.length !== envs * this.steps * agents.length * size) {
+      const expected = `${name} of shape [${[envs, ...extra.shape.slice(3)]}]`;
+      fail(`${agents[seat]}.act`, expected, `[${shape}]`, 'Give an extra the same shape in every step and agent.');
+    }
+    for (let e = 0; e < envs; e++) copyRow(data, e, extra.data, (e * this.steps + t) * agents.length + seat, size);
+  }
+
+  private extraNamed(name: string, like: TypedArray, shape: readonly number[]) {
+    this.extras[name] ??= this.allocateExtra(like, shape);
+    return this.extras[name];
+  }
+
+  private allocateExtra(like: TypedArray, shape: readonly number[]) {
+    const full = [this.env.envs, this.steps, this.env.agents.length, ...shape.slice(1)];
+    const data = allocate(dtypeOf(like), sizeOf(full));
+    if (data instanceof Float32Array || data instanceof Float64Array) data.fill(Number.NaN);
+    return { data, shape: full };
+  }
+}
+
+function hasOne(flags: Uint8Array, start: number, count: number): boolean {
+  for (let i = start; i < start + count; i++) if (flags[i] === 1) return true;
+  return false;
+}

@@ -1,0 +1,201 @@
+import { fail, show } from './errors';
+import type { Experience } from './experience';
+
+/**
+ * The part of an {@link Experience} that returns are made of. Give the experience itself, with anything replaced:
+ * `gae({ ...experience, rewards: scaled, values, nextValues }, { gamma, lambda })`.
+ */
+export type ReturnSteps = Pick<
+  Experience,
+  'envs' | 'steps' | 'agents' | 'rewards' | 'active' | 'terminated' | 'truncated' | 'ended'
+>;
+
+/** Discounting. */
+export interface DiscountOptions {
+  /** Discount per step, in [0, 1] */
+  readonly gamma: number;
+}
+
+/** Discounting, and how far rewards are trusted over values. */
+export interface LambdaOptions extends DiscountOptions {
+  /** In [0, 1]: 0 looks one step ahead, 1 to the episode's end */
+  readonly lambda: number;
+}
+
+/** What {@link gae} returns. */
+export interface Advantages {
+  /** [E, T, A]; 0 where the agent was not active */
+  readonly advantages: Float32Array;
+  /** [E, T, A] advantages + values: the critic's targets; 0 where the agent was not active */
+  readonly returns: Float32Array;
+}
+
+/**
+ * Where an agent's next step stands in the next time step of the arrays: it was active, it is active again one step
+ * later, and no episode ended in between. Everywhere else a return ends or is bootstrapped.
+ *
+ * @returns [E, T, A] 1 where the stream goes on
+ */
+export function continuation(steps: ReturnSteps): Uint8Array {
+  const { active, terminated, truncated, ended } = steps;
+  const agents = steps.agents.length;
+  const rows = checkRows('continuation', steps, { active, terminated, truncated });
+  const goesOn = new Uint8Array(rows);
+  for (let row = 0; row + agents < rows; row++) {
+    const step = Math.floor(row / agents);
+    const isLast = (step + 1) % steps.steps === 0 || ended[step] === 1;
+    const over = isLast || terminated[row] === 1 || truncated[row] === 1;
+    goesOn[row] = !over && active[row] === 1 && active[row + agents] === 1 ? 1 : 0;
+  }
+  return goesOn;
+}
+
+/**
+ * The value of what came after each step: values[t + 1] inside a stream, the value at the cut where a stream was cut
+ * though play could have gone on, and 0 after an agent's end.
+ *
+ * @param experience  only read where agents are active: whatever stands in padding has no effect
+ * @param values      [E, T, A] the critic's value of what was seen before each step
+ * @param cutValues   [N, A] the critic's value of `experience.cuts.observations`
+ * @param options     `truncation`: whether a time limit is bootstrapped (default) or treated as the agent's end, as
+ *                    CleanRL does; the end of the segment is bootstrapped in both cases
+ * @returns [E, T, A]; 0 where the agent was not active
+ * @throws CoplayError where a value is needed for which there is no cut
+ */
+export function bootstrapValues(
+  experience: ReturnSteps & Pick<Experience, 'cuts'>,
+  values: Float32Array,
+  cutValues: Float32Array,
+  options: { readonly truncation?: 'bootstrap' | 'terminal' } = {},
+): Float32Array {
+  const { cuts, active, terminated, truncated, steps } = experience;
+  const agents = experience.agents.length;
+  const rows = checkRows('bootstrapValues', experience, { values });
+  if (cutValues.length !== cuts.env.length * agents) {
+    const expected = `cutValues of ${cuts.env.length} cuts x ${agents} agents`;
+    fail('bootstrapValues', expected, show(cutValues), 'Evaluate the critic on experience.cuts.observations.');
+  }
+  const cutOfStep = new Map<number, number>();
+  cuts.env.forEach((env, n) => void cutOfStep.set(env * steps + cuts.step[n], n));
+  const limitIsEnd = options.truncation === 'terminal';
+  const goesOn = continuation(experience);
+  const nextValues = new Float32Array(rows);
+  for (let row = 0; row < rows; row++) {
+    if (goesOn[row] === 1) nextValues[row] = values[row + agents];
+    else if (active[row] === 1 && terminated[row] === 0 && !(limitIsEnd && truncated[row] === 1)) {
+      const step = Math.floor(row / agents);
+      const cut = cutOfStep.get(step);
+      if (cut === undefined) refuseMissingCut(experience, step);
+      nextValues[row] = cutValues[cut * agents + (row % agents)];
+    }
+  }
+  return nextValues;
+}
+
+/**
+ * Generalised advantage estimation (Schulman et al. 2016, eq. 16), each agent on its own steps:
+ *
+ *   delta_t = r_t + gamma V'_t - V_t
+ *   A_t     = delta_t + gamma lambda A_{t+1}    (A_{t+1} only where the stream goes on, see {@link continuation})
+ *
+ * with V'_t = `nextValues`, which are 0 after an agent's end ({@link bootstrapValues}). So an end cuts both the
+ * bootstrap and the sum; a time limit or the end of a segment cuts the sum but is bootstrapped.
+ *
+ * @param steps  experience with `values` and `nextValues` [E, T, A]; only read where agents are active
+ */
+export function gae(
+  steps: ReturnSteps & { readonly values: Float32Array; readonly nextValues: Float32Array },
+  { gamma, lambda }: LambdaOptions,
+): Advantages {
+  const { rewards, values, nextValues, active } = steps;
+  checkDiscounts('gae', { gamma, lambda });
+  const rows = checkRows('gae', steps, { rewards, values, nextValues });
+  const agents = steps.agents.length;
+  const goesOn = continuation(steps);
+  const advantages = new Float32Array(rows);
+  const returns = new Float32Array(rows);
+  const later = new Float64Array(rows + agents); // A_t in double precision, one step longer than the stream
+  for (let row = rows - 1; row >= 0; row--) {
+    if (active[row] === 0) continue;
+    const delta = rewards[row] + gamma * nextValues[row] - values[row];
+    later[row] = goesOn[row] === 1 ? delta + gamma * lambda * later[row + agents] : delta;
+    advantages[row] = later[row];
+    returns[row] = later[row] + values[row];
+  }
+  return { advantages, returns };
+}
+
+/**
+ * Lambda-returns (Sutton and Barto 2018, eq. 12.20), each agent on its own steps:
+ *
+ *   R_t = r_t + gamma ((1 - lambda) V'_t + lambda R_{t+1})   where the stream goes on, else   r_t + gamma V'_t
+ *
+ * They equal the `returns` of {@link gae}.
+ *
+ * @param steps  experience with `nextValues` [E, T, A] of {@link bootstrapValues}; only read where agents are active
+ * @returns [E, T, A]; 0 where the agent was not active
+ */
+export function lambdaReturns(
+  steps: ReturnSteps & { readonly nextValues: Float32Array },
+  { gamma, lambda }: LambdaOptions,
+): Float32Array {
+  const { rewards, nextValues, active } = steps;
+  checkDiscounts('lambdaReturns', { gamma, lambda });
+  const rows = checkRows('lambdaReturns', steps, { rewards, nextValues });
+  const agents = steps.agents.length;
+  const goesOn = continuation(steps);
+  const returns = new Float64Array(rows);
+  for (let row = rows - 1; row >= 0; row--) {
+    if (active[row] === 0) continue;
+    const next = goesOn[row] === 1 ? (1 - lambda) * nextValues[row] + lambda * returns[row + agents] : nextValues[row];
+    returns[row] = rewards[row] + gamma * next;
+  }
+  return Float32Array.from(returns);
+}
+
+/**
+ * Monte Carlo returns, R_t = sum_k gamma^k r_{t+k} to the end of the agent's episode: {@link lambdaReturns} with
+ * lambda 1. Where a stream was cut they are completed by `nextValues`.
+ *
+ * @param steps  experience, with `nextValues` [E, T, A] of {@link bootstrapValues}. Without them nothing follows a
+ *               cut, and the returns of the steps before it are too low (right only where every episode is whole).
+ * @returns [E, T, A]; 0 where the agent was not active
+ */
+export function monteCarloReturns(
+  steps: ReturnSteps & { readonly nextValues?: Float32Array },
+  { gamma }: DiscountOptions,
+): Float32Array {
+  const nextValues = steps.nextValues ?? new Float32Array(steps.rewards.length);
+  return lambdaReturns({ ...steps, nextValues }, { gamma, lambda: 1 });
+}
+
+/** sum_t gamma^t values[t], in double precision; 0 for none. */
+export function discountedSum(values: ArrayLike<number>, gamma: number): number {
+  let sum = 0;
+  for (let t = values.length - 1; t >= 0; t--) sum = values[t] + gamma * sum;
+  return sum;
+}
+
+/** Checks that each array has E x T x A elements, and returns that number. */
+function checkRows(where: string, steps: ReturnSteps, arrays: Record<string, ArrayLike<number>>): number {
+  const rows = steps.envs * steps.steps * steps.agents.length;
+  for (const [name, array] of Object.entries(arrays)) {
+    if (array?.length !== rows) {
+      const expected = `${name} of shape [E=${steps.envs}, T=${steps.steps}, A=${steps.agents.length}]`;
+      fail(where, expected, show(array), `Give one of ${name} for each step of each agent.`);
+    }
+  }
+  return rows;
+}
+
+function checkDiscounts(where: string, options: Record<string, number>): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (!(value >= 0 && value <= 1)) fail(where, `${name} between 0 and 1`, show(value), `Change ${name}.`);
+  }
+}
+
+function refuseMissingCut(steps: ReturnSteps, step: number): never {
+  const place = `environment ${Math.floor(step / steps.steps)}, step ${step % steps.steps}`;
+  const remedy = 'Every last step of a stream and every step that a time limit ended needs an entry in cuts.';
+  fail('bootstrapValues', `a cut at ${place}, where an agent neither ended nor goes on`, 'none', remedy);
+}

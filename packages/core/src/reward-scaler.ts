@@ -1,0 +1,112 @@
+import type { SavedState } from './agent';
+import { fail, show } from './errors';
+import type { Experience } from './experience';
+import { createRunningMoments, type RunningMoments } from './running-moments';
+
+/** Options of {@link createRewardScaler}. */
+export interface RewardScalerOptions {
+  /** E */
+  readonly envs: number;
+  /** A */
+  readonly agents: number;
+  /** Discount per step, in [0, 1] */
+  readonly gamma: number;
+  /** Scaled rewards are limited to [-clip, clip]. Default 10 */
+  readonly clip?: number;
+  /** Added to the variance; above 0. Default 1e-8 */
+  readonly epsilon?: number;
+}
+
+/** Divides each agent's rewards by the running standard deviation of its discounted returns. */
+export interface RewardScaler {
+  /**
+   * Takes note of the rewards of a stream that follows on from the call before, and scales them.
+   *
+   * @returns [E, T, A] scaled rewards; 0 where the agent was not active
+   */
+  scale(experience: Pick<Experience, 'envs' | 'steps' | 'agents' | 'rewards' | 'active' | 'ended'>): Float32Array;
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+/**
+ * Reward scaling (Engstrom et al. 2020, section 3, as in Gymnasium's NormalizeReward): with the sum so far
+ *
+ *   R_t = gamma R_{t-1} + r_t   (anew in each episode)
+ *
+ * a reward becomes clip(r_t / sqrt(Var(R) + epsilon)), where the variance is over all R up to and including step t.
+ * The mean is not subtracted. As long as the variance is 0, rewards are left as they are (and clipped).
+ * How a stream is cut into segments makes no difference.
+ */
+export function createRewardScaler(options: RewardScalerOptions): RewardScaler {
+  return new ReturnScaler(options);
+}
+
+class ReturnScaler implements RewardScaler {
+  private readonly moments: RunningMoments[]; // one for each agent
+  private readonly sums: Float64Array; // [E, A] R of the episode that goes on
+
+  constructor(private readonly options: RewardScalerOptions) {
+    this.moments = Array.from({ length: options.agents }, () => createRunningMoments());
+    this.sums = new Float64Array(options.envs * options.agents);
+  }
+
+  scale(experience: Parameters<RewardScaler['scale']>[0]): Float32Array {
+    this.check(experience);
+    const scaled = new Float32Array(experience.rewards.length);
+    for (let t = 0; t < experience.steps; t++) {
+      for (let agent = 0; agent < this.options.agents; agent++) this.scaleStep(experience, t, agent, scaled);
+    }
+    return scaled;
+  }
+
+  state(): SavedState {
+    return { sums: this.sums.slice(), moments: this.moments.map((moments) => moments.state()) };
+  }
+
+  restore(saved: SavedState): void {
+    const { sums, moments } = saved as { sums: Float64Array; moments: readonly SavedState[] };
+    if (sums?.length !== this.sums.length || moments?.length !== this.moments.length) {
+      const expected = `${this.options.envs} environments x ${this.options.agents} agents`;
+      fail('rewardScaler.restore', expected, show(sums), 'Restore into a scaler of the same size.');
+    }
+    this.sums.set(sums);
+    this.moments.forEach((own, agent) => void own.restore(moments[agent]));
+  }
+
+  /** Step t of one agent in all environments. */
+  private scaleStep(
+    experience: Parameters<RewardScaler['scale']>[0],
+    t: number,
+    agent: number,
+    out: Float32Array,
+  ): void {
+    const { envs, agents, gamma, clip = 10, epsilon = 1e-8 } = this.options;
+    const { rewards, active, ended, steps } = experience;
+    const sums = new Float64Array(envs);
+    const present = new Uint8Array(envs);
+    for (let env = 0; env < envs; env++) {
+      const row = (env * steps + t) * agents + agent;
+      present[env] = active[row];
+      if (active[row] === 0) continue;
+      sums[env] = gamma * this.sums[env * agents + agent] + rewards[row];
+      this.sums[env * agents + agent] = sums[env];
+    }
+    this.moments[agent].update(sums, present);
+    const variance = this.moments[agent].variance[0];
+    const scale = variance === 0 ? 1 : Math.sqrt(variance + epsilon);
+    for (let env = 0; env < envs; env++) {
+      const row = (env * steps + t) * agents + agent;
+      if (present[env] === 1) out[row] = Math.min(clip, Math.max(-clip, rewards[row] / scale));
+      if (ended[env * steps + t] === 1) this.sums[env * agents + agent] = 0;
+    }
+  }
+
+  private check(experience: Parameters<RewardScaler['scale']>[0]): void {
+    const { envs, agents } = this.options;
+    if (experience.envs !== envs || experience.agents.length !== agents) {
+      const got = `${experience.envs} x ${experience.agents.length}`;
+      fail('rewardScaler.scale', `${envs} environments x ${agents} agents`, got, 'Make a scaler of this size.');
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import type { Agent, AgentInput, AgentOutput, AgentStep, Saved, SavedState } from './agent';
+import { fail, show } from './errors';
+import { allocateObservations, copyObservation, copyRow, type Experience } from './experience';
+import { type Generator, type GeneratorState, generatorFrom } from './generator';
+import { Recorder } from './recorder';
+import { seatAgents } from './seats';
+import type { VectorEnv } from './vector-env';
+
+/** Agents seated in a batch of environments, ready to play on from where they are. */
+export interface Rollout {
+  readonly env: VectorEnv;
+  /** In the order of the seats. */
+  readonly agents: readonly Agent[];
+  /**
+   * Plays one step in every environment and lets the agents see it.
+   *
+   * @returns what each agent answered, in the order of the seats
+   */
+  step(): Promise<readonly AgentOutput[]>;
+  /** Plays `steps` steps in every environment and records them. */
+  collect(steps: number): Promise<Experience>;
+  /** Recurrent states and generators; the environment and the agents' memories are saved by their owners. */
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+/**
+ * The loop in which agents meet an environment, real or imagined. Each agent draws from a generator of its own,
+ * split from `generator` by its seat, so that one agent's appetite for random numbers changes nothing for the others.
+ *
+ * @throws CoplayError unless there is exactly one agent for each id of the game
+ */
+export function createRollout(env: VectorEnv, agents: readonly Agent[], generator: Generator): Rollout {
+  return new SeatedAgents(env, seatAgents('createRollout', env.agents, agents), generator);
+}
+
+class SeatedAgents implements Rollout {
+  private readonly generators: Generator[];
+  private readonly inputs: AgentInput[];
+  private readonly actions: Int32Array;
+  private readonly wasActive: Uint8Array;
+  private states: Saved[];
+
+  constructor(
+    readonly env: VectorEnv,
+    readonly agents: readonly Agent[],
+    generator: Generator,
+  ) {
+    this.generators = agents.map((_, seat) => generator.split(seat));
+    this.inputs = agents.map(() => allocateInput(env));
+    this.states = agents.map((agent) => agent.initialState(env.envs));
+    this.actions = new Int32Array(env.envs * agents.length);
+    this.wasActive = new Uint8Array(env.envs * agents.length);
+  }
+
+  async step(): Promise<readonly AgentOutput[]> {
+    const { env, agents } = this;
+    const outputs: AgentOutput[] = [];
+    for (let seat = 0; seat < agents.length; seat++) outputs.push(await this.ask(seat));
+    this.wasActive.set(env.active);
+    env.step(this.actions);
+    this.tell();
+    return outputs;
+  }
+
+  async collect(steps: number): Promise<Experience> {
+    if (!Number.isInteger(steps) || steps < 1) {
+      fail('rollout.collect', 'a whole number of at least 1', show(steps), 'Give the number of steps to play.');
+    }
+    const { env } = this;
+    const recorder = new Recorder(env, steps);
+    for (let t = 0; t < steps; t++) {
+      recorder.before(t);
+      const outputs = await this.step();
+      recorder.after(t, this.actions, outputs);
+    }
+    return recorder.finish();
+  }
+
+  state(): SavedState {
+    return { states: [...this.states], generators: this.generators.map((generator) => [...generator.state()]) };
+  }
+
+  restore(saved: SavedState): void {
+    this.states = [...(saved['states'] as readonly Saved[])];
+    const states = saved['generators'] as unknown as readonly GeneratorState[];
+    states.forEach((state, seat) => {
+      this.generators[seat] = generatorFrom(state);
+    });
+  }
+
+  /** One agent's answer, with its actions put into their places. */
+  private async ask(seat: number): Promise<AgentOutput> {
+    const { env, actions } = this;
+    const agent = this.agents[seat];
+    const input = this.inputs[seat];
+    gatherInput(env, seat, input);
+    const output = await agent.act(input, this.states[seat], this.generators[seat]);
+    this.checkOutput(agent, input, output);
+    this.states[seat] = output.state;
+    const count = this.agents.length;
+    for (let e = 0; e < env.envs; e++) {
+      // A row of an absent agent may hold anything: what is recorded for it must not depend on that.
+      actions[e * count + seat] = input.active[e] === 1 ? output.actions[e] : 0;
+    }
+    return output;
+  }
+
+  /** Lets every agent that listens see the step. */
+  private tell(): void {
+    const { env } = this;
+    const seen: AgentStep = {
+      rows: env.envs,
+      actions: this.actions,
+      active: this.wasActive,
+      rewards: env.result.rewards,
+      ended: env.ended,
+      terminated: env.result.terminated,
+      infos: env.result.infos,
+    };
+    for (const agent of this.agents) agent.observe?.(seen);
+  }
+
+  /** Refuses actions that are missing, masked, or asked of an agent that has none. */
+  private checkOutput(agent: Agent, input: AgentInput, output: AgentOutput): void {
+    const actionCount = this.env.game.actions;
+    if (output?.actions?.length !== input.rows) {
+      const got = show(output?.actions);
+      fail(`${agent.name} (${agent.id}).act`, `actions for ${input.rows} rows`, got, 'Answer one action for each row.');
+    }
+    for (let row = 0; row < input.rows; row++) {
+      if (input.active[row] === 0) continue;
+      const action = output.actions[row];
+      if (input.masks[row * actionCount + action] !== 1) this.refuse(agent, input, row, action);
+    }
+  }
+
+  private refuse(agent: Agent, input: AgentInput, row: number, action: number): never {
+    const { game, states } = this.env;
+    const legal = game.actionNames.flatMap((name, k) =>
+      input.masks[row * game.actions + k] === 1 ? [`${k} ${name}`] : [],
+    );
+    const step = game.elapsed(states, row * game.stateSize);
+    const place = `${agent.id} in environment ${row}, step ${step}`;
+    if (legal.length === 0) {
+      fail(
+        `${game.name}`,
+        `a legal action for ${place}`,
+        'a mask of zeros',
+        'An active agent needs one legal action, such as to stay.',
+      );
+    }
+    const where = `${agent.name} (${agent.id}).act`;
+    fail(
+      where,
+      `a legal action for ${place}: ${legal.join(', ')}`,
+      show(action),
+      'Choose among the actions whose mask is 1.',
+    );
+  }
+}
+
+function allocateInput(env: VectorEnv): AgentInput {
+  const { game, envs } = env;
+  return {
+    rows: envs,
+    observations: allocateObservations(game.observation, envs),
+    masks: new Uint8Array(envs * game.actions),
+    active: new Uint8Array(envs),
+    isFirst: new Uint8Array(envs),
+    previousActions: new Int32Array(envs * game.agents.length),
+  };
+}
+
+/** Copies what one seat sees out of the environment's arrays. */
+function gatherInput(env: VectorEnv, seat: number, input: AgentInput): void {
+  const { game } = env;
+  const agents = game.agents.length;
+  for (let e = 0; e < env.envs; e++) {
+    const row = e * agents + seat;
+    copyObservation(game.observation, env.observations, row, input.observations, e);
+    copyRow(env.masks, row, input.masks, e, game.actions);
+    input.active[e] = env.active[row];
+  }
+  input.isFirst.set(env.isFirst);
+  input.previousActions.set(env.previousActions);
+}

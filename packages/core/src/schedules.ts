@@ -1,0 +1,137 @@
+import type { SavedState } from './agent';
+import { fail, show } from './errors';
+
+/**
+ * A hyperparameter that changes during training: progress in [0, 1] in, value out. Progress beyond the ends counts as
+ * the end, so that training past its budget keeps the last value.
+ */
+export type Schedule = (progress: number) => number;
+
+/** The same value all the time. */
+export function constant(value: number): Schedule {
+  return () => value;
+}
+
+/** A straight line from `from` at progress 0 to exactly `to` at progress 1. */
+export function linear(from: number, to: number): Schedule {
+  return piecewise([
+    [0, from],
+    [1, to],
+  ]);
+}
+
+/** Half a cosine from `from` to exactly `to`: flat at both ends (Loshchilov and Hutter 2017, eq. 5, without restarts). */
+export function cosine(from: number, to: number): Schedule {
+  return (progress) => {
+    const p = clamp('cosine', progress);
+    return p === 1 ? to : between(from, to, 0.5 - 0.5 * Math.cos(Math.PI * p));
+  };
+}
+
+/**
+ * Straight lines between points, level before the first and after the last.
+ *
+ * @param points  [progress, value], ordered by progress; two at one progress make a jump, to the later value
+ */
+export function piecewise(points: readonly (readonly [progress: number, value: number])[]): Schedule {
+  if (points.length === 0) fail('piecewise', 'at least one point', 'none', 'Give points such as [[0, 1], [1, 0]].');
+  points.forEach(([at], i) => {
+    const ordered = Number.isFinite(at) && (i === 0 || at >= points[i - 1][0]);
+    if (!ordered) fail('piecewise', 'points ordered by progress', `${at} at index ${i}`, 'Sort the points.');
+  });
+  return (progress) => {
+    const p = clamp('piecewise', progress);
+    const next = points.findIndex(([at]) => at > p);
+    if (next === 0) return points[0][1];
+    if (next < 0) return points[points.length - 1][1];
+    const [start, from] = points[next - 1];
+    const [end, to] = points[next];
+    return between(from, to, (p - start) / (end - start));
+  };
+}
+
+/** A question asked in every round of a loop, about the steps done so far; it remembers what it answered. */
+export interface Clock<Answer> {
+  /** @param steps  done so far, such as environment steps; never less than in the call before */
+  (steps: number): Answer;
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+/**
+ * Whether it's time again: true in the first call at or after each multiple of `n` (counted from 0, which is none).
+ * A call that passes several multiples answers true once. `n` Infinity means never.
+ */
+export function every(n: number): Clock<boolean> {
+  checkPositive('every', n);
+  let last = 0;
+  return clock(
+    (steps) => {
+      const due = Math.floor(steps / n) > Math.floor(last / n);
+      last = steps;
+      return due;
+    },
+    () => ({ last }),
+    (saved) => {
+      last = saved['last'] as number;
+    },
+  );
+}
+
+/** Whether to go on: true while fewer than `n` steps are done. `while (running(steps)) ...` */
+export function until(n: number): (steps: number) => boolean {
+  return (steps) => steps < n;
+}
+
+/**
+ * How many updates are due, at `updates` per step: 1 in the first call, then as many as keep the ratio, the remainder
+ * being kept for later (the schedule of DreamerV3).
+ *
+ * @param updates  per step; above 0. 0.25 is one update in 4 steps
+ */
+export function ratio(updates: number): Clock<number> {
+  checkPositive('ratio', updates);
+  let start = -1;
+  let done = 0;
+  return clock(
+    (steps) => {
+      if (start < 0) {
+        start = steps;
+        return 1;
+      }
+      // The tiny number undoes rounding: 49 steps at 1 / 49 are one update.
+      const due = Math.floor((steps - start) * updates + 1e-9) - done;
+      done += due;
+      return due;
+    },
+    () => ({ start, done }),
+    (saved) => {
+      start = saved['start'] as number;
+      done = saved['done'] as number;
+    },
+  );
+}
+
+function clock<Answer>(
+  ask: (steps: number) => Answer,
+  state: () => SavedState,
+  restore: (saved: SavedState) => void,
+): Clock<Answer> {
+  return Object.assign(ask, { state, restore });
+}
+
+function clamp(where: string, progress: number): number {
+  if (Number.isNaN(progress))
+    fail(where, 'progress between 0 and 1', show(progress), 'Divide steps done by steps asked for.');
+  return Math.min(1, Math.max(0, progress));
+}
+
+/** Never outside the two ends, whatever the rounding. */
+function between(from: number, to: number, share: number): number {
+  const value = from + (to - from) * share;
+  return Math.min(Math.max(from, to), Math.max(Math.min(from, to), value));
+}
+
+function checkPositive(where: string, n: number): void {
+  if (!(n > 0)) fail(where, 'a number above 0', show(n), 'Change it.');
+}

@@ -1,0 +1,96 @@
+import type { SavedState } from './agent';
+import { fail, show } from './errors';
+import { createRunningMoments } from './running-moments';
+
+/** Options of {@link createValueNorm}. */
+export interface ValueNormOptions {
+  /** How slowly old batches are forgotten, in [0, 1). Default 0.99999 */
+  readonly beta?: number;
+  /** The variance is never taken to be less; above 0. Default 0.01 */
+  readonly varianceFloor?: number;
+}
+
+/** Moving mean and variance of a critic's targets, so that it can learn numbers of unit scale. */
+export interface ValueNorm {
+  /** 0 before the first batch */
+  readonly mean: number;
+  /** At least the floor */
+  readonly variance: number;
+  /**
+   * @param returns  [B]
+   * @param weights  [B] at least 0; a row of weight 0 is not looked at. All 1 by default
+   */
+  update(returns: ArrayLike<number>, weights?: ArrayLike<number>): void;
+  /** (x - mean) / sqrt(variance) */
+  normalise(values: ArrayLike<number>): Float32Array;
+  /** x sqrt(variance) + mean: the opposite of `normalise`. */
+  denormalise(values: ArrayLike<number>): Float32Array;
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+/**
+ * MAPPO's value normalisation (Yu et al. 2022, section 5.1): exponential moving averages of the batches' mean m_b and
+ * mean square, divided by 1 - beta^k after k batches (debiased), variance = mean square - mean^2.
+ *
+ * Computed in an equal form without the difference of large squares: batch k has the share
+ * w = (1 - beta) / (1 - beta^k), d = m_b - mean, and
+ *
+ *   mean' = mean + w d,   variance' = (1 - w) (variance + w d^2) + w variance_b
+ */
+export function createValueNorm(options: ValueNormOptions = {}): ValueNorm {
+  const { beta = 0.99999, varianceFloor = 0.01 } = options;
+  if (!(beta >= 0 && beta < 1)) fail('createValueNorm', 'beta in [0, 1)', show(beta), 'Change beta.');
+  if (!(varianceFloor > 0)) fail('createValueNorm', 'varianceFloor above 0', show(varianceFloor), 'Change it.');
+  return new MovingMoments(beta, varianceFloor);
+}
+
+class MovingMoments implements ValueNorm {
+  mean = 0;
+  private spread = 0; // the variance without floor
+  private total = 0; // 1 - beta^k
+
+  constructor(
+    private readonly beta: number,
+    private readonly floor: number,
+  ) {}
+
+  get variance(): number {
+    return Math.max(this.floor, this.spread);
+  }
+
+  update(returns: ArrayLike<number>, weights?: ArrayLike<number>): void {
+    const batch = createRunningMoments();
+    batch.update(returns, weights);
+    if (batch.count === 0) return;
+    this.total = this.beta * this.total + (1 - this.beta);
+    const share = (1 - this.beta) / this.total;
+    const difference = batch.mean[0] - this.mean;
+    this.mean += share * difference;
+    this.spread = (1 - share) * (this.spread + share * difference * difference) + share * batch.variance[0];
+  }
+
+  normalise(values: ArrayLike<number>): Float32Array {
+    const scale = Math.sqrt(this.variance);
+    return Float32Array.from(values, (value) => (value - this.mean) / scale);
+  }
+
+  denormalise(values: ArrayLike<number>): Float32Array {
+    const scale = Math.sqrt(this.variance);
+    return Float32Array.from(values, (value) => value * scale + this.mean);
+  }
+
+  state(): SavedState {
+    return { mean: this.mean, spread: this.spread, total: this.total };
+  }
+
+  restore(saved: SavedState): void {
+    const { mean, spread, total } = saved as { mean: number; spread: number; total: number };
+    if (![mean, spread, total].every(Number.isFinite)) {
+      fail('valueNorm.restore', 'what state() returned', show(saved), 'Give the state of a value norm.');
+    }
+    this.mean = mean;
+    this.spread = spread;
+    this.total = total;
+  }
+}

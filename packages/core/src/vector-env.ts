@@ -1,0 +1,281 @@
+import { z } from 'zod';
+import { type ArrayOf, allocate, type DType } from './arrays';
+import { checkGame } from './check-game';
+import { checkOptions, fail, show } from './errors';
+import { allocateObservations } from './experience';
+import type { AgentId, Game, ObservationArrays, StepArrays } from './game';
+import { createGenerator, type Generator, type GeneratorState, generatorFrom, splitSeed } from './generator';
+
+/** Options of {@link vectorEnv}. */
+export interface VectorEnvOptions {
+  /** E, the number of environments; at least 1 */
+  readonly envs: number;
+  /** Seed of everything; environment i is seeded with `splitSeed(seed, i)`. Default 0 */
+  readonly seed?: number;
+  /** Whether `observations` are written (default) or left alone, for rules-only speed. */
+  readonly observe?: boolean;
+}
+
+const schema = z.strictObject({
+  envs: z.int().min(1),
+  seed: z.int().min(0).default(0),
+  observe: z.boolean().default(true),
+});
+
+/** Options of `reset`. Whatever is given is used now, once. */
+export interface ResetOptions {
+  /** Starts the random streams of the named environments anew; without it they run on. */
+  readonly seed?: number;
+  /** Indices of the environments to reset; all of them by default. The others are untouched. */
+  readonly envs?: readonly number[];
+  /** A map of the game to start from instead of a random state. */
+  readonly layout?: unknown;
+}
+
+/** Everything needed to continue a {@link VectorEnv} to the bit. */
+export interface VectorEnvState {
+  readonly states: ArrayOf<DType>;
+  readonly generators: Uint32Array;
+  readonly previousActions: Int32Array;
+  readonly isFirst: Uint8Array;
+  readonly terminated: Uint8Array;
+}
+
+/**
+ * E environments of one game that step together. All arrays below are views that belong to the environment and are
+ * overwritten by the next `step` or `reset`: copy what you keep (`rollout` does).
+ *
+ * When an episode ends, the next one begins in the same step: `observations`, `masks` and `active` are those of the
+ * new episode, `finalObservations` hold what was seen last, and `ended` is 1 for that environment.
+ */
+export interface VectorEnv {
+  readonly game: Game;
+  readonly agents: readonly AgentId[];
+  /** E */
+  readonly envs: number;
+  /** [E, A, ...shape] for each field: what each agent sees now */
+  readonly observations: ObservationArrays;
+  /** [E, A, K] what each agent may do now */
+  readonly masks: Uint8Array;
+  /** [E, A] who plays now */
+  readonly active: Uint8Array;
+  /** [E] 1 where the present step is the first of its episode */
+  readonly isFirst: Uint8Array;
+  /** [E, A] the last step's actions in this episode; -1 in the first step and for those who had left */
+  readonly previousActions: Int32Array;
+  /** Rewards, ends and infos of the last step; [E, A] */
+  readonly result: StepArrays;
+  /** [E] 1 where the last step ended an episode */
+  readonly ended: Uint8Array;
+  /** [E, A, ...shape] the last observation of episodes that ended with the last step; elsewhere not meaningful */
+  readonly finalObservations: ObservationArrays;
+  /** [E, A, K] the masks that go with them */
+  readonly finalMasks: Uint8Array;
+  /** The states, `game.stateSize` values for each environment; read only. */
+  readonly states: ArrayOf<DType>;
+  reset(options?: ResetOptions): void;
+  /**
+   * Plays one step in every environment.
+   *
+   * @param actions  [E, A] in 0..K-1; those of inactive agents are ignored
+   * @throws CoplayError for an action out of range of an active agent, before anything has changed
+   */
+  step(actions: Int32Array): void;
+  state(): VectorEnvState;
+  restore(state: VectorEnvState): void;
+}
+
+/**
+ * A batch of environments of one game: the fast path. Allocates nothing while it steps.
+ *
+ * @throws CoplayError for what is no game, unknown options, a bad number of environments or seed
+ */
+export function vectorEnv(game: Game, options: VectorEnvOptions): VectorEnv {
+  checkGame('vectorEnv', game);
+  const { envs, seed, observe } = checkOptions('vectorEnv', schema, options);
+  return new BatchedEnv(game, envs, seed, observe);
+}
+
+class BatchedEnv implements VectorEnv {
+  readonly agents: readonly AgentId[];
+  readonly observations: ObservationArrays;
+  readonly masks: Uint8Array;
+  readonly active: Uint8Array;
+  readonly isFirst: Uint8Array;
+  readonly previousActions: Int32Array;
+  readonly result: StepArrays;
+  readonly ended: Uint8Array;
+  readonly finalObservations: ObservationArrays;
+  readonly finalMasks: Uint8Array;
+  readonly states: ArrayOf<DType>;
+  private generators: Generator[];
+
+  constructor(
+    readonly game: Game,
+    readonly envs: number,
+    seed: number,
+    private readonly writesObservations: boolean,
+  ) {
+    const rows = envs * game.agents.length;
+    this.agents = game.agents;
+    this.observations = allocateObservations(game.observation, writesObservations ? rows : 0);
+    this.finalObservations = allocateObservations(game.observation, writesObservations ? rows : 0);
+    this.masks = new Uint8Array(rows * game.actions);
+    this.finalMasks = new Uint8Array(rows * game.actions);
+    this.active = new Uint8Array(rows);
+    this.isFirst = new Uint8Array(envs);
+    this.previousActions = new Int32Array(rows);
+    this.ended = new Uint8Array(envs);
+    this.result = allocateStepArrays(game, envs);
+    this.states = allocate(game.stateType, envs * game.stateSize);
+    this.generators = Array.from({ length: envs }, (_, i) => createGenerator(splitSeed(seed, i)));
+    this.reset();
+  }
+
+  reset(options: ResetOptions = {}): void {
+    const { seed, envs, layout, ...unknown } = options;
+    const wrong = Object.keys(unknown);
+    if (wrong.length > 0) {
+      fail('vectorEnv.reset', 'seed, envs or layout', show(wrong[0]), 'Options of the game are given when it is made.');
+    }
+    if (envs !== undefined && !Array.isArray(envs)) {
+      fail('vectorEnv.reset', 'a list of environments', show(envs), 'Give indices, such as envs: [0].');
+    }
+    const chosen = envs ?? Array.from({ length: this.envs }, (_, i) => i);
+    for (const env of chosen) this.checkEnv(env);
+    if (seed !== undefined) for (const env of chosen) this.generators[env] = createGenerator(splitSeed(seed, env));
+    for (const env of chosen) this.begin(env, layout);
+  }
+
+  step(actions: Int32Array): void {
+    const { game, envs, result, ended } = this;
+    const agents = game.agents.length;
+    this.checkActions(actions);
+    for (let env = 0; env < envs; env++) {
+      game.step(this.states, env * game.stateSize, actions, env * agents, this.generators[env], result, env);
+      this.remember(env, actions);
+      const over = this.isOver(env);
+      ended[env] = over ? 1 : 0;
+      if (over) {
+        this.look(env, this.finalObservations, this.finalMasks);
+        this.begin(env, undefined);
+      } else {
+        this.isFirst[env] = 0;
+        this.look(env, this.observations, this.masks);
+      }
+    }
+  }
+
+  state(): VectorEnvState {
+    const generators = new Uint32Array(this.envs * 4);
+    for (let env = 0; env < this.envs; env++) generators.set(this.generators[env].state(), env * 4);
+    return {
+      states: this.states.slice(),
+      generators,
+      previousActions: this.previousActions.slice(),
+      isFirst: this.isFirst.slice(),
+      terminated: this.result.terminated.slice(),
+    };
+  }
+
+  restore(state: VectorEnvState): void {
+    const { states, generators } = state ?? {};
+    if (states?.length !== this.states.length || generators?.length !== this.envs * 4) {
+      const got =
+        states && generators ? `${generators.length / 4} environments of ${states.length} values` : show(state);
+      const expected = `${this.envs} environments of ${this.states.length} values`;
+      fail('vectorEnv.restore', expected, got, 'Restore into an environment of the same game and size.');
+    }
+    this.states.set(state.states);
+    this.previousActions.set(state.previousActions);
+    this.isFirst.set(state.isFirst);
+    this.result.terminated.set(state.terminated);
+    this.generators = Array.from({ length: this.envs }, (_, i) =>
+      generatorFrom(Array.from(state.generators.subarray(i * 4, i * 4 + 4)) as unknown as GeneratorState),
+    );
+    for (let env = 0; env < this.envs; env++) this.look(env, this.observations, this.masks);
+  }
+
+  /** Starts an episode: state, observations, masks, who is active. */
+  private begin(env: number, layout: unknown): void {
+    const { game } = this;
+    const offset = env * game.stateSize;
+    if (layout === undefined) game.reset(this.states, offset, this.generators[env]);
+    else if (game.readLayout) game.readLayout(layout, this.states, offset);
+    else fail('reset', `a game with layouts`, `${game.name}, which has none`, 'Leave the layout out.');
+    const agents = game.agents.length;
+    this.isFirst[env] = 1;
+    this.previousActions.fill(-1, env * agents, (env + 1) * agents);
+    this.look(env, this.observations, this.masks);
+  }
+
+  /** Writes what the agents of an environment see and may do. */
+  private look(env: number, observations: ObservationArrays, masks: Uint8Array): void {
+    const { game, states } = this;
+    const offset = env * game.stateSize;
+    const agents = game.agents.length;
+    for (let agent = 0; agent < agents; agent++) {
+      const row = env * agents + agent;
+      game.legal(states, offset, agent, masks, row * game.actions);
+      this.active[row] = game.isActive(states, offset, agent) ? 1 : 0;
+      if (this.writesObservations) game.observe(states, offset, agent, observations, row);
+    }
+  }
+
+  /** Keeps the actions of those who were playing; must run before `active` is renewed. */
+  private remember(env: number, actions: Int32Array): void {
+    const agents = this.game.agents.length;
+    for (let row = env * agents; row < (env + 1) * agents; row++) {
+      this.previousActions[row] = this.active[row] === 1 ? actions[row] : -1;
+    }
+  }
+
+  /** An episode is over when every agent has ended, by the rules or by the time limit. */
+  private isOver(env: number): boolean {
+    const { terminated, truncated } = this.result;
+    const agents = this.game.agents.length;
+    for (let row = env * agents; row < (env + 1) * agents; row++) {
+      if (terminated[row] === 0 && truncated[row] === 0) return false;
+    }
+    return true;
+  }
+
+  private checkActions(actions: Int32Array): void {
+    const { active, game } = this;
+    if (actions.length !== active.length) {
+      const expected = `${active.length} actions (${this.envs} environments x ${game.agents.length} agents)`;
+      fail('vectorEnv.step', expected, String(actions.length), 'Give one action for each agent of each environment.');
+    }
+    const limit = game.actions;
+    for (let row = 0; row < active.length; row++) {
+      const action = actions[row];
+      // One comparison for both bounds and for NaN.
+      if (active[row] === 1 && !(action >= 0 && action < limit && (action | 0) === action)) this.refuse(row, action);
+    }
+  }
+
+  private refuse(row: number, action: number): never {
+    const agents = this.game.agents.length;
+    const who = `${this.game.agents[row % agents]} in environment ${Math.floor(row / agents)}`;
+    const names = this.game.actionNames.map((name, i) => `${i} ${name}`).join(', ');
+    const expected = `an action from 0 to ${this.game.actions - 1} for ${who}`;
+    fail('vectorEnv.step', expected, show(action), `The actions are: ${names}.`);
+  }
+
+  private checkEnv(env: number): void {
+    if (!Number.isInteger(env) || env < 0 || env >= this.envs) {
+      fail('vectorEnv.reset', `environments from 0 to ${this.envs - 1}`, show(env), 'Give indices of environments.');
+    }
+  }
+}
+
+/** Zeroed step arrays for `rows` environments of a game. */
+export function allocateStepArrays(game: Game, rows: number): StepArrays {
+  const size = rows * game.agents.length;
+  return {
+    rewards: new Float32Array(size),
+    terminated: new Uint8Array(size),
+    truncated: new Uint8Array(size),
+    infos: Object.fromEntries(game.infos.map((name) => [name, new Float32Array(size)])),
+  };
+}

@@ -1,0 +1,1 @@
+export { type SymmetryOptions, type SymmetryReport, symmetryAudit } from './symmetry';

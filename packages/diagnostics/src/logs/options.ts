@@ -1,0 +1,37 @@
+import { checkOptions, fail, show } from '@coplay/core';
+import { z } from 'zod';
+
+/** Options that the logs which write files share. */
+export interface FileLogOptions {
+  /** Is told what was mended when a run goes on in a directory that a kill left. Default: console.warn */
+  readonly warn?: (message: string) => void;
+}
+
+const schema = z
+  .object({
+    warn: z.custom<(message: string) => void>(isFunction, 'a function of a message').default(() => console.warn),
+  })
+  .strict();
+
+/** Whether a value can be called; for zod's `custom`. */
+export function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
+}
+
+/** Checks the arguments of a log that writes files. */
+export function checkFileLog(where: string, directory: string, options: unknown): z.infer<typeof schema> {
+  checkDirectory(where, directory);
+  return checkOptions(where, schema, options);
+}
+
+/** Refuses what is no path of a directory. */
+export function checkDirectory(where: string, directory: string): void {
+  if (typeof directory !== 'string' || directory === '') {
+    fail(where, 'the path of a directory', show(directory), "Give one, such as 'runs/ppo'.");
+  }
+}
+
+/** Refuses an entry that comes before `start` or after `close`. */
+export function notStarted(where: string): never {
+  fail(`${where}.write`, 'a log that was started', 'one that was not, or is closed', 'Call start(info) first.');
+}

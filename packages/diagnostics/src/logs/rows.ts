@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fail, type LogEntry, type Metrics, show } from '@coplay/core';
+
+/** The text of a log, cut into rows. */
+export interface Rows {
+  readonly entries: LogEntry[];
+  /** Bytes behind the last whole line: what a kill left of a row that was being written; '' if there are none. */
+  readonly torn: string;
+}
+
+/** One row of `log.jsonl`, with its line feed. JSON has no NaN: it becomes `null`, and infinities become `1e999`. */
+export function formatRow({ envSteps, update, metrics }: LogEntry): string {
+  const fields = Object.entries({ envSteps, update, ...metrics });
+  return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${formatNumber(value)}`).join(',')}}\n`;
+}
+
+function formatNumber(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  if (Number.isNaN(value)) return 'null';
+  return value > 0 ? '1e999' : '-1e999';
+}
+
+/**
+ * Reads the text of a `log.jsonl`. Only its last line may be torn; anything else that is not a row is damage.
+ *
+ * @param path  for messages
+ */
+export function parseRows(text: string, path: string): Rows {
+  const lines = text.split('\n');
+  const last = lines.pop()!;
+  const entries = lines.map((line, i) => parseRow(line) ?? refuse(line, i + 1, path));
+  const whole = last === '' ? undefined : parseRow(last);
+  if (whole) entries.push(whole);
+  return { entries, torn: whole ? '' : last };
+}
+
+function parseRow(line: string): LogEntry | undefined {
+  let row: unknown;
+  try {
+    row = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (row === null || typeof row !== 'object' || Array.isArray(row)) return undefined;
+  const { envSteps, update, ...rest } = row as Record<string, unknown>;
+  if (typeof envSteps !== 'number' || typeof update !== 'number') return undefined;
+  const metrics: Metrics = {};
+  for (const [name, value] of Object.entries(rest)) metrics[name] = value === null ? Number.NaN : Number(value);
+  return { envSteps, update, metrics };
+}
+
+function refuse(line: string, number: number, path: string): never {
+  const expected = `line ${number} of ${path} to be a row such as {"envSteps":2048,"update":1,"policy/loss":0.1}`;
+  fail('readLog', expected, show(line), 'The file is damaged or no log: repair the line or remove it.');
+}
+
+/** Options of {@link readLog}. */
+export interface ReadLogOptions {
+  /** Is told of a torn last line. Default: console.warn */
+  readonly warn?: (message: string) => void;
+}
+
+/**
+ * Reads a `log.jsonl`. A last line that a kill tore is left out, with a word.
+ *
+ * @throws CoplayError if there is no such file or another line is no row
+ */
+export function readLog(path: string, { warn = console.warn }: ReadLogOptions = {}): LogEntry[] {
+  if (!existsSync(path)) {
+    fail('readLog', 'the path of a log', `${path}, which does not exist`, 'Give the log.jsonl of a run directory.');
+  }
+  const { entries, torn } = parseRows(readFileSync(path, 'utf8'), path);
+  if (torn !== '') warn(`readLog: left out a torn line at the end of ${path} (${torn.length} characters)`);
+  return entries;
+}
+
+/**
+ * How many of the rows a run that goes on from `startedAt` has already behind it. Rows are in the order of writing,
+ * and a run that starts at 0 has none, not even a row of step 0.
+ */
+export function countKept(envSteps: readonly number[], startedAt: number): number {
+  if (startedAt === 0) return 0;
+  const first = envSteps.findIndex((steps) => steps > startedAt);
+  return first === -1 ? envSteps.length : first;
+}

@@ -1,0 +1,37 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { checkOptions } from '@coplay/core';
+import { z } from 'zod';
+import { fontFiles } from './fonts';
+
+/** Options of {@link toPng} and {@link writeFigure}. */
+export interface PngOptions {
+  /** Pixels of PNG for each pixel of SVG; positive. Default 2 */
+  readonly zoom?: number;
+}
+
+const schema = z.object({ zoom: z.number().positive().max(16).default(2) }).strict();
+
+/** Renders SVG text to the bytes of a PNG file. Needs no browser and no fonts of the system. */
+export async function toPng(svg: string, options: PngOptions = {}): Promise<Uint8Array> {
+  const { zoom } = checkOptions('toPng', schema, options);
+  const { Resvg } = await import('@resvg/resvg-js');
+  const rendered = new Resvg(svg, {
+    fitTo: { mode: 'zoom', value: zoom },
+    // Only the same fonts everywhere give the same pixels everywhere.
+    font: { loadSystemFonts: false, fontFiles: fontFiles(), defaultFontFamily: 'Arimo' },
+  });
+  return rendered.render().asPng();
+}
+
+/**
+ * Writes a figure as `path.svg` and `path.png`; the folder is made where there is none.
+ *
+ * @param path  without extension
+ */
+export async function writeFigure(path: string, svg: string, options: PngOptions = {}): Promise<void> {
+  const png = await toPng(svg, options);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.svg`, svg);
+  writeFileSync(`${path}.png`, png);
+}

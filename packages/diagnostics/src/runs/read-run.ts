@@ -1,0 +1,47 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fail, type LogEntry } from '@coplay/core';
+import { type ReadLogOptions, readLog } from '../logs';
+import type { Curve } from '../statistics';
+
+/** What {@link readRun} reads. */
+export interface Run {
+  readonly directory: string;
+  /** The resolved configuration. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** What ran it, by name; empty where nobody wrote it down. */
+  readonly versions: Readonly<Record<string, string>>;
+  /** In the order of writing. */
+  readonly entries: readonly LogEntry[];
+}
+
+/**
+ * Reads the directory of a run, also while it goes on: `config.json` and `versions.json`, which a run with the option `directory`
+ * writes, and the `log.jsonl` of {@link jsonLines} in the same directory.
+ *
+ * @throws CoplayError if it holds no configuration or no log, or they are damaged
+ */
+export function readRun(directory: string, options: ReadLogOptions = {}): Run {
+  const config = readJson(join(directory, 'config.json'));
+  if (!config) {
+    fail('readRun', 'a run directory with config.json', directory, "Give the run's option directory.");
+  }
+  const versions = readJson(join(directory, 'versions.json')) ?? {};
+  const entries = readLog(join(directory, 'log.jsonl'), options);
+  return { directory, config, versions: versions as Record<string, string>, entries };
+}
+
+function readJson(path: string): Record<string, unknown> | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  } catch (error) {
+    return fail('readRun', 'JSON', `${path}: ${(error as Error).message}`, 'Repair the file, or remove the directory.');
+  }
+}
+
+/** One metric of a log over environment steps; entries without it are left out. */
+export function curveOf(entries: readonly LogEntry[], metric: string): Curve {
+  const rows = entries.filter(({ metrics }) => metrics[metric] !== undefined);
+  return { steps: rows.map(({ envSteps }) => envSteps), values: rows.map(({ metrics }) => metrics[metric]) };
+}

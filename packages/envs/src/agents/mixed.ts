@@ -1,0 +1,39 @@
+import { type Agent, checkOptions } from '@coplay/core';
+import { z } from 'zod';
+import { nearestHareRule, nearestStagRule } from './nearest';
+import { type RuleAgentOptions, seatOf } from './options';
+import { actionsBy } from './rule';
+
+/** Options of {@link mixed}. */
+export interface MixedOptions extends RuleAgentOptions {
+  /** Probability, 0 to 1, of playing NearestStag in an episode. */
+  readonly p: number;
+}
+
+const schema = z.object({ p: z.number().min(0).max(1) }).strict();
+
+/**
+ * Mixed(p): NearestStag with probability p, else NearestHare, drawn at the start of each episode.
+ * Its state says for each row, [B], whether it hunts stags in this episode.
+ */
+export function mixed({ game, id, ...options }: MixedOptions): Agent<Uint8Array> {
+  seatOf('mixed', game, id);
+  const { p } = checkOptions('mixed', schema, options);
+  const stag = nearestStagRule('mixed', game);
+  const hare = nearestHareRule('mixed', game);
+  return {
+    id,
+    name: `Mixed(${p})`,
+    initialState: (rows) => new Uint8Array(rows),
+    act(input, state, generator) {
+      const huntsStags = state.slice();
+      for (let row = 0; row < input.rows; row++) {
+        if (input.isFirst[row] === 1) huntsStags[row] = generator.uniform() < p ? 1 : 0;
+      }
+      return {
+        actions: actionsBy((row) => (huntsStags[row] === 1 ? stag : hare), input, generator),
+        state: huntsStags,
+      };
+    },
+  };
+}

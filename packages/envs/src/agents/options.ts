@@ -1,0 +1,34 @@
+import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import { z } from 'zod';
+
+/** What every rule-based agent is made of. */
+export interface RuleAgentOptions {
+  /** The game it plays; its observation tells the agent where to look. */
+  readonly game: Game;
+  /** Who it is; one of `game.agents`. */
+  readonly id: AgentId;
+}
+
+/** The seat of an agent in the game's arrays. @throws CoplayError for an id that the game doesn't have */
+export function seatOf(where: string, game: Game, id: AgentId): number {
+  checkGame(`${where}: option game`, game);
+  const seat = game.agents.indexOf(id);
+  if (seat < 0) fail(`${where}: option id`, `one of ${game.agents.join(', ')}`, show(id), 'Use an id of game.agents.');
+  return seat;
+}
+
+const noOptions = z.strictObject({});
+
+/** Refuses options of an agent that has none beside game and id. */
+export function checkNoOptions(where: string, options: object): void {
+  checkOptions(where, noOptions, options);
+}
+
+/** The action of that name. @throws CoplayError for a game that has none */
+export function actionNamed(where: string, game: Game, name: string): number {
+  const action = game.actionNames.indexOf(name);
+  if (action < 0) {
+    fail(where, `a game with the action ${name}`, `${game.name}: ${game.actionNames.join(', ')}`, 'Use another agent.');
+  }
+  return action;
+}

@@ -1,0 +1,23 @@
+import type { Agent, AgentId, AgentInput, Generator } from '@coplay/core';
+
+/** Chooses the action of row `row`: a function of what is seen there, and of the generator. */
+export type Rule = (input: AgentInput, row: number, generator: Generator) => number;
+
+/** Chooses actions [B] by a rule for each row; rows that don't play get 0. */
+export function actionsBy(ruleOf: (row: number) => Rule, input: AgentInput, generator: Generator): Int32Array {
+  const actions = new Int32Array(input.rows);
+  for (let row = 0; row < input.rows; row++) {
+    if (input.active[row] === 1) actions[row] = ruleOf(row)(input, row, generator);
+  }
+  return actions;
+}
+
+/** An agent without memory that follows one rule. Its state is empty. */
+export function ruleAgent(id: AgentId, name: string, rule: Rule): Agent<null> {
+  return {
+    id,
+    name,
+    initialState: () => null,
+    act: (input, state, generator) => ({ actions: actionsBy(() => rule, input, generator), state }),
+  };
+}

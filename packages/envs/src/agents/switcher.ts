@@ -1,0 +1,72 @@
+import {
+  type Agent,
+  type AgentInput,
+  checkOptions,
+  fail,
+  type Generator,
+  type Saved,
+  type SavedState,
+} from '@coplay/core';
+import { z } from 'zod';
+import { memoryPerRow } from './memory';
+import { type RuleAgentOptions, seatOf } from './options';
+
+/** Options of {@link switcher}. */
+export interface SwitcherOptions extends RuleAgentOptions {
+  /** Who plays the first `episodes` episodes of a row. */
+  readonly first: Agent;
+  /** Who plays from then on. Both have the switcher's id. */
+  readonly second: Agent;
+  /** k, 0 or more */
+  readonly episodes: number;
+}
+
+/** The states of both agents. */
+export type SwitcherState = { readonly first: Saved; readonly second: Saved };
+
+const schema = z.object({ episodes: z.int().min(0) }).strict();
+
+/**
+ * Switcher(first, second, k): plays as `first` for k episodes, then as `second`; counted for each row, beyond
+ * episodes. Both see everything all along, so whoever has a memory is up to date when its turn comes.
+ * Extras of the two (log-probabilities and such) aren't passed on.
+ */
+export function switcher({ game, id, first, second, ...options }: SwitcherOptions): Agent<SwitcherState> {
+  seatOf('switcher', game, id);
+  const { episodes: k } = checkOptions('switcher', schema, options);
+  for (const agent of [first, second]) {
+    if (agent.id !== id)
+      fail('switcher', `agents with the id ${id}`, agent.id, 'Make first and second with the same id.');
+  }
+  // [B] episodes that have ended
+  const memory = memoryPerRow('switcher', { episodes: 0 });
+
+  return {
+    id,
+    name: `Switcher(${first.name}, ${second.name}, ${k})`,
+    initialState(rows) {
+      memory.rows(rows);
+      return { first: first.initialState(rows), second: second.initialState(rows) };
+    },
+    async act(input: AgentInput, state: SwitcherState, generator: Generator) {
+      const { episodes } = memory.rows(input.rows);
+      // One after the other, so that their draws come in a fixed order.
+      const one = await first.act(input, state.first, generator);
+      const two = await second.act(input, state.second, generator);
+      const actions = one.actions.map((action, row) => (episodes[row] < k ? action : two.actions[row]));
+      return { actions, state: { first: one.state, second: two.state } };
+    },
+    observe(step) {
+      const { episodes } = memory.rows(step.rows);
+      for (let row = 0; row < step.rows; row++) episodes[row] += step.ended[row];
+      first.observe?.(step);
+      second.observe?.(step);
+    },
+    save: (): SavedState => ({ ...memory.save(), first: first.save?.() ?? null, second: second.save?.() ?? null }),
+    restore(saved) {
+      memory.restore(saved);
+      if (saved['first']) first.restore?.(saved['first'] as SavedState);
+      if (saved['second']) second.restore?.(saved['second'] as SavedState);
+    },
+  };
+}

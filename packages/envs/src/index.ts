@@ -1,0 +1,6 @@
+export * from './agents';
+export * from './classic';
+export * from './matrix';
+export * from './render';
+export * from './stag-hunt';
+export * from './wrappers';

@@ -1,0 +1,2 @@
+export { type MatrixGameOptions, matrixGame } from './matrix-game';
+export type { MatrixGameKind, PayoffTable } from './payoffs';

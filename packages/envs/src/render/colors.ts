@@ -1,0 +1,31 @@
+import type { SceneItem } from '@coplay/core';
+import { agentIndex } from './cells';
+
+/** Agents 1 to 8: Okabe and Ito (2008), told apart by colour-blind people too. */
+const AGENTS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#f0e442', '#000000'];
+/** Other things; what isn't listed is grey. */
+const KINDS: Readonly<Record<string, string>> = {
+  obstacle: '#444444',
+  stag: '#8c510a',
+  hare: '#bf9b6a',
+  drift: '#9fc8e8',
+  plants: '#4d9221',
+  young: '#a6d96a',
+  mature: '#1a9641',
+  mark: '#f6c141',
+  ball: '#c51b7d',
+};
+const OTHER = '#999999';
+
+/** The colour of a thing, as `#rrggbb`. */
+export function colorOf(item: SceneItem): string {
+  const agent = agentIndex(item);
+  return agent === undefined ? (KINDS[item.kind] ?? OTHER) : AGENTS[agent % AGENTS.length];
+}
+
+/** Black or white, whichever is easier to read on a colour `#rrggbb`. */
+export function inkOn(color: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+  const brightness = 0.299 * red + 0.587 * green + 0.114 * blue;
+  return brightness > 145 ? '#000' : '#fff';
+}

@@ -1,0 +1,59 @@
+import type { ArrayOf, DType, Game, Scene, SceneItem } from '@coplay/core';
+import { agentIndex, itemsByCell, sceneOf } from './cells';
+
+/** Options of {@link renderText} and {@link renderReplay}. */
+export interface TextOptions {
+  /** Whether agents are coloured by ANSI escapes, for terminals. Default false */
+  readonly color?: boolean;
+}
+
+/** Eight colours of terminals that can be told apart on black and on white: codes of bold text. */
+const ANSI = ['34', '31', '32', '35', '36', '33', '94', '91'];
+const EMPTY = '.';
+
+/**
+ * A state as text: one line a row and one column a cell, `.` where nothing is, all symbols where several things are.
+ *
+ * @throws CoplayError for a game without scenes
+ */
+export function renderText<State extends DType>(
+  game: Game<State>,
+  state: ArrayOf<State>,
+  offset = 0,
+  options: TextOptions = {},
+): string {
+  return sceneLines(sceneOf('renderText', game, state, offset), options).join('\n');
+}
+
+/** The lines of a scene, one a row. Columns are as wide as the fullest cell. */
+export function sceneLines(scene: Scene, { color = false }: TextOptions = {}): string[] {
+  const cells = itemsByCell(scene);
+  const width = Math.max(1, ...cells.map((items) => items.length));
+  const draw = (items: readonly SceneItem[]) => {
+    const picture = items.length > 0 ? items.map((item) => symbolOf(item, color)).join('') : EMPTY;
+    return picture + ' '.repeat(width - Math.max(1, items.length));
+  };
+  return Array.from({ length: scene.rows }, (_, row) =>
+    cells
+      .slice(row * scene.columns, (row + 1) * scene.columns)
+      .map(draw)
+      .join(' ')
+      .trimEnd(),
+  );
+}
+
+function symbolOf(item: SceneItem, color: boolean): string {
+  const agent = agentIndex(item);
+  return color && agent !== undefined ? paint(item.symbol, agent) : item.symbol;
+}
+
+/** Text in the colour of an agent. */
+export function paint(text: string, agent: number): string {
+  return `\u001b[1;${ANSI[agent % ANSI.length]}m${text}\u001b[0m`;
+}
+
+/** Number of characters that a text takes on the screen. */
+export function visibleLength(text: string): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
+  return text.replace(/\u001b\[[\d;]*m/g, '').length;
+}

@@ -1,0 +1,33 @@
+import { HUNT_HARE, HUNT_STAG } from './actions';
+import type { Rules } from './rules';
+
+/** The share of a hunter that catches nothing; a reward is some finite number. */
+export const NOTHING = Number.POSITIVE_INFINITY;
+
+/**
+ * What a hunter of this step gets, by the verdicts of phase one. The hunters of one hare split it equally. Two or more
+ * on one stag split it in proportion to their strengths, and a lone one gets {@link NOTHING}. Hunters of one kind on
+ * one cell hunt the same prey, for no two prey share a cell.
+ */
+export function shareOf(rules: Rules, agent: number): number {
+  return rules.hunts[agent] === HUNT_HARE ? hareShare(rules, agent) : stagShare(rules, agent);
+}
+
+function hareShare({ agents, hunts, destinations, settings }: Rules, agent: number): number {
+  let hunters = 0;
+  for (let other = 0; other < agents; other++) {
+    if (hunts[other] === HUNT_HARE && destinations[other] === destinations[agent]) hunters++;
+  }
+  return settings.hareReward / hunters;
+}
+
+function stagShare({ agents, hunts, destinations, settings }: Rules, agent: number): number {
+  let hunters = 0;
+  let strength = 0;
+  for (let other = 0; other < agents; other++) {
+    if (hunts[other] !== HUNT_STAG || destinations[other] !== destinations[agent]) continue;
+    hunters++;
+    strength += settings.strengths[other];
+  }
+  return hunters < 2 ? NOTHING : (settings.stagReward * settings.strengths[agent]) / strength;
+}

@@ -1,0 +1,84 @@
+import type { Generator, StepArrays } from '@coplay/core';
+import { removeCell, STAY } from '../game';
+import { HUNT_STAG } from './actions';
+import { judge } from './judge';
+import { movePrey } from './prey';
+import { GONE, NO_ACTION, type Rules } from './rules';
+import { NOTHING, shareOf } from './shares';
+
+/** Names of the extra numbers of a step, 1 where it's so: the action was illegal, something was caught. */
+export const INFOS = ['illegal', 'caught_hare', 'caught_stag'] as const;
+
+/**
+ * One step, in two phases: every action is judged on the state before the step, then everything happens at once.
+ * So neither the order of agents nor what another agent does in this step decides what an action may do.
+ */
+export function step(
+  rules: Rules,
+  state: Int32Array,
+  offset: number,
+  actions: Int32Array,
+  actionsOffset: number,
+  generator: Generator,
+  result: StepArrays,
+  row: number,
+): void {
+  const { agents, at, settings } = rules;
+  const seat = row * agents;
+  for (let agent = 0; agent < agents; agent++) {
+    result.infos['illegal'][seat + agent] = judge(rules, state, offset, agent, actions[actionsOffset + agent]);
+  }
+  if (settings.previousActions) remember(rules, state, offset, actions, actionsOffset);
+
+  state[offset + at.steps]++;
+  for (let agent = 0; agent < agents; agent++) settle(rules, state, offset, agent, result, seat + agent);
+  if (settings.preyMoves > 0) movePrey(rules, state, offset, generator);
+
+  const cut = isCut(rules, state, offset);
+  for (let agent = 0; agent < agents; agent++) {
+    const hasLeft = state[offset + at.cells + agent] === GONE;
+    result.terminated[seat + agent] = hasLeft ? 1 : 0;
+    result.truncated[seat + agent] = cut && !hasLeft ? 1 : 0;
+  }
+}
+
+function remember(rules: Rules, state: Int32Array, offset: number, actions: Int32Array, actionsOffset: number): void {
+  const { at, agents } = rules;
+  for (let agent = 0; agent < agents; agent++) {
+    const isGone = state[offset + at.cells + agent] === GONE;
+    state[offset + at.previous + agent] = isGone ? NO_ACTION : actions[actionsOffset + agent];
+  }
+}
+
+/** Phase two for one agent: it goes where it goes, takes what it caught and leaves. */
+function settle(
+  rules: Rules,
+  state: Int32Array,
+  offset: number,
+  agent: number,
+  { rewards, infos }: StepArrays,
+  seat: number,
+): void {
+  const { at } = rules;
+  const cell = rules.destinations[agent];
+  const hunt = rules.hunts[agent];
+  const share = hunt === STAY ? NOTHING : shareOf(rules, agent);
+  const caught = share !== NOTHING;
+  rewards[seat] = (cell === GONE ? 0 : rules.settings.stepReward) + (caught ? share : 0);
+  infos['caught_hare'][seat] = caught && hunt !== HUNT_STAG ? 1 : 0;
+  infos['caught_stag'][seat] = caught && hunt === HUNT_STAG ? 1 : 0;
+  state[offset + at.cells + agent] = caught ? GONE : cell;
+  if (!caught) return;
+  removeCell(state, offset + (hunt === HUNT_STAG ? at.stags : at.hares), cell);
+  const isFirst = rules.settings.stepsAfterFirstHunt !== false && state[offset + at.firstCatch] === 0;
+  if (isFirst) state[offset + at.firstCatch] = state[offset + at.steps];
+}
+
+/** Whether time is up for those who still play: at `maxSteps`, or `stepsAfterFirstHunt` steps after the first catch. */
+function isCut({ at, settings }: Rules, state: Int32Array, offset: number): boolean {
+  const { maxSteps, stepsAfterFirstHunt } = settings;
+  const done = state[offset + at.steps];
+  if (done >= maxSteps) return true;
+  const firstCatch = state[offset + at.firstCatch];
+  return stepsAfterFirstHunt !== false && firstCatch > 0 && done >= firstCatch + stepsAfterFirstHunt;
+}

@@ -1,0 +1,103 @@
+import { type ArrayOf, allocateStepArrays, type DType, fail, type Game, type Generator, show } from '@coplay/core';
+import { checkFits, wrap } from './wrap';
+
+/**
+ * Seats the agents anew in every episode, all orders equally likely. What an agent sees, does and earns, and its number
+ * on pictures, follow the agent; it doesn't know its seat. So no agent can settle into what a seat is good for, and
+ * weights can be shared.
+ *
+ * A layout seats everybody by name, agent i in seat i, unless its first line says otherwise: `seats: 2 1 3` gives
+ * agent 1 the second seat of the map below.
+ */
+export function permuteSeats<State extends DType>(game: Game<State>): Game<State> {
+  const A = game.agents.length;
+  checkFits('permuteSeats', game, A);
+  /** [A] the seat of each agent; behind the game's own state */
+  const seats = game.stateSize;
+  const seatActions = new Int32Array(A);
+  const seatResult = allocateStepArrays(game, 1);
+  const seatOf = (state: ArrayOf<State>, offset: number, agent: number) => state[offset + seats + agent];
+  const identity = Array.from({ length: A }, (_, i) => i);
+
+  const readLayout = game.readLayout?.bind(game);
+  const writeLayout = game.writeLayout?.bind(game);
+  const scene = game.scene?.bind(game);
+  return wrap(game, {
+    stateSize: game.stateSize + A,
+    options: { ...game.options, permuteSeats: true },
+    reset(state, offset, generator) {
+      game.reset(state, offset, generator);
+      drawSeats(state, offset + seats, A, generator);
+    },
+    step(state, offset, actions, actionsOffset, generator, result, row) {
+      for (let agent = 0; agent < A; agent++) {
+        seatActions[seatOf(state, offset, agent)] = actions[actionsOffset + agent];
+      }
+      game.step(state, offset, seatActions, 0, generator, seatResult, 0);
+      for (let agent = 0; agent < A; agent++) {
+        const seat = seatOf(state, offset, agent);
+        const at = row * A + agent;
+        result.rewards[at] = seatResult.rewards[seat];
+        result.terminated[at] = seatResult.terminated[seat];
+        result.truncated[at] = seatResult.truncated[seat];
+        for (const name of game.infos) result.infos[name][at] = seatResult.infos[name][seat];
+      }
+    },
+    legal: (state, offset, agent, mask, maskOffset) =>
+      game.legal(state, offset, seatOf(state, offset, agent), mask, maskOffset),
+    observe: (state, offset, agent, out, row) => game.observe(state, offset, seatOf(state, offset, agent), out, row),
+    isActive: (state, offset, agent) => game.isActive(state, offset, seatOf(state, offset, agent)),
+    ...(readLayout && {
+      readLayout(layout, state, offset) {
+        const { order, rest } = splitSeats(layout, identity);
+        readLayout(rest, state, offset);
+        state.set(order, offset + seats);
+      },
+    }),
+    ...(writeLayout && {
+      writeLayout(state, offset) {
+        const order = identity.map((agent) => seatOf(state, offset, agent) + 1);
+        return `seats: ${order.join(' ')}\n${writeLayout(state, offset)}`;
+      },
+    }),
+    ...(scene && {
+      scene(state, offset) {
+        const agentIn = identity.map((seat) => identity.findIndex((agent) => seatOf(state, offset, agent) === seat));
+        const { items, ...size } = scene(state, offset);
+        return { ...size, items: items.map((item) => renamed(item, agentIn)) };
+      },
+    }),
+  });
+}
+
+/** A random permutation of 0..A-1 (Fisher-Yates). */
+function drawSeats(state: { [index: number]: number }, at: number, A: number, generator: Generator): void {
+  for (let agent = 0; agent < A; agent++) state[at + agent] = agent;
+  for (let agent = A - 1; agent > 0; agent--) {
+    const other = generator.integer(agent + 1);
+    const seat = state[at + agent];
+    state[at + agent] = state[at + other];
+    state[at + other] = seat;
+  }
+}
+
+/** Divides a layout into the seats that its first line names, and the game's own layout. */
+function splitSeats(layout: unknown, identity: readonly number[]): { order: readonly number[]; rest: unknown } {
+  const [line, seats] = (typeof layout === 'string' && /^\s*seats:([^\n]*)\n/.exec(layout)) || [];
+  if (line === undefined || seats === undefined) return { order: identity, rest: layout };
+  const order = seats
+    .trim()
+    .split(/\s+/)
+    .map((seat) => Number(seat) - 1);
+  if (order.length !== identity.length || !identity.every((seat) => order.includes(seat))) {
+    const expected = `seats: the numbers 1 to ${identity.length} in some order`;
+    fail('permuteSeats layout', expected, show(seats.trim()), 'Give the seat of each agent.');
+  }
+  return { order, rest: (layout as string).slice(line.length) };
+}
+
+/** A scene's item with the number of the agent instead of the seat's. */
+function renamed<Item extends { kind: string; symbol: string }>(item: Item, agentIn: readonly number[]): Item {
+  const agent = item.kind === 'agent' ? agentIn[Number(item.symbol) - 1] : undefined;
+  return agent === undefined ? item : { ...item, symbol: String(agent + 1) };
+}

@@ -1,0 +1,27 @@
+import { type DType, fail, type Game, show } from '@coplay/core';
+import { wrap } from './wrap';
+
+/**
+ * Ends episodes after fewer steps: whoever still plays then is truncated. A time fraction in the observation goes on
+ * counting against the game's own limit.
+ *
+ * @param steps  1 to the game's `maxSteps`
+ * @throws CoplayError for any other number
+ */
+export function timeLimit<State extends DType>(game: Game<State>, steps: number): Game<State> {
+  if (!Number.isInteger(steps) || steps < 1 || steps > game.maxSteps) {
+    const remedy = 'A longer episode is made by the option maxSteps of the game.';
+    fail('timeLimit', `steps from 1 to ${game.maxSteps}, the limit of ${game.name}`, show(steps), remedy);
+  }
+  const agents = game.agents.length;
+  return wrap(game, {
+    maxSteps: steps,
+    options: { ...game.options, timeLimit: steps },
+    step(state, offset, actions, actionsOffset, generator, result, row) {
+      game.step(state, offset, actions, actionsOffset, generator, result, row);
+      if (game.elapsed(state, offset) < steps) return;
+      const { terminated, truncated } = result;
+      for (let at = row * agents; at < (row + 1) * agents; at++) truncated[at] = terminated[at] === 1 ? 0 : 1;
+    },
+  });
+}

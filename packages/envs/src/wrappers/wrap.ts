@@ -1,0 +1,40 @@
+import { type ArrayOf, allocate, type DType, fail, type Game } from '@coplay/core';
+
+/**
+ * The game with some parts replaced. The others stay bound to the game itself, so that a game may be an instance of a
+ * class as well as a record.
+ */
+export function wrap<State extends DType>(game: Game<State>, changes: Partial<Game<State>>): Game<State> {
+  const { readLayout, writeLayout, scene } = game;
+  return {
+    name: game.name,
+    agents: game.agents,
+    actions: game.actions,
+    actionNames: game.actionNames,
+    observation: game.observation,
+    stateType: game.stateType,
+    stateSize: game.stateSize,
+    maxSteps: game.maxSteps,
+    infos: game.infos,
+    options: game.options,
+    reset: game.reset.bind(game),
+    step: game.step.bind(game),
+    legal: game.legal.bind(game),
+    observe: game.observe.bind(game),
+    isActive: game.isActive.bind(game),
+    elapsed: game.elapsed.bind(game),
+    ...(readLayout && { readLayout: readLayout.bind(game) }),
+    ...(writeLayout && { writeLayout: writeLayout.bind(game) }),
+    ...(scene && { scene: scene.bind(game) }),
+    ...changes,
+  };
+}
+
+/** Refuses a wrapper whose values don't fit into the state of the game. */
+export function checkFits<State extends DType>(where: string, game: Game<State>, largest: number): void {
+  const cell: ArrayOf<DType> = allocate(game.stateType, 1);
+  cell[0] = largest;
+  if (cell[0] === largest) return;
+  const got = `${game.stateType} of ${game.name}`;
+  fail(where, `a state that holds numbers up to ${largest}`, got, 'Use a game whose stateType is int32.');
+}

@@ -1,0 +1,104 @@
+import type { Generator, NamedArrays } from '@coplay/core';
+import { maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import type { InputShapes } from '../inputs';
+import { denseLayer, prefixed, within } from '../layers';
+import type { TorsoBuilder } from '../torso';
+import { type Body, feedforward } from './body';
+import type { RecordedRows } from './recorded-rows';
+import { recurrent } from './recurrent';
+
+/** What an actor-critic is made of. */
+export interface ActorCriticOptions {
+  /** What the actor reads. */
+  readonly inputs: InputShapes;
+  /** What the critic reads, where it sees more than the actor. Default: the same */
+  readonly criticInputs?: InputShapes;
+  /** K */
+  readonly actions: number;
+  /** The actor's network, between inputs and head. */
+  readonly network: TorsoBuilder;
+  /** The critic's network. Default: a second one like the actor's */
+  readonly criticNetwork?: TorsoBuilder;
+  /** Units of a GRU between torso and head, for actor and critic each; 0 for none. Default 0 */
+  readonly recurrent?: number;
+}
+
+/**
+ * A policy and a value function with separate parameters, named `actor/...` and `critic/...`. Feedforward where
+ * `stateSize` is 0; else inputs are sequences `[B, T, ...]` and a state `[B, stateSize]` goes in.
+ */
+export interface ActorCritic {
+  /** Units of the recurrent state of the actor, and of the critic; 0 for feedforward networks. */
+  readonly stateSize: number;
+  readonly actions: number;
+  init(generator: Generator): NamedArrays;
+  /**
+   * One step of the policy, for acting.
+   *
+   * @param inputs [B, ...] for each input
+   * @param mask   [B, K] 1 where legal
+   * @param state  [B, stateSize]; it's already zero where an episode begins
+   * @returns log-probabilities [B, K] (very low where illegal) and the next state
+   */
+  act(params: TensorRecord, inputs: TensorRecord, mask: tf.Tensor2D, state?: tf.Tensor2D): PolicyStep;
+  /**
+   * The policy over recorded rows, for learning. `[N, ...]` or, recurrent, `[B, T, ...]` with N = B T.
+   *
+   * @returns log-probabilities [N, K]
+   */
+  policy(params: TensorRecord, rows: RecordedRows, mask: tf.Tensor): tf.Tensor2D;
+  /** The value of recorded rows [N], and the states after each step [B, T, stateSize] where recurrent. */
+  value(params: TensorRecord, rows: RecordedRows): { values: tf.Tensor1D; states?: tf.Tensor3D };
+}
+
+/** What {@link ActorCritic.act} returns. */
+export interface PolicyStep {
+  readonly logProbs: tf.Tensor2D;
+  readonly state?: tf.Tensor2D;
+}
+
+/** Gains of the heads' orthogonal initial kernels: an almost uniform policy at the start (Andrychowicz et al. 2021). */
+const POLICY_GAIN = 0.01;
+const VALUE_GAIN = 1;
+
+/** Builds an actor-critic out of a torso, an optional GRU and a linear head, twice. */
+export function actorCritic(options: ActorCriticOptions): ActorCritic {
+  const { inputs, criticInputs = inputs, actions, network, criticNetwork = network, recurrent: units = 0 } = options;
+  const actor = makeBody(network, inputs, units);
+  const critic = makeBody(criticNetwork, criticInputs, units);
+  const policyHead = denseLayer({ inputSize: actor.outputSize, outputSize: actions, gain: POLICY_GAIN });
+  const valueHead = denseLayer({ inputSize: critic.outputSize, outputSize: 1, gain: VALUE_GAIN });
+
+  const logits = (params: TensorRecord, features: tf.Tensor2D) =>
+    policyHead.apply(within(params, 'actor/head'), features);
+
+  return {
+    stateSize: units,
+    actions,
+    init: (generator) => ({
+      ...prefixed('actor/body', actor.init(generator.split(0))),
+      ...prefixed('actor/head', policyHead.init(generator.split(1))),
+      ...prefixed('critic/body', critic.init(generator.split(2))),
+      ...prefixed('critic/head', valueHead.init(generator.split(3))),
+    }),
+    act: (params, seen, mask, state) => {
+      const { features, next } = actor.step(within(params, 'actor/body'), seen, state);
+      const logProbs = maskedLogProbs(logits(params, features), mask) as tf.Tensor2D;
+      return next ? { logProbs, state: next } : { logProbs };
+    },
+    policy: (params, rows, mask) => {
+      const { features } = actor.unroll(within(params, 'actor/body'), rows);
+      return maskedLogProbs(logits(params, features), tf.reshape(mask, [-1, actions])) as tf.Tensor2D;
+    },
+    value: (params, rows) => {
+      const { features, states } = critic.unroll(within(params, 'critic/body'), rows);
+      const values = tf.squeeze(valueHead.apply(within(params, 'critic/head'), features), [1]) as tf.Tensor1D;
+      return states ? { values, states } : { values };
+    },
+  };
+}
+
+function makeBody(network: TorsoBuilder, inputs: InputShapes, units: number): Body {
+  const torso = network(inputs);
+  return units === 0 ? feedforward(torso) : recurrent(torso, inputs, units);
+}

@@ -1,0 +1,2 @@
+export { type ActorCritic, type ActorCriticOptions, actorCritic, type PolicyStep } from './actor-critic';
+export type { RecordedRows } from './recorded-rows';

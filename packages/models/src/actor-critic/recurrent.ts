@@ -1,0 +1,49 @@
+import { fail } from '@coplay/core';
+import { type TensorRecord, tf } from '@coplay/tensor';
+import type { InputShapes } from '../inputs';
+import { gru, prefixed, within } from '../layers';
+import type { Torso } from '../torso';
+import type { Body } from './body';
+import type { RecordedRows } from './recorded-rows';
+
+/** A torso followed by a GRU. */
+export function recurrent(torso: Torso, shapes: InputShapes, units: number): Body {
+  const memory = gru(torso.outputSize, units);
+
+  const unroll = (params: TensorRecord, { inputs, isFirst, state }: RecordedRows) => {
+    if (!isFirst || !state) {
+      fail(
+        'actorCritic',
+        'isFirst and state for a recurrent network',
+        'none',
+        'Give sequences with the state they start from.',
+      );
+    }
+    const [rows, steps] = isFirst.shape;
+    const features = torso.apply(within(params, 'torso'), flattenTime(shapes, inputs, rows * steps));
+    const sequence = tf.reshape(features, [rows, steps, torso.outputSize]) as tf.Tensor3D;
+    const states = memory.unroll(within(params, 'gru'), sequence, isFirst, state);
+    return { features: tf.reshape(states, [rows * steps, units]) as tf.Tensor2D, states };
+  };
+
+  return {
+    outputSize: units,
+    init: (generator) => ({
+      ...prefixed('torso', torso.init(generator.split(0))),
+      ...prefixed('gru', memory.init(generator.split(1))),
+    }),
+    step: (params, inputs, state) => {
+      const features = torso.apply(within(params, 'torso'), inputs);
+      const next = memory.step(within(params, 'gru'), features, state!);
+      return { features: next, next };
+    },
+    unroll,
+  };
+}
+
+/** [B, T, ...shape] to [B T, ...shape]. */
+function flattenTime(shapes: InputShapes, inputs: TensorRecord, rows: number): TensorRecord {
+  return Object.fromEntries(
+    Object.entries(shapes).map(([name, shape]) => [name, tf.reshape(inputs[name], [rows, ...shape])]),
+  );
+}

@@ -1,0 +1,3 @@
+export { type InputEncoder, type InputOptions, type InputShapes, inputEncoder, type RowSource } from './encoder';
+export { flatSize, jointEncoder } from './joint';
+export { actingRows, cutRows, experienceRows } from './sources';

@@ -1,0 +1,49 @@
+import { allocate, dtypeOf, type NamedArrays, sizeOf } from '@coplay/core';
+import type { InputEncoder, InputShapes, RowSource } from './encoder';
+
+/**
+ * The encoder of a central critic (Yu et al. 2022, MAPPO): what every agent sees, oneself first, then in cyclic order
+ * of seats. Images are joined along channels, vectors end to end.
+ *
+ * @param own     the encoder of one agent's view
+ * @param agents  A
+ */
+export function jointEncoder(own: InputEncoder, agents: number): InputEncoder {
+  const shapes: Record<string, readonly number[]> = {};
+  for (const [name, shape] of Object.entries(own.shapes))
+    shapes[name] = [...shape.slice(0, -1), shape.at(-1)! * agents];
+  return {
+    shapes,
+    encode: (source) => {
+      const views = Array.from({ length: agents }, (_, i) => own.encode(viewOf(source, (source.seat + i) % agents)));
+      const joined: NamedArrays = {};
+      for (const name of Object.keys(own.shapes)) joined[name] = joinLast(views.map((view) => view[name]));
+      return joined;
+    },
+  };
+}
+
+/** The rows of another seat: seats lie side by side in the arrays of an experience. */
+function viewOf(source: RowSource, seat: number): RowSource {
+  return { ...source, seat, offset: source.offset - source.seat + seat };
+}
+
+/** Concatenates arrays of one shape along their last dimension. */
+function joinLast(parts: readonly NamedArrays[string][]): NamedArrays[string] {
+  const { shape, data: like } = parts[0];
+  const width = shape.at(-1)!;
+  const lines = sizeOf(shape) / width;
+  const total = width * parts.length;
+  const data = allocate(dtypeOf(like), lines * total);
+  parts.forEach((part, i) => {
+    for (let line = 0; line < lines; line++) {
+      data.set(part.data.subarray(line * width, (line + 1) * width), line * total + i * width);
+    }
+  });
+  return { data, shape: [...shape.slice(0, -1), total] };
+}
+
+/** Number of inputs of a network that reads everything flat. */
+export function flatSize(shapes: InputShapes): number {
+  return Object.values(shapes).reduce((sum, shape) => sum + sizeOf(shape), 0);
+}

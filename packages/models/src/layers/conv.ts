@@ -1,0 +1,56 @@
+import type { Generator, NamedArrays } from '@coplay/core';
+import { orthogonal, type TensorRecord, tf, zeros } from '@coplay/tensor';
+import { activate } from './activations';
+import type { Activation } from './layer';
+
+/** Options of {@link convStack}. */
+export interface ConvOptions {
+  /** [H, W, C] of one image */
+  readonly shape: readonly number[];
+  /** Number of filters of each layer, such as [16, 32, 32] */
+  readonly filters: readonly number[];
+  /** Side of the square kernels. Default 3 */
+  readonly kernelSize?: number;
+  /** After each layer. Default `relu` */
+  readonly activation?: Activation;
+}
+
+/** Convolutions of stride 1 that keep height and width, then flattened. */
+export interface ConvStack {
+  /** H * W * filters of the last layer */
+  readonly outputSize: number;
+  init(generator: Generator): NamedArrays;
+  /**
+   * @param x [B, H, W, C]
+   * @returns [B, outputSize]
+   */
+  apply(params: TensorRecord, x: tf.Tensor4D): tf.Tensor2D;
+}
+
+/** A stack of convolutions over planes. Parameters: `0/kernel` [k, k, in, out], `0/bias` [out], ... */
+export function convStack(options: ConvOptions): ConvStack {
+  const { shape, filters, kernelSize = 3, activation = 'relu' } = options;
+  const [height, width, channels] = shape as [number, number, number];
+  const inputs = [channels, ...filters];
+  const outputSize = height * width * inputs.at(-1)!;
+  return {
+    outputSize,
+    init: (generator) => {
+      const params: NamedArrays = {};
+      filters.forEach((count, i) => {
+        const fan = kernelSize * kernelSize * inputs[i];
+        const flat = orthogonal(generator.split(i), [fan, count], Math.SQRT2);
+        params[`${i}/kernel`] = { data: flat.data, shape: [kernelSize, kernelSize, inputs[i], count] };
+        params[`${i}/bias`] = zeros([count]);
+      });
+      return params;
+    },
+    apply: (params, x) => {
+      const features = filters.reduce((h, _, i) => {
+        const kernel = params[`${i}/kernel`] as tf.Tensor4D;
+        return activate(activation, tf.add(tf.conv2d(h, kernel, 1, 'same'), params[`${i}/bias`]) as tf.Tensor4D);
+      }, x);
+      return tf.reshape(features, [-1, outputSize]);
+    },
+  };
+}

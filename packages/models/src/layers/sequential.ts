@@ -1,0 +1,12 @@
+import type { Layer } from './layer';
+import { prefixed, within } from './params';
+
+/** Layers one after the other; parameters are named `0/kernel`, `0/bias`, `1/kernel`, ... */
+export function sequential(layers: readonly Layer[], inputSize: number): Layer {
+  return {
+    outputSize: layers.at(-1)?.outputSize ?? inputSize,
+    init: (generator) =>
+      Object.assign({}, ...layers.map((layer, i) => prefixed(String(i), layer.init(generator.split(i))))),
+    apply: (params, x) => layers.reduce((h, layer, i) => layer.apply(within(params, String(i)), h), x),
+  };
+}

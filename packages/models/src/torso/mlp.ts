@@ -1,0 +1,36 @@
+import { checkOptions } from '@coplay/core';
+import { z } from 'zod';
+import { flatSize } from '../inputs';
+import { type Activation, denseLayer, sequential } from '../layers';
+import { flattenInputs } from './flatten';
+import { type TorsoBuilder, torsoBuilder } from './torso';
+
+/** Options of {@link mlp}. */
+export interface MlpOptions {
+  /** Units of each hidden layer, at least 1 each. Default [128, 128] */
+  readonly hidden?: readonly number[];
+  /** Default `tanh` */
+  readonly activation?: Activation;
+}
+
+export const activationSchema = z.enum(['tanh', 'relu', 'silu', 'linear']);
+const schema = z.strictObject({
+  hidden: z.array(z.int().min(1)).default([128, 128]),
+  activation: activationSchema.default('tanh'),
+});
+
+/** A multilayer perceptron over everything the network reads, flattened. */
+export function mlp(options: MlpOptions = {}): TorsoBuilder {
+  const { hidden, activation } = checkOptions('mlp', schema, options);
+  return torsoBuilder({ kind: 'mlp', hidden, activation }, (shapes) => {
+    const inputSize = flatSize(shapes);
+    const sizes = [inputSize, ...hidden];
+    const layers = hidden.map((outputSize, i) => denseLayer({ inputSize: sizes[i], outputSize, activation }));
+    const body = sequential(layers, inputSize);
+    return {
+      outputSize: body.outputSize,
+      init: body.init,
+      apply: (params, inputs) => body.apply(params, flattenInputs(shapes, inputs)),
+    };
+  });
+}

@@ -1,0 +1,66 @@
+import type { Game } from '@coplay/core';
+import { inputEncoder, jointEncoder, type RowSource } from '@coplay/models';
+import { describe, expect, it } from 'vitest';
+
+const game = {
+  agents: ['a', 'b', 'c'],
+  actions: 2,
+  observation: {
+    planes: { shape: [1, 2, 2], dtype: 'uint8' },
+    time: { shape: [1], dtype: 'float32' },
+  },
+} as unknown as Game;
+
+/** Two steps of three agents, side by side: planes count up, time is step + agent / 10. */
+const source = (seat: number): RowSource => ({
+  rows: 2,
+  seat,
+  offset: seat,
+  stride: 3,
+  observations: {
+    planes: Uint8Array.from({ length: 24 }, (_, i) => i),
+    time: Float32Array.of(0, 0.1, 0.2, 1, 1.1, 1.2),
+  },
+  masks: Uint8Array.of(1, 0, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1),
+  previousActions: Int32Array.of(-1, -1, -1, 0, 1, -1),
+  extras: { subgoal: { data: Float32Array.of(0, 1, 2, 3, 4, 5), shape: [2, 3] } },
+});
+
+const round = (data: ArrayLike<number>) => Array.from(data, (value) => Math.round(value * 10) / 10);
+
+describe('inputEncoder', () => {
+  it('takes one seat’s rows: images as they are, the rest in one vector', () => {
+    const encoder = inputEncoder(game);
+    expect(encoder.shapes).toEqual({ planes: [1, 2, 2], vector: [1] });
+    const { planes, vector } = encoder.encode(source(1));
+    expect(planes.shape).toEqual([2, 1, 2, 2]);
+    expect([...planes.data]).toEqual([4, 5, 6, 7, 16, 17, 18, 19]);
+    expect(planes.data).toBeInstanceOf(Uint8Array);
+    expect(round(vector.data)).toEqual([0.1, 1.1]);
+  });
+
+  it('adds mask, previous actions (oneself first), id and extras, in that order', () => {
+    const encoder = inputEncoder(game, { mask: true, previousActions: true, agentId: true, extras: { subgoal: 1 } });
+    expect(encoder.shapes['vector']).toEqual([1 + 2 + 6 + 3 + 1]);
+    const { vector } = encoder.encode(source(1));
+    // Step 0: nobody had acted. Step 1: b did 1, c had left, a did 0.
+    expect(round(vector.data.slice(0, 13))).toEqual([0.1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1]);
+    expect(round(vector.data.slice(13))).toEqual([1.1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 4]);
+  });
+
+  it('reads only the fields that are asked for', () => {
+    expect(inputEncoder(game, { fields: ['time'] }).shapes).toEqual({ vector: [1] });
+    expect(inputEncoder(game, { fields: ['planes'] }).shapes).toEqual({ planes: [1, 2, 2] });
+  });
+});
+
+describe('jointEncoder', () => {
+  it('joins everyone’s view, oneself first', () => {
+    const encoder = jointEncoder(inputEncoder(game), 3);
+    expect(encoder.shapes).toEqual({ planes: [1, 2, 6], vector: [3] });
+    const { planes, vector } = encoder.encode(source(1));
+    expect(round(vector.data)).toEqual([0.1, 0.2, 0, 1.1, 1.2, 1]);
+    // Step 0, first cell: two channels of b, of c, of a.
+    expect([...planes.data.slice(0, 6)]).toEqual([4, 5, 8, 9, 0, 1]);
+  });
+});

@@ -1,0 +1,2 @@
+export { categoricalEntropy, categoricalKl, logProbOf, maskedLogProbs } from './categorical';
+export { argmaxRows, sampleCategorical } from './sample';

@@ -1,0 +1,1 @@
+export { glorotUniform, orthogonal, truncatedNormal, zeros } from './init';

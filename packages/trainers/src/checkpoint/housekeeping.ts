@@ -1,0 +1,58 @@
+import type { FileSystem } from './file-system';
+import { findCheckpoints } from './find';
+import { abandoned, checkpointName, leftovers, withName } from './names';
+
+/** Renames a finished checkpoint to its own name. An older one of the same step steps aside until that's done. */
+export async function moveIntoPlace(
+  files: FileSystem,
+  directory: string,
+  temporary: string,
+  own: string,
+): Promise<void> {
+  const path = `${directory}/${own}`;
+  if (!(await files.list(directory)).includes(own)) {
+    await files.rename(temporary, path);
+    return files.syncDirectory(directory);
+  }
+  await withName(own, 'replaced', async (name) => {
+    const aside = `${directory}/${name}`;
+    await files.rename(path, aside);
+    try {
+      await files.rename(temporary, path);
+    } catch (error) {
+      await files.rename(aside, path);
+      throw error;
+    }
+    await files.syncDirectory(directory);
+  });
+}
+
+/** Removes what a kill left half written or half removed, and puts back what it left aside. */
+export async function clean(files: FileSystem, directory: string): Promise<void> {
+  const names = new Set(await files.list(directory));
+  for (const leftover of leftovers([...names]).filter(abandoned)) {
+    const path = `${directory}/${leftover.name}`;
+    if (leftover.purpose !== 'replaced') await files.remove(path);
+    else if (!names.has(leftover.checkpoint)) {
+      await files.rename(path, `${directory}/${leftover.checkpoint}`);
+      names.add(leftover.checkpoint);
+    }
+  }
+}
+
+/**
+ * Removes all but the newest `keep` checkpoints, and those that were replaced. What can't be read is left alone: it
+ * may not be ours, and somebody may want to know what happened to it.
+ */
+export async function prune(files: FileSystem, directory: string, keep: number): Promise<void> {
+  const { readable } = await findCheckpoints(files, directory);
+  for (const { path, manifest } of readable.slice(keep)) {
+    // Under another name first: half removed, it would look like a damaged checkpoint.
+    await withName(checkpointName(manifest.step), 'removing', async (name) => {
+      await files.rename(path, `${directory}/${name}`);
+      await files.remove(`${directory}/${name}`);
+    });
+  }
+  const replaced = leftovers(await files.list(directory)).filter(({ purpose }) => purpose === 'replaced');
+  for (const leftover of replaced.filter(abandoned)) await files.remove(`${directory}/${leftover.name}`);
+}

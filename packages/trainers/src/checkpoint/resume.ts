@@ -1,0 +1,79 @@
+import { fail, show } from '@coplay/core';
+import type { Checkpoint } from './load';
+
+// More would hide the first ones.
+const SHOWN = 5;
+
+/**
+ * Refuses to go on from a checkpoint of another run: every field of `current` must be the same in what the checkpoint
+ * says about itself. Give what must not change: the game and its options, the agents, sizes of networks, the number of
+ * environments. What may change (the steps to train, the log) is left out.
+ *
+ * @param about    of the checkpoint
+ * @param current  the same fields of this run; values are compared as JSON
+ * @throws CoplayError that names the fields that differ, such as `game.options.size`
+ */
+export function resumeFits(about: Readonly<Record<string, unknown>>, current: Readonly<Record<string, unknown>>): void {
+  const differences = compare('', pick(about, Object.keys(current)), JSON.parse(JSON.stringify(current)));
+  if (differences.length === 0) return;
+  const list = (side: 'theirs' | 'ours'): string =>
+    differences
+      .slice(0, SHOWN)
+      .map((difference) => `${difference.path} ${show(difference[side])}`)
+      .join(', ');
+  const more = differences.length > SHOWN ? ` (and ${differences.length - SHOWN} more)` : '';
+  const remedy = 'Resume with the settings of the checkpoint, or start a new run in another directory.';
+  fail('resume', `the run of the checkpoint: ${list('theirs')}${more}`, list('ours'), remedy);
+}
+
+/**
+ * One line to print after loading: `step-000000012345: 12,345 steps, update 24, saved 5 minutes ago by version 0.1.0`.
+ * The update and the age are those of `about.update` and `about.savedAt` (a time that `Date` reads), where they are.
+ *
+ * @param now  milliseconds since 1970, for the age
+ */
+export function describeCheckpoint(checkpoint: Omit<Checkpoint, 'saved'>, now?: number): string {
+  const { path, step, about, library } = checkpoint;
+  const name = path.split(/[/\\]/).pop() ?? path;
+  const parts = [`${step.toLocaleString('en')} steps`];
+  if (typeof about['update'] === 'number') parts.push(`update ${about['update'].toLocaleString('en')}`);
+  const savedAt = typeof about['savedAt'] === 'string' ? Date.parse(about['savedAt']) : Number.NaN;
+  const age = now === undefined || Number.isNaN(savedAt) ? '' : ` ${ageInWords(now - savedAt)}`;
+  return `${name}: ${parts.join(', ')}, saved${age} by version ${library}`;
+}
+
+interface Difference {
+  readonly path: string;
+  readonly theirs: unknown;
+  readonly ours: unknown;
+}
+
+/** The leaves in which two JSON values differ. */
+function compare(path: string, theirs: unknown, ours: unknown): Difference[] {
+  if (isObject(theirs) && isObject(ours)) {
+    const keys = new Set([...Object.keys(theirs), ...Object.keys(ours)]);
+    return [...keys].flatMap((key) => compare(path === '' ? key : `${path}.${key}`, theirs[key], ours[key]));
+  }
+  return theirs === ours ? [] : [{ path, theirs, ours }];
+}
+
+/** Records and lists, which have indices for keys. */
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === 'object';
+}
+
+function pick(record: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(keys.map((key) => [key, record[key]]));
+}
+
+function ageInWords(milliseconds: number): string {
+  const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
+  if (minutes < 1) return 'less than a minute ago';
+  if (minutes < 60) return `${counted(minutes, 'minute')} ago`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${counted(hours, 'hour')} ago` : `${counted(Math.floor(hours / 24), 'day')} ago`;
+}
+
+function counted(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}

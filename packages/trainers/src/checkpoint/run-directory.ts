@@ -1,0 +1,109 @@
+import { checkOptions, fail } from '@coplay/core';
+import { z } from 'zod';
+import { type FileSystem, nodeFileSystem, parentOf } from './file-system';
+import { fileSystemSchema } from './options';
+import { LIBRARY_VERSION } from './version';
+import { writeError } from './write-error';
+
+/** Options of {@link createRunDirectory}. */
+export interface RunDirectoryOptions {
+  /** The resolved configuration of the run, as JSON. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** What runs it, by name; {@link runtimeVersions} gives some. */
+  readonly versions: Readonly<Record<string, string>>;
+  /** Whether a run that is there already goes on. Default false */
+  readonly resume?: boolean;
+  /** Default: the machine's, through Node. */
+  readonly fileSystem?: FileSystem;
+}
+
+const schema = z.strictObject({
+  config: z.record(z.string(), z.unknown()),
+  versions: z.record(z.string(), z.string()),
+  resume: z.boolean().default(false),
+  fileSystem: fileSystemSchema.optional(),
+});
+
+const WHERE = 'createRunDirectory';
+let counter = 0;
+
+/**
+ * Makes the directory of a run and writes `config.json` and `versions.json` there. A directory belongs to one run:
+ * another one is refused. A resumed run that differs keeps the earlier files as `config.1.json`, `config.2.json`, ...
+ *
+ * @throws CoplayError if there is a run already and `resume` isn't set, or if it can't be written
+ */
+export async function createRunDirectory(path: string, options: RunDirectoryOptions): Promise<void> {
+  const { config, versions, resume, fileSystem } = checkOptions(WHERE, schema, options);
+  const files = fileSystem ?? (await nodeFileSystem());
+  const names = await makeDirectory(files, path);
+  if (names.includes('config.json') && !resume) {
+    fail(
+      WHERE,
+      `${path} without a run in it`,
+      'one with a config.json',
+      'Choose another directory, or resume that run.',
+    );
+  }
+  await writeVersioned(files, path, names, 'config', config);
+  await writeVersioned(files, path, names, 'versions', versions);
+}
+
+/** Versions worth keeping with a run: of Coplay, of Node, and the platform, such as `linux-x64`. */
+export function runtimeVersions(): Record<string, string> {
+  const versions = { coplay: LIBRARY_VERSION };
+  if (typeof process === 'undefined') return versions;
+  return { ...versions, node: process.version, platform: `${process.platform}-${process.arch}` };
+}
+
+/**
+ * Writes a file so that a reader finds the old content or the new one, never a part, whenever the power goes.
+ *
+ * @throws CoplayError if it can't be written; the old content is still there then
+ */
+export async function writeFileAtomic(
+  path: string,
+  content: string | Uint8Array,
+  fileSystem?: FileSystem,
+): Promise<void> {
+  const files = fileSystem ?? (await nodeFileSystem());
+  const temporary = `${path}.writing-${counter++}`;
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+  try {
+    await files.write(temporary, [bytes]);
+    await files.rename(temporary, path);
+    await files.syncDirectory(parentOf(path));
+  } catch (error) {
+    await files.remove(temporary).catch(() => undefined);
+    throw writeError('writeFileAtomic', path, error, 'What was there before is intact: mend that and try again.');
+  }
+}
+
+/** Makes the directory and returns what's in it. */
+async function makeDirectory(files: FileSystem, path: string): Promise<readonly string[]> {
+  try {
+    await files.makeDirectory(path);
+    return await files.list(path);
+  } catch (error) {
+    throw writeError(WHERE, path, error, 'Choose a directory that can be written.');
+  }
+}
+
+/** Writes `name.json` unless it says the same already; what it said before becomes `name.1.json` or the next number. */
+async function writeVersioned(
+  files: FileSystem,
+  path: string,
+  names: readonly string[],
+  name: string,
+  content: unknown,
+): Promise<void> {
+  const text = `${JSON.stringify(content, null, 2)}\n`;
+  if (names.includes(`${name}.json`)) {
+    const earlier = await files.read(`${path}/${name}.json`);
+    if (new TextDecoder().decode(earlier) === text) return;
+    let number = 1;
+    while (names.includes(`${name}.${number}.json`)) number++;
+    await writeFileAtomic(`${path}/${name}.${number}.json`, earlier, files);
+  }
+  await writeFileAtomic(`${path}/${name}.json`, text, files);
+}

@@ -1,0 +1,42 @@
+import type { FileSystem } from './file-system';
+
+/** The operations that change something. */
+export type Change = 'makeDirectory' | 'write' | 'rename' | 'remove' | 'syncDirectory';
+
+/**
+ * A file system for tests in which `before` runs ahead of each change; it may throw instead of letting it happen. A
+ * write for which it throws has written half of its bytes.
+ */
+export function watched(files: FileSystem, before: (change: Change, path: string) => void): FileSystem {
+  const guarded =
+    (change: Change, work: (path: string) => Promise<void>) =>
+    async (path: string): Promise<void> => {
+      before(change, path);
+      await work(path);
+    };
+  return {
+    ...files,
+    makeDirectory: guarded('makeDirectory', files.makeDirectory),
+    remove: guarded('remove', files.remove),
+    syncDirectory: guarded('syncDirectory', files.syncDirectory),
+    async rename(from, to) {
+      before('rename', from);
+      await files.rename(from, to);
+    },
+    async write(path, pieces) {
+      try {
+        before('write', path);
+      } catch (error) {
+        const whole = Buffer.concat([...pieces]);
+        await files.write(path, [whole.subarray(0, whole.length / 2)]);
+        throw error;
+      }
+      await files.write(path, pieces);
+    },
+  };
+}
+
+/** An error as the system makes it. */
+export function systemError(code: string, message: string): Error {
+  return Object.assign(new Error(`${code}: ${message}`), { code });
+}

@@ -1,0 +1,4 @@
+export * from './checkpoint';
+export * from './learner';
+export * from './ppo';
+export * from './self-play';

@@ -1,0 +1,35 @@
+import type { Agent, AgentId, Experience, Generator, Saved, Trainer } from '@coplay/core';
+
+/** What a learner is given after each rollout. */
+export interface LearnerData {
+  /** Of all agents; a learner reads the rows of its own ids (and what else its algorithm is entitled to). */
+  readonly experience: Experience;
+  /** Share of the training that was done before this update, in [0, 1]: for schedules. */
+  readonly progress: number;
+  /** For shuffling; it's the learner's own. */
+  readonly generator: Generator;
+}
+
+/** The algorithm behind one agent, or behind several that share weights. */
+export interface Learner extends Trainer<LearnerData> {
+  /** For metrics and messages: the agent's id, or `shared`. */
+  readonly name: string;
+  /** Whose trajectories it learns from. */
+  readonly ids: readonly AgentId[];
+  /** Updates done so far. */
+  readonly updates: number;
+  /** Makes the first parameters, unless there are some already. Called before the first rollout. */
+  initialise(generator: Generator): Promise<void>;
+  /** What a run directory should know of it, as JSON. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** An agent that learns. Agents that share weights name the same learner. */
+export interface LearningAgent<State extends Saved = Saved> extends Agent<State> {
+  readonly learner: Learner;
+}
+
+/** Whether an agent learns. */
+export function isLearning(agent: Agent): agent is LearningAgent {
+  return 'learner' in agent && agent.learner !== undefined;
+}

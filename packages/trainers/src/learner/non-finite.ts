@@ -1,0 +1,27 @@
+import { CoplayError, type NamedArrays } from '@coplay/core';
+
+/** Thrown when a loss, a gradient or a parameter is not finite. Carries the minibatch; a run saves it. */
+export class NonFiniteError extends CoplayError {
+  constructor(
+    where: string,
+    got: string,
+    /** The inputs of the step that failed; empty where a parameter was found bad later. */
+    readonly batch: NamedArrays,
+  ) {
+    super({
+      where,
+      expected: 'finite losses, gradients and parameters',
+      got,
+      remedy: "Try a lower learningRate or clipNorm, or nonFinite: 'skip' to leave such batches out.",
+    });
+  }
+}
+
+/** The first number of a record that isn't finite, as `name[index] = value`; undefined if all are. */
+export function findNonFinite(arrays: NamedArrays): string | undefined {
+  for (const [name, { data }] of Object.entries(arrays)) {
+    const index = data.findIndex((value) => !Number.isFinite(value));
+    if (index >= 0) return `${name}[${index}] = ${data[index]}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,100 @@
+import {
+  type Agent,
+  type AgentId,
+  type AgentInput,
+  type AgentOutput,
+  type Game,
+  type Generator,
+  ndarray,
+} from '@coplay/core';
+import { argmaxRows, sampleCategorical } from '@coplay/tensor';
+import type { LearningAgent } from '../learner';
+import { PpoLearner } from './learner';
+import type { PpoOptions } from './options';
+import { type PpoNetworkOptions, ppoSetup } from './setup';
+
+/** Options of {@link ppoAgent}. */
+export interface PpoAgentOptions extends PpoNetworkOptions {
+  /** The rules that it will play by: they say what it sees and does. */
+  readonly game: Game;
+  /** One of `game.agents`. */
+  readonly id: AgentId;
+  /** The algorithm's own numbers; `ppoPresets` has sets of them. Default: those of {@link PpoOptions} */
+  readonly ppo?: PpoOptions;
+}
+
+/** An agent with a policy that PPO trains. */
+export interface PpoAgent extends LearningAgent<Float32Array> {
+  readonly learner: PpoLearner;
+}
+
+/**
+ * An agent with weights of its own (independent PPO).
+ *
+ * @throws CoplayError for unknown options, or an id that the game doesn't have
+ */
+export function ppoAgent(options: PpoAgentOptions): PpoAgent {
+  const { game, id, ppo = {}, ...networks } = options;
+  const learner = new PpoLearner(ppoSetup('ppoAgent', game, [id], networks, ppo));
+  return new NetworkAgent(id, learner);
+}
+
+/** Options of {@link sharedPpoAgents}. */
+export interface SharedPpoOptions extends PpoNetworkOptions {
+  /** The rules that it will play by: they say what it sees and does. */
+  readonly game: Game;
+  /** Who shares the weights. Default: all agents of the game */
+  readonly ids?: readonly AgentId[];
+  /** The algorithm's own numbers. */
+  readonly ppo?: PpoOptions;
+}
+
+/**
+ * Agents that share one set of weights and learn from all their trajectories together. `inputs: { agentId: true }`
+ * lets them differ.
+ */
+export function sharedPpoAgents(options: SharedPpoOptions): PpoAgent[] {
+  const { game, ids = game?.agents ?? [], ppo = {}, ...networks } = options;
+  const learner = new PpoLearner(ppoSetup('sharedPpoAgents', game, ids, networks, ppo));
+  return ids.map((id) => new NetworkAgent(id, learner));
+}
+
+class NetworkAgent implements PpoAgent {
+  readonly name = 'PPO';
+  private readonly seat: number;
+
+  constructor(
+    readonly id: AgentId,
+    readonly learner: PpoLearner,
+  ) {
+    this.seat = learner.setup.game.agents.indexOf(id);
+  }
+
+  initialState(rows: number): Float32Array {
+    return new Float32Array(rows * this.learner.setup.net.stateSize);
+  }
+
+  async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
+    const { actions: actionCount, stateSize } = this.learner.setup.net;
+    const { logProbs, entered, next } = await this.learner.ready().policy.act(input, this.seat, state);
+    const actions = sampleCategorical(logProbs, input.rows, actionCount, generator);
+    const taken = Float32Array.from(actions, (action, row) => logProbs[row * actionCount + action]);
+    const extras = { logProbs: ndarray(taken), ...(stateSize > 0 ? { actorStates: entered } : {}) };
+    return { actions, state: next, extras };
+  }
+}
+
+/** The same agent, always taking its most probable action, and not learning. For evaluation. */
+export function greedy(agent: PpoAgent): Agent<Float32Array> {
+  const { learner, id } = agent;
+  const seat = learner.setup.game.agents.indexOf(id);
+  return {
+    id,
+    name: `${agent.name} (greedy)`,
+    initialState: (rows) => agent.initialState(rows),
+    act: async (input, state) => {
+      const { logProbs, next } = await learner.ready().policy.act(input, seat, state);
+      return { actions: argmaxRows(logProbs, input.rows, learner.setup.net.actions), state: next };
+    },
+  };
+}

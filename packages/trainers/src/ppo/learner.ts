@@ -1,0 +1,241 @@
+import { createPpoBuffer, type PpoBuffer } from '@coplay/buffers';
+import {
+  createValueNorm,
+  type Experience,
+  fail,
+  type Generator,
+  type Metrics,
+  type NamedArrays,
+  type NDArray,
+  ndarray,
+  normaliseAdvantages,
+  type SavedState,
+  type ValueNorm,
+} from '@coplay/core';
+import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
+import { ppoRows } from './batch';
+import { enteringStates, lastStates } from './critic';
+import { batchTally, dataMetrics } from './metrics';
+import { minibatches } from './minibatches';
+import { freshNetworks, isFiniteStep, type PpoNetworks, savedNetworks } from './networks';
+import { anneal } from './options';
+import { chosenRewards } from './rewards';
+import { putSeat } from './rows';
+import type { PpoSetup } from './setup';
+import { ppoTargets, type Targets } from './targets';
+
+/** What the critic made of an experience. */
+interface Judgement {
+  /** [E, T, A] in the unit of returns */
+  readonly values: Float32Array;
+  /** [E, T, A] as the network gave them: the same, unless values are normalised */
+  readonly predictions: Float32Array;
+  /** [N, A] */
+  readonly cutValues: Float32Array;
+  /** By seat: [E T, stateSize] in which the critic entered each step; recurrent networks only */
+  readonly states: Map<number, NDArray>;
+}
+
+/** PPO (Schulman et al. 2017) for one agent, or for several that share weights. */
+export class PpoLearner implements Learner {
+  readonly name: string;
+  updates = 0;
+  private networks: PpoNetworks | undefined;
+  private readonly buffer: PpoBuffer;
+  private readonly valueNorm: ValueNorm = createValueNorm();
+  /** By seat, the recurrent critic's state after the last step that was seen. */
+  private readonly criticStates = new Map<number, Float32Array>();
+
+  constructor(readonly setup: PpoSetup) {
+    this.name = setup.ids.length === 1 ? setup.ids[0] : 'shared';
+    this.buffer = createPpoBuffer({ agents: setup.ids });
+  }
+
+  get ids() {
+    return this.setup.ids;
+  }
+
+  get config() {
+    return this.setup.config;
+  }
+
+  async initialise(generator: Generator): Promise<void> {
+    this.networks ??= await freshNetworks(this.setup, generator);
+  }
+
+  /** The running networks. */
+  ready(): PpoNetworks {
+    return (
+      this.networks ??
+      fail(
+        `PPO (${this.name})`,
+        'parameters',
+        'none yet',
+        'Call learner.initialise(generator) or restore first; selfPlay does.',
+      )
+    );
+  }
+
+  async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
+    const { options, reward } = this.setup;
+    const judged: Experience = { ...experience, rewards: chosenRewards(reward, experience, options.gamma) };
+    const judgement = await this.judge(judged);
+    const targets = ppoTargets(judged, judgement.values, judgement.cutValues, options);
+    const data = dataMetrics(judged, this.seats(), judgement.values, targets);
+    this.buffer.clear(); // whatever an update that failed left behind
+    this.fill(judged, judgement, targets);
+    const learned = await this.learn(experience.steps, progress, generator);
+    await this.checkParameters();
+    this.buffer.clear(); // checkpoints needn't hold it
+    this.updates++;
+    return { ...data, ...learned };
+  }
+
+  async state(): Promise<SavedState> {
+    const { params, slots } = this.ready();
+    return {
+      params: await params.read(),
+      slots: await slots.read(),
+      updates: this.updates,
+      valueNorm: this.valueNorm.state(),
+      buffer: this.buffer.state(),
+      criticStates: Object.fromEntries(this.criticStates),
+    };
+  }
+
+  async restore(saved: SavedState): Promise<void> {
+    const networks = await savedNetworks(this.setup, saved);
+    this.networks?.dispose();
+    this.networks = networks;
+    this.updates = saved['updates'] as number;
+    this.valueNorm.restore(saved['valueNorm'] as SavedState);
+    this.buffer.restore(saved['buffer'] as SavedState);
+    this.criticStates.clear();
+    for (const [seat, state] of Object.entries(saved['criticStates'] as SavedState)) {
+      this.criticStates.set(Number(seat), state as Float32Array);
+    }
+  }
+
+  dispose(): void {
+    this.networks?.dispose();
+    this.networks = undefined;
+  }
+
+  private seats(): number[] {
+    return this.setup.ids.map((id) => this.setup.game.agents.indexOf(id));
+  }
+
+  /** The critic's values of everything that this learner's agents saw. */
+  private async judge(experience: Experience): Promise<Judgement> {
+    const { critic } = this.ready();
+    const { options, net } = this.setup;
+    const agents = experience.agents.length;
+    const values = new Float32Array(experience.rewards.length);
+    const predictions = new Float32Array(experience.rewards.length);
+    const cutValues = new Float32Array(experience.cuts.env.length * agents);
+    const states = new Map<number, NDArray>();
+    const inReturns = (raw: Float32Array) => (options.normaliseValues ? this.valueNorm.denormalise(raw) : raw);
+    for (const seat of this.seats()) {
+      const start = this.criticStates.get(seat) ?? new Float32Array(experience.envs * net.stateSize);
+      const judged = await critic.value(experience, seat, start);
+      putSeat(predictions, seat, agents, judged.values);
+      putSeat(values, seat, agents, inReturns(judged.values));
+      putSeat(cutValues, seat, agents, inReturns(judged.cutValues));
+      if (judged.states) {
+        states.set(seat, enteringStates(judged.states, start));
+        this.criticStates.set(seat, lastStates(judged.states));
+      }
+    }
+    return { values, predictions, cutValues, states };
+  }
+
+  /** Puts the rows of this learner's agents into the buffer. */
+  private fill(experience: Experience, { predictions, states }: Judgement, targets: Targets): void {
+    const { net, actorEncoder, criticEncoder, game } = this.setup;
+    const normalised = this.normalised(experience, targets);
+    const parts = { net, actorEncoder, criticEncoder, sequenceLength: this.sequenceLength(experience.steps) };
+    for (const seat of this.seats()) {
+      const criticStates = states.get(seat);
+      const data = { experience, seat, values: predictions, targets: normalised };
+      this.buffer.push(game.agents[seat], ppoRows(parts, criticStates ? { ...data, criticStates } : data));
+    }
+  }
+
+  /** The targets as they are learned: returns in the unit that the critic predicts; its normaliser sees them first. */
+  private normalised(experience: Experience, { advantages, returns }: Targets): Targets {
+    const { options } = this.setup;
+    const seats = this.seats();
+    const own = experience.active.map((active, row) => (seats.includes(row % experience.agents.length) ? active : 0));
+    if (options.normaliseValues) this.valueNorm.update(returns, own);
+    return {
+      // Once per update as in MAPPO's code; per minibatch it's done when that is drawn.
+      advantages:
+        options.normaliseAdvantages === 'update'
+          ? normaliseAdvantages(advantages, own, { ddof: 0, epsilon: 1e-5 })
+          : advantages,
+      returns: options.normaliseValues ? this.valueNorm.normalise(returns) : returns,
+    };
+  }
+
+  /** The epochs of one update. */
+  private async learn(steps: number, progress: number, generator: Generator): Promise<Metrics> {
+    const { options, net } = this.setup;
+    const scalars = {
+      learningRate: scalar(anneal(options.learningRate, progress)),
+      entropyWeight: scalar(anneal(options.entropyWeight, progress)),
+      clip: scalar(anneal(options.clip, progress)),
+    };
+    const settings = {
+      ...options,
+      minibatchSize: options.minibatchSize * this.ids.length,
+      stepsPerRow: net.stateSize > 0 ? this.sequenceLength(steps) : 1,
+    };
+    const tally = batchTally(scalars);
+    for (let epoch = 0; epoch < options.epochs; epoch++) {
+      tally.startEpoch();
+      for (const batch of minibatches(this.buffer, settings, generator)) {
+        const inputs = { ...batch.inputs, ...scalars };
+        const outputs = await this.ready().step(inputs);
+        if (isFiniteStep(outputs)) tally.add(outputs, batch.rows);
+        else if (options.nonFinite === 'skip') tally.skip();
+        else
+          throw new NonFiniteError(
+            `PPO (${this.name}), update ${this.updates + 1}`,
+            describeStep(outputs, inputs),
+            inputs,
+          );
+      }
+      if (options.targetKl !== false && tally.epochKl() > options.targetKl) break;
+    }
+    return tally.result();
+  }
+
+  /** L, for recurrent networks. */
+  private sequenceLength(steps: number): number {
+    const { sequenceLength = steps } = this.setup.options;
+    if (steps % sequenceLength !== 0) {
+      fail(
+        'ppo.update',
+        `rollouts of a multiple of ${sequenceLength} steps`,
+        String(steps),
+        'Change sequenceLength or steps.',
+      );
+    }
+    return sequenceLength;
+  }
+
+  private async checkParameters(): Promise<void> {
+    const bad = findNonFinite(await this.ready().params.read());
+    if (bad) throw new NonFiniteError(`PPO (${this.name}), update ${this.updates + 1}`, `the parameter ${bad}`, {});
+  }
+}
+
+function scalar(value: number): NDArray<Float32Array> {
+  return ndarray(Float32Array.of(value), []);
+}
+
+function describeStep(outputs: NamedArrays, inputs: NamedArrays): string {
+  const given = findNonFinite(inputs);
+  const came = `loss ${outputs['loss'].data[0]}, gradient norm ${outputs['gradientNorm'].data[0]}`;
+  return given ? `${came}, from the input ${given}` : `${came}, from finite inputs`;
+}

@@ -1,0 +1,101 @@
+import { checkShapes } from '@coplay/core';
+import { tf } from '@coplay/tensor';
+
+/** sum(weights x) / sum(weights): the mean over the rows that count. 0 where none does. */
+export function weightedMean(x: tf.Tensor1D, weights: tf.Tensor1D): tf.Scalar {
+  checkShapes('weightedMean', { x, weights }, 'B');
+  return tf.div(tf.sum(tf.mul(x, weights)), tf.maximum(tf.sum(weights), 1e-8)) as tf.Scalar;
+}
+
+/** Inputs of {@link clippedSurrogate}: [B] each. */
+export interface SurrogateInputs {
+  /** Of the taken actions, under the current parameters; differentiable. */
+  readonly logProbs: tf.Tensor1D;
+  /** Of the same actions when they were taken. */
+  readonly oldLogProbs: tf.Tensor1D;
+  readonly advantages: tf.Tensor1D;
+  readonly weights: tf.Tensor1D;
+}
+
+/**
+ * Clipped surrogate objective (Schulman et al. 2017, eq. 7): -mean(min(r A, clip(r, 1 - e, 1 + e) A)), r = exp(logProbs - oldLogProbs).
+ *
+ * @param clip  e, above 0
+ * @returns [] to be minimised
+ */
+export function clippedSurrogate(inputs: SurrogateInputs, clip: tf.Scalar | number): tf.Scalar {
+  const { logProbs, oldLogProbs, advantages, weights } = inputs;
+  checkShapes('clippedSurrogate', { logProbs, oldLogProbs, advantages, weights }, 'B');
+  const ratio = tf.exp(tf.sub(logProbs, oldLogProbs));
+  const clipped = tf.minimum(tf.maximum(ratio, tf.sub(1, clip)), tf.add(1, clip));
+  const surrogate = tf.minimum(tf.mul(ratio, advantages), tf.mul(clipped, advantages)) as tf.Tensor1D;
+  return tf.neg(weightedMean(surrogate, weights));
+}
+
+/** Inputs of {@link valueLoss}: [B] each. */
+export interface ValueInputs {
+  /** Under the current parameters; differentiable. */
+  readonly values: tf.Tensor1D;
+  /** When the data were collected. */
+  readonly oldValues: tf.Tensor1D;
+  readonly returns: tf.Tensor1D;
+  readonly weights: tf.Tensor1D;
+}
+
+/** Options of {@link valueLoss}. */
+export interface ValueLossOptions {
+  /** Range around the old value; false for none. */
+  readonly clip: number | false;
+  /** Huber's delta; false for squares. */
+  readonly huberDelta: number | false;
+}
+
+/**
+ * The critic's loss: mean(max(l(V - R), l(clip(V, V_old - e, V_old + e) - R))) with l(x) = x^2 / 2, or Huber's function
+ * x^2 / 2 for |x| <= d, else d (|x| - d / 2). Without a clip it's mean(l(V - R)).
+ *
+ * @returns [] to be minimised
+ */
+export function valueLoss(inputs: ValueInputs, { clip, huberDelta }: ValueLossOptions): tf.Scalar {
+  const { values, oldValues, returns, weights } = inputs;
+  checkShapes('valueLoss', { values, oldValues, returns, weights }, 'B');
+  const plain = penalty(tf.sub(values, returns), huberDelta);
+  if (clip === false) return weightedMean(plain, weights);
+  const change = tf.clipByValue(tf.sub(values, oldValues), -clip, clip);
+  const clipped = penalty(tf.sub(tf.add(oldValues, change), returns), huberDelta);
+  return weightedMean(tf.maximum(plain, clipped), weights);
+}
+
+/** x^2 / 2, or Huber's function of it: m (|x| - m / 2) with m = min(|x|, d). */
+function penalty(x: tf.Tensor1D, delta: number | false): tf.Tensor1D {
+  if (delta === false) return tf.mul(tf.square(x), 0.5);
+  const size = tf.abs(x);
+  const inside = tf.minimum(size, delta);
+  return tf.mul(inside, tf.sub(size, tf.mul(inside, 0.5)));
+}
+
+/** What {@link policyDiagnostics} measures. */
+export interface PolicyDiagnostics {
+  /** mean((r - 1) - log r), the low-variance estimate (Schulman 2020, k3) */
+  readonly approxKl: tf.Scalar;
+  /** mean(-log r), k1 */
+  readonly approxKl1: tf.Scalar;
+  /** Share of rows whose ratio left [1 - e, 1 + e] */
+  readonly clipFraction: tf.Scalar;
+}
+
+/** How far the policy has moved from the one that collected the data. No gradient is meant to flow through it. */
+export function policyDiagnostics(
+  { logProbs, oldLogProbs, weights }: Omit<SurrogateInputs, 'advantages'>,
+  clip: tf.Scalar | number,
+): PolicyDiagnostics {
+  checkShapes('policyDiagnostics', { logProbs, oldLogProbs, weights }, 'B');
+  const logRatio = tf.sub(logProbs, oldLogProbs) as tf.Tensor1D;
+  const excess = tf.sub(tf.exp(logRatio), 1) as tf.Tensor1D;
+  const outside = tf.cast(tf.greater(tf.abs(excess), clip), 'float32') as tf.Tensor1D;
+  return {
+    approxKl: weightedMean(tf.sub(excess, logRatio), weights),
+    approxKl1: weightedMean(tf.neg(logRatio), weights),
+    clipFraction: weightedMean(outside, weights),
+  };
+}

@@ -1,0 +1,116 @@
+import { type Experience, explainedVariance, type Metrics, type NamedArrays, type NDArray } from '@coplay/core';
+import type { Targets } from './targets';
+
+/** Names of a step's outputs, and the metric that each becomes: its mean over the minibatches, weighted by rows. */
+const STEP_METRICS: Readonly<Record<string, string>> = {
+  surrogate: 'policy/loss',
+  entropy: 'policy/entropy',
+  approxKl: 'policy/approx_kl',
+  approxKl1: 'policy/approx_kl1',
+  clipFraction: 'policy/clip_fraction',
+  gradientNorm: 'policy/gradient_norm',
+  critic: 'value/loss',
+};
+
+/** Collects the outputs of the steps of one update. */
+export interface BatchTally {
+  startEpoch(): void;
+  add(outputs: NamedArrays, rows: number): void;
+  /** Counts a minibatch that was left out. */
+  skip(): void;
+  /** Mean approximate KL of the present epoch. */
+  epochKl(): number;
+  result(): Metrics;
+}
+
+/** An empty tally. */
+export function batchTally(scalars: Record<'learningRate' | 'entropyWeight' | 'clip', NDArray>): BatchTally {
+  const sums: Record<string, number> = {};
+  let rowsSeen = 0;
+  let epochs = 0;
+  let steps = 0;
+  let skipped = 0;
+  let epochRows = 0;
+  let epochKlSum = 0;
+  return {
+    startEpoch: () => {
+      epochs++;
+      epochRows = 0;
+      epochKlSum = 0;
+    },
+    add: (outputs, rows) => {
+      for (const name in STEP_METRICS) sums[name] = (sums[name] ?? 0) + outputs[name].data[0] * rows;
+      rowsSeen += rows;
+      steps++;
+      epochRows += rows;
+      epochKlSum += outputs['approxKl'].data[0] * rows;
+    },
+    skip: () => {
+      skipped++;
+    },
+    epochKl: () => (epochRows === 0 ? 0 : epochKlSum / epochRows),
+    result: () => {
+      const means = Object.entries(STEP_METRICS).map(([name, key]) => [key, (sums[name] ?? 0) / Math.max(1, rowsSeen)]);
+      return {
+        ...Object.fromEntries(means),
+        'policy/learning_rate': scalars.learningRate.data[0],
+        'policy/entropy_weight': scalars.entropyWeight.data[0],
+        'policy/clip': scalars.clip.data[0],
+        'policy/epochs': epochs,
+        'policy/steps': steps,
+        'policy/skipped': skipped,
+      };
+    },
+  };
+}
+
+/** Figures of the data of one update, over the steps in which the learner's agents were active. */
+export function dataMetrics(
+  experience: Experience,
+  seats: readonly number[],
+  values: Float32Array,
+  targets: Targets,
+): Metrics {
+  const agents = experience.agents.length;
+  const weights = Float32Array.from(experience.active, (on, row) => (on === 1 && seats.includes(row % agents) ? 1 : 0));
+  const isImagined = (row: number) => experience.isImagined[Math.floor(row / (experience.steps * agents))];
+  const rows = weights.reduce((sum, weight) => sum + weight, 0);
+  const imagined = weights.reduce((sum, weight, row) => sum + weight * isImagined(row), 0);
+  const squares = values.map((value, row) => (value - targets.returns[row]) ** 2);
+  return {
+    'value/mse': summary(squares, weights).mean,
+    'value/mean': summary(values, weights).mean,
+    'value/explained_variance': explainedVariance(values, targets.returns, weights),
+    ...named('return', summary(targets.returns, weights)),
+    ...named('reward', summary(experience.rewards, weights)),
+    'advantage/mean': summary(targets.advantages, weights).mean,
+    'advantage/std': summary(targets.advantages, weights).std,
+    'data/rows': rows,
+    'data/real_rows': rows - imagined,
+    'data/imagined_rows': imagined,
+  };
+}
+
+function named(group: string, figures: Record<string, number>): Metrics {
+  return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [`${group}/${name}`, figure]));
+}
+
+/** Mean, standard deviation, least and greatest of the rows with weight 1; zeros where there are none. */
+function summary(values: Float32Array, weights: Float32Array) {
+  let count = 0;
+  let sum = 0;
+  let squares = 0;
+  let min = Infinity;
+  let max = -Infinity;
+  for (let i = 0; i < values.length; i++) {
+    if (weights[i] === 0) continue;
+    count++;
+    sum += values[i];
+    squares += values[i] * values[i];
+    min = Math.min(min, values[i]);
+    max = Math.max(max, values[i]);
+  }
+  if (count === 0) return { mean: 0, std: 0, min: 0, max: 0 };
+  const mean = sum / count;
+  return { mean, std: Math.sqrt(Math.max(0, squares / count - mean * mean)), min, max };
+}

@@ -1,0 +1,42 @@
+import type { PpoBuffer } from '@coplay/buffers';
+import { type Generator, type NamedArrays, ndarray, normaliseAdvantages } from '@coplay/core';
+import type { ResolvedPpoOptions } from './options';
+
+/** Inputs of one step, but for the scalars. */
+export interface Minibatch {
+  readonly inputs: NamedArrays;
+  /** Number of steps with a weight above 0. */
+  readonly rows: number;
+}
+
+/** What minibatches depend on. */
+export type MinibatchSettings = Pick<ResolvedPpoOptions, 'minibatchSize' | 'realRatio' | 'normaliseAdvantages'> & {
+  /** Steps in a row of the buffer: 1, or the length of the sequences. */
+  readonly stepsPerRow: number;
+};
+
+/** One epoch over the buffer: each row once, in a fresh order. */
+export function* minibatches(
+  buffer: PpoBuffer,
+  settings: MinibatchSettings,
+  generator: Generator,
+): globalThis.Generator<Minibatch> {
+  const size = Math.max(1, Math.round(settings.minibatchSize / settings.stepsPerRow));
+  for (const rows of buffer.minibatches(generator, { size, realRatio: settings.realRatio })) {
+    const { isImagined: _, weights, ...inputs } = rows;
+    const advantages =
+      settings.normaliseAdvantages === 'minibatch'
+        ? normaliseAdvantages(inputs['advantages'].data, weights.data)
+        : (inputs['advantages'].data as Float32Array);
+    yield {
+      inputs: { ...inputs, weights, advantages: ndarray(advantages, inputs['advantages'].shape) },
+      rows: countPositive(weights.data),
+    };
+  }
+}
+
+function countPositive(values: ArrayLike<number>): number {
+  let count = 0;
+  for (let i = 0; i < values.length; i++) if (values[i] > 0) count++;
+  return count;
+}

@@ -1,0 +1,96 @@
+import { checkOptions, linear } from '@coplay/core';
+import { z } from 'zod';
+
+/** A number that may change from the start of training to its end, linearly. */
+export type Annealed = number | { readonly from: number; readonly to: number };
+
+/** Options of PPO. Defaults are those of CleanRL's ppo.py, except that time limits are bootstrapped. */
+export interface PpoOptions {
+  /** Discount per step, in [0, 1]. Default 0.99 */
+  readonly gamma?: number;
+  /** Lambda of GAE and lambda-returns, in [0, 1]. Default 0.95 */
+  readonly lambda?: number;
+  /** How returns are made: `gae` and `lambda` are the same targets by two roads; `monte-carlo` has lambda 1. Default `gae` */
+  readonly returns?: 'gae' | 'lambda' | 'monte-carlo';
+  /** Whether a time limit is bootstrapped or treated as the end. Default `bootstrap` */
+  readonly truncation?: 'bootstrap' | 'terminal';
+  /** Step size of Adam, positive or 0. Default 2.5e-4 to 0 */
+  readonly learningRate?: Annealed;
+  /** Weight of the entropy bonus, at least 0. Default 0.01 */
+  readonly entropyWeight?: Annealed;
+  /** Weight of the value loss, at least 0. Default 0.5 */
+  readonly valueWeight?: number;
+  /** e of the clipped ratio, above 0 (it may be annealed to 0). Default 0.2 */
+  readonly clip?: Annealed;
+  /** Range within which values are clipped around the old ones; false for no clipping. Default 0.2 */
+  readonly valueClip?: number | false;
+  /** Delta of the Huber loss of the critic; false for squared errors. Default false */
+  readonly huberDelta?: number | false;
+  /** Whether the critic predicts normalised returns (MAPPO's ValueNorm). Default false */
+  readonly normaliseValues?: boolean;
+  /** Where advantages are normalised: in each minibatch, once per update, or not. Default `minibatch` */
+  readonly normaliseAdvantages?: 'minibatch' | 'update' | false;
+  /** Passes over the data per update, at least 1. Default 4 */
+  readonly epochs?: number;
+  /**
+   * Rows (for recurrent networks: steps) per minibatch, about, for each agent that shares the weights: as many gradient
+   * steps are taken whether weights are shared or not. At least 1. Default 256
+   */
+  readonly minibatchSize?: number;
+  /** Bound of the joint norm of actor's and critic's gradients; false for none. Default 0.5 */
+  readonly clipNorm?: number | false;
+  /** Epsilon of Adam, above 0. Default 1e-5 */
+  readonly adamEpsilon?: number;
+  /** Stops the epochs of an update once an epoch's approximate KL passes this; false for never. Default false */
+  readonly targetKl?: number | false;
+  /** Steps per sequence for recurrent networks; must divide the rollout length. Default: the rollout length */
+  readonly sequenceLength?: number;
+  /** Share of real rows in the loss where there are imagined ones, in [0, 1]. Default 1: real only */
+  readonly realRatio?: number;
+  /** What to do when a loss or gradient is not finite: `stop` the run, or `skip` the minibatch. Default `stop` */
+  readonly nonFinite?: 'stop' | 'skip';
+}
+
+/** {@link PpoOptions} with the defaults filled in. */
+export type ResolvedPpoOptions = z.infer<typeof ppoSchema>;
+
+function annealed(bounds: z.ZodNumber) {
+  return z.union([bounds, z.strictObject({ from: bounds, to: z.number().min(0) })]);
+}
+
+const unit = z.number().min(0).max(1);
+const positive = z.number().positive();
+const nonNegative = z.number().min(0);
+
+export const ppoSchema = z.strictObject({
+  gamma: unit.default(0.99),
+  lambda: unit.default(0.95),
+  returns: z.enum(['gae', 'lambda', 'monte-carlo']).default('gae'),
+  truncation: z.enum(['bootstrap', 'terminal']).default('bootstrap'),
+  learningRate: annealed(nonNegative).default({ from: 2.5e-4, to: 0 }),
+  entropyWeight: annealed(nonNegative).default(0.01),
+  valueWeight: nonNegative.default(0.5),
+  clip: annealed(positive).default(0.2),
+  valueClip: z.union([positive, z.literal(false)]).default(0.2),
+  huberDelta: z.union([positive, z.literal(false)]).default(false),
+  normaliseValues: z.boolean().default(false),
+  normaliseAdvantages: z.union([z.enum(['minibatch', 'update']), z.literal(false)]).default('minibatch'),
+  epochs: z.int().min(1).default(4),
+  minibatchSize: z.int().min(1).default(256),
+  clipNorm: z.union([positive, z.literal(false)]).default(0.5),
+  adamEpsilon: positive.default(1e-5),
+  targetKl: z.union([positive, z.literal(false)]).default(false),
+  sequenceLength: z.int().min(1).optional(),
+  realRatio: unit.default(1),
+  nonFinite: z.enum(['stop', 'skip']).default('stop'),
+});
+
+/** Checks PPO's options and fills in the defaults. */
+export function resolvePpoOptions(where: string, options: PpoOptions = {}): ResolvedPpoOptions {
+  return checkOptions(where, ppoSchema, options) as ResolvedPpoOptions;
+}
+
+/** The value of an annealed option at a progress in [0, 1]; exactly `to` at the end and after it. */
+export function anneal(option: Annealed, progress: number): number {
+  return typeof option === 'number' ? option : linear(option.from, option.to)(progress);
+}

@@ -1,0 +1,133 @@
+import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import {
+  type ActorCritic,
+  actorCritic,
+  type InputEncoder,
+  type InputOptions,
+  inputEncoder,
+  jointEncoder,
+  mlp,
+  type TorsoBuilder,
+} from '@coplay/models';
+import { z } from 'zod';
+import { type PpoOptions, type ResolvedPpoOptions, resolvePpoOptions } from './options';
+import type { RewardChoice } from './rewards';
+
+/** What a PPO agent is made of, besides the algorithm's own numbers. */
+export interface PpoNetworkOptions {
+  /** The body of actor and critic, each with parameters of its own: `mlp()`, `conv()`, `layersModel()`. Default `mlp()` */
+  readonly network?: TorsoBuilder;
+  /** The critic's body, if it should differ. Default: the same kind */
+  readonly criticNetwork?: TorsoBuilder;
+  /** Units of a GRU in actor and critic; 0 for none. Default 0 */
+  readonly recurrent?: number;
+  /** What the networks read besides the game's observation. Default: nothing */
+  readonly inputs?: Omit<InputOptions, 'extras'>;
+  /** `own` view, or the `joint` view of all agents (MAPPO's central critic). Default `own` */
+  readonly critic?: 'own' | 'joint';
+  /** Which rewards are learned from. Default `own` */
+  readonly reward?: RewardChoice;
+  /** `auto` takes the fastest executor; `eager` runs operation by operation. Default `auto` */
+  readonly executor?: 'auto' | 'eager';
+}
+
+/** Everything that's fixed before the first parameter is drawn. */
+export interface PpoSetup {
+  readonly game: Game;
+  readonly ids: readonly AgentId[];
+  readonly options: ResolvedPpoOptions;
+  readonly net: ActorCritic;
+  readonly actorEncoder: InputEncoder;
+  readonly criticEncoder: InputEncoder;
+  readonly reward: RewardChoice;
+  readonly executor: 'auto' | 'eager';
+  /** As JSON, for run directories and checkpoints. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const functionSchema = (what: string) =>
+  z.custom<(...args: never[]) => unknown>((value) => typeof value === 'function', { error: what });
+const builderSchema = functionSchema('a network such as mlp()');
+const networkSchema = z.strictObject({
+  network: builderSchema.optional(),
+  criticNetwork: builderSchema.optional(),
+  recurrent: z.int().min(0).default(0),
+  inputs: z
+    .strictObject({
+      fields: z.array(z.string()).optional(),
+      previousActions: z.boolean().optional(),
+      agentId: z.boolean().optional(),
+      mask: z.boolean().optional(),
+    })
+    .default({}),
+  critic: z.enum(['own', 'joint']).default('own'),
+  reward: z.union([z.enum(['own', 'prosocial']), functionSchema('a function of the experience')]).default('own'),
+  executor: z.enum(['auto', 'eager']).default('auto'),
+});
+
+/** Checks options and builds networks and encoders. Nothing here is random or touches a tensor. */
+export function ppoSetup(
+  where: string,
+  game: Game,
+  ids: readonly AgentId[],
+  networks: PpoNetworkOptions,
+  ppo: PpoOptions,
+): PpoSetup {
+  checkGame(`${where}: option game`, game);
+  for (const id of ids) checkId(where, game, id);
+  const options = resolvePpoOptions(where, ppo);
+  const checked = checkOptions(where, networkSchema, networks);
+  const inputs = checked.inputs as InputOptions;
+  checkFields(where, game, inputs);
+  const network = networks.network ?? mlp();
+  const criticNetwork = networks.criticNetwork ?? network;
+  const actorEncoder = inputEncoder(game, inputs);
+  if (Object.keys(actorEncoder.shapes).length === 0) {
+    fail(
+      `${where}: option inputs`,
+      'something to read',
+      'no fields and nothing else',
+      'Name fields of the observation.',
+    );
+  }
+  const criticEncoder = checked.critic === 'joint' ? jointEncoder(actorEncoder, game.agents.length) : actorEncoder;
+  const net = actorCritic({
+    inputs: actorEncoder.shapes,
+    criticInputs: criticEncoder.shapes,
+    actions: game.actions,
+    network,
+    criticNetwork,
+    recurrent: checked.recurrent,
+  });
+  const reward = networks.reward ?? 'own';
+  const config = {
+    algorithm: 'ppo',
+    ...options,
+    network: network.config,
+    criticNetwork: criticNetwork.config,
+    recurrent: checked.recurrent,
+    inputs,
+    critic: checked.critic,
+    reward: typeof reward === 'string' ? reward : `function ${reward.name || 'anonymous'}`,
+  };
+  return { game, ids, options, net, actorEncoder, criticEncoder, reward, executor: checked.executor, config };
+}
+
+function checkId(where: string, game: Game, id: AgentId): void {
+  if (!game.agents.includes(id)) {
+    fail(where, `an id of ${game.name}: ${game.agents.join(', ')}`, show(id), 'Take it from game.agents.');
+  }
+}
+
+function checkFields(where: string, game: Game, inputs: InputOptions): void {
+  const known = Object.keys(game.observation);
+  const unknown = inputs.fields?.find((field) => !known.includes(field));
+  if (unknown !== undefined) {
+    fail(
+      `${where}: inputs.fields`,
+      `fields of ${game.name}: ${known.join(', ')}`,
+      show(unknown),
+      'Name fields of the observation.',
+    );
+  }
+}

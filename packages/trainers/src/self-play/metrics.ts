@@ -1,0 +1,40 @@
+import type { Metrics } from '@coplay/core';
+
+/** Learners' metrics under their names (`agent_0/policy/loss`), and each key's plain mean over learners (`policy/loss`). */
+export function mergeMetrics(learned: readonly (readonly [name: string, metrics: Metrics])[]): Metrics {
+  const merged: Metrics = {};
+  const counts: Record<string, number> = {};
+  for (const [name, metrics] of learned) {
+    for (const [key, value] of Object.entries(metrics)) {
+      merged[`${name}/${key}`] = value;
+      counts[key] = (counts[key] ?? 0) + 1;
+      merged[key] = (merged[key] ?? 0) + (value - (merged[key] ?? 0)) / counts[key];
+    }
+  }
+  return merged;
+}
+
+/** Times the parts of a round. */
+export class Stopwatch {
+  private readonly start: number;
+  private last: number;
+  private readonly laps: Metrics = {};
+
+  constructor(private readonly clock: () => number) {
+    this.start = clock();
+    this.last = this.start;
+  }
+
+  /** Ends a part. */
+  lap(name: string): void {
+    const now = this.clock();
+    this.laps[`time/${name}_seconds`] = (now - this.last) / 1000;
+    this.last = now;
+  }
+
+  /** The parts in seconds, and environment steps per second of the whole. */
+  metrics(envSteps: number): Metrics {
+    const seconds = (this.clock() - this.start) / 1000;
+    return { ...this.laps, 'time/steps_per_second': seconds > 0 ? envSteps / seconds : 0 };
+  }
+}

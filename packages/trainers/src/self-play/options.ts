@@ -1,0 +1,76 @@
+import type { Agent, Experience, Game, Log } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
+import { z } from 'zod';
+
+/** Options of {@link selfPlay}. */
+export interface SelfPlayOptions {
+  /** The rules that all environments play by. */
+  readonly game: Game;
+  /** One for each id of the game, in any order: learning agents, rules, past selves, your own. */
+  readonly agents: readonly Agent[];
+  /** E, environments side by side; at least 1. Default 32 */
+  readonly envs?: number;
+  /** T, steps of every environment between two updates; at least 1. Default 32 */
+  readonly steps?: number;
+  /** Of everything: games, agents, first parameters, shuffling. Default 0 */
+  readonly seed?: number;
+  /** Where metrics go. Default: nowhere */
+  readonly log?: readonly Log[];
+  /** The run's directory: checkpoints, configuration, the batch of a failure. Default: none is kept */
+  readonly directory?: string;
+  /** Updates between checkpoints, where there's a directory; false for one at the end only. Default 50 */
+  readonly checkpointEvery?: number | false;
+  /** Checkpoints kept; at least 1. Default 3 */
+  readonly keepCheckpoints?: number;
+  /** Sees each rollout after it was learned from. */
+  readonly onRollout?: (experience: Experience, run: { readonly envSteps: number; readonly update: number }) => void;
+  /** Milliseconds that pass steadily, for speeds. Default `performance.now` */
+  readonly clock?: () => number;
+  /** Milliseconds since 1970, for the age of checkpoints. Default: the machine's clock */
+  readonly now?: () => number;
+  /** Is told what a person should know: a damaged checkpoint that was passed over, a full disk. Default `console.warn` */
+  readonly warn?: (line: string) => void;
+}
+
+const callable = z.custom<(...args: never[]) => unknown>((value) => typeof value === 'function', {
+  error: 'a function',
+});
+const object = (what: string) =>
+  z.custom<object>((value) => typeof value === 'object' && value !== null, { error: what });
+
+/** Something with these methods. */
+const having = (methods: readonly string[], what: string) =>
+  z.custom<object>(
+    (value) => methods.every((name) => typeof (value as Record<string, unknown> | undefined)?.[name] === 'function'),
+    { error: what },
+  );
+
+const schema = z.strictObject({
+  game: object('a game, such as stagHunt()'),
+  agents: z.array(having(['act', 'initialState'], 'an agent, such as ppoAgent({ game, id })')),
+  envs: z.int().min(1).default(32),
+  steps: z.int().min(1).default(32),
+  seed: z.int().min(0).default(0),
+  log: z.array(having(['start', 'write', 'close'], 'a log, such as progress()')).default([]),
+  directory: z.string().min(1).optional(),
+  checkpointEvery: z.union([z.int().min(1), z.literal(false)]).default(50),
+  keepCheckpoints: z.int().min(1).default(3),
+  onRollout: callable.optional(),
+  clock: callable.optional(),
+  now: callable.optional(),
+  warn: callable.optional(),
+});
+
+/** {@link SelfPlayOptions} with the defaults filled in. */
+export type ResolvedSelfPlay = SelfPlayOptions & Required<Omit<SelfPlayOptions, 'directory' | 'onRollout'>>;
+
+/** Checks the options of selfPlay and fills in the defaults. */
+export function resolveSelfPlay(options: SelfPlayOptions): ResolvedSelfPlay {
+  const checked = checkOptions('selfPlay', schema, options) as unknown as SelfPlayOptions;
+  return {
+    clock: () => performance.now(),
+    now: () => performance.timeOrigin + performance.now(),
+    warn: (line) => console.warn(line),
+    ...checked,
+  } as ResolvedSelfPlay;
+}

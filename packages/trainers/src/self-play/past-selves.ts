@@ -1,0 +1,179 @@
+import {
+  type Agent,
+  type AgentId,
+  type AgentInput,
+  type AgentOutput,
+  checkOptions,
+  fail,
+  type Generator,
+  type NamedArrays,
+  type Saved,
+  type SavedState,
+  show,
+} from '@coplay/core';
+import { sampleCategorical, type Variables, variables } from '@coplay/tensor';
+import { z } from 'zod';
+import type { PpoAgent } from '../ppo';
+import { createPolicy, type Policy } from '../ppo/policy';
+
+/** Options of {@link pastSelves}. */
+export interface PastSelvesOptions {
+  /** The seat to play in. */
+  readonly id: AgentId;
+  /** Whose past selves play there. */
+  readonly of: PpoAgent;
+  /** Snapshots kept; at least 1; the oldest goes first. Default 5 */
+  readonly size?: number;
+  /** Updates of the learner between two snapshots; at least 1. Default 20 */
+  readonly every?: number;
+  /** Probability that an episode is played by the present self, in [0, 1]; else by a snapshot, uniformly. Default 0.2 */
+  readonly latest?: number;
+}
+
+const schema = z.strictObject({
+  id: z.string(),
+  of: z.custom<PpoAgent>((value) => typeof value === 'object' && value !== null && 'learner' in value, {
+    error: 'an agent of ppoAgent or sharedPpoAgents',
+  }),
+  size: z.int().min(1).default(5),
+  every: z.int().min(1).default(20),
+  latest: z.number().min(0).max(1).default(0.2),
+});
+
+/** A frozen self. */
+interface Snapshot {
+  /** Which one it is, counted from the first ever taken. */
+  readonly serial: number;
+  readonly arrays: NamedArrays;
+  readonly params: Variables;
+  readonly policy: Policy;
+}
+
+/** What the agent carries through an episode: by whom each row is played, and that policy's recurrent state. */
+interface PoolState extends SavedState {
+  /** [B] serial of the snapshot; PRESENT for the present self */
+  readonly players: Int32Array;
+  /** [B, stateSize] */
+  readonly memory: Float32Array;
+}
+
+const PRESENT = -1;
+
+/**
+ * A co-player that's an earlier version of a learning agent (Bansal et al. 2018): who plays is drawn anew for every
+ * episode in every environment. It doesn't learn; its snapshots are part of the run's checkpoints.
+ *
+ * @throws CoplayError for unknown options, or an id that the game doesn't have
+ */
+export function pastSelves(options: PastSelvesOptions): Agent<PoolState> & { dispose(): void } {
+  const { id, of, size, every, latest } = checkOptions('pastSelves', schema, options);
+  const { game } = of.learner.setup;
+  if (!game.agents.includes(id)) {
+    fail(
+      'pastSelves: option id',
+      `an id of ${game.name}: ${game.agents.join(', ')}`,
+      show(id),
+      'Take it from game.agents.',
+    );
+  }
+  return new Pool(id, of, { size, every, latest });
+}
+
+class Pool implements Agent<PoolState> {
+  readonly name = 'past selves';
+  private readonly seat: number;
+  private snapshots: Snapshot[] = [];
+  private taken = 0;
+
+  constructor(
+    readonly id: AgentId,
+    private readonly of: PpoAgent,
+    private readonly rule: { readonly size: number; readonly every: number; readonly latest: number },
+  ) {
+    this.seat = of.learner.setup.game.agents.indexOf(id);
+  }
+
+  initialState(rows: number): PoolState {
+    const { stateSize } = this.of.learner.setup.net;
+    return { players: new Int32Array(rows).fill(PRESENT), memory: new Float32Array(rows * stateSize) };
+  }
+
+  async act(input: AgentInput, state: PoolState, generator: Generator): Promise<AgentOutput<PoolState>> {
+    await this.takeSnapshot();
+    const players = this.draw(input, state.players, generator);
+    const { actions: actionCount, stateSize } = this.of.learner.setup.net;
+    const logProbs = new Float32Array(input.rows * actionCount);
+    const memory = new Float32Array(input.rows * stateSize);
+    for (const player of new Set(players)) {
+      const answer = await this.policyOf(player).act(input, this.seat, state.memory);
+      for (let row = 0; row < input.rows; row++) {
+        if (players[row] !== player) continue;
+        copyRow(answer.logProbs, logProbs, row, actionCount);
+        copyRow(answer.next, memory, row, stateSize);
+      }
+    }
+    const actions = sampleCategorical(logProbs, input.rows, actionCount, generator);
+    return { actions, state: { players, memory } };
+  }
+
+  save(): SavedState {
+    const snapshots = this.snapshots.map(({ serial, arrays }) => ({ serial, params: arrays as unknown as Saved }));
+    return { taken: this.taken, snapshots };
+  }
+
+  restore(saved: SavedState): void {
+    this.dispose();
+    this.taken = saved['taken'] as number;
+    const snapshots = saved['snapshots'] as unknown as { serial: number; params: NamedArrays }[];
+    this.snapshots = snapshots.map(({ serial, params }) => this.freeze(serial, params));
+  }
+
+  dispose(): void {
+    for (const { params, policy } of this.snapshots) {
+      policy.dispose();
+      params.dispose();
+    }
+    this.snapshots = [];
+  }
+
+  /** Takes the snapshots that are due: one before the first update, then one every so many. */
+  private async takeSnapshot(): Promise<void> {
+    const { learner } = this.of;
+    if (learner.updates < this.taken * this.rule.every) return;
+    const arrays = await learner.ready().params.read();
+    this.snapshots.push(this.freeze(this.taken, arrays));
+    this.taken = Math.floor(learner.updates / this.rule.every) + 1;
+    if (this.snapshots.length > this.rule.size) {
+      const [oldest] = this.snapshots.splice(0, 1);
+      oldest.policy.dispose();
+      oldest.params.dispose();
+    }
+  }
+
+  private freeze(serial: number, arrays: NamedArrays): Snapshot {
+    const { net, actorEncoder, executor } = this.of.learner.setup;
+    const params = variables(arrays);
+    return { serial, arrays, params, policy: createPolicy({ net, encoder: actorEncoder, params, executor }) };
+  }
+
+  /** Draws who plays the rows in which an episode begins. */
+  private draw(input: AgentInput, present: Int32Array, generator: Generator): Int32Array {
+    const players = present.slice();
+    for (let row = 0; row < input.rows; row++) {
+      if (input.isFirst[row] === 0) continue;
+      const isLatest = generator.uniform() < this.rule.latest;
+      players[row] = isLatest ? PRESENT : this.snapshots[generator.integer(this.snapshots.length)].serial;
+    }
+    return players;
+  }
+
+  /** A row whose snapshot has gone while its episode lasted plays on with the oldest one. */
+  private policyOf(player: number): Policy {
+    if (player === PRESENT) return this.of.learner.ready().policy;
+    return (this.snapshots.find(({ serial }) => serial === player) ?? this.snapshots[0]).policy;
+  }
+}
+
+function copyRow(from: Float32Array, to: Float32Array, row: number, size: number): void {
+  for (let i = row * size; i < (row + 1) * size; i++) to[i] = from[i];
+}

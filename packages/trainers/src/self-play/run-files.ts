@@ -1,0 +1,111 @@
+import { saveNpz } from '@coplay/buffers';
+import { type Agent, CoplayError, fail, type SavedState } from '@coplay/core';
+import {
+  createRunDirectory,
+  describeCheckpoint,
+  latestCheckpoint,
+  resumeFits,
+  runtimeVersions,
+  saveCheckpoint,
+} from '../checkpoint';
+import { type Learner, NonFiniteError } from '../learner';
+import type { ResolvedSelfPlay } from './options';
+
+/** What is saved: the run itself. */
+interface Saveable {
+  readonly envSteps: number;
+  readonly updates: number;
+  state(): Promise<SavedState>;
+}
+
+/** The directory of a run, if it keeps one. */
+export class RunFiles {
+  /** The resolved configuration, as JSON. */
+  readonly config: Readonly<Record<string, unknown>>;
+  private savedAt = -1;
+
+  constructor(
+    private readonly options: ResolvedSelfPlay,
+    agents: readonly Agent[],
+    learners: readonly Learner[],
+  ) {
+    const { game, envs, steps, seed } = options;
+    this.config = {
+      game: { name: game.name, options: game.options, agents: game.agents },
+      envs,
+      steps,
+      seed,
+      agents: Object.fromEntries(agents.map((agent) => [agent.id, agent.name])),
+      learners: Object.fromEntries(learners.map((learner) => [learner.name, { ids: learner.ids, ...learner.config }])),
+    };
+  }
+
+  /** For {@link RunInfo}. */
+  get place(): { directory?: string } {
+    return this.options.directory === undefined ? {} : { directory: this.options.directory };
+  }
+
+  /** Makes the directory, or finds it again. */
+  async open(resume: boolean): Promise<void> {
+    const { directory } = this.options;
+    if (directory === undefined) return;
+    await createRunDirectory(directory, { config: this.config, versions: runtimeVersions(), resume });
+  }
+
+  /** Writes a checkpoint if one is due. Training goes on where that fails, with a warning; but not from the last one. */
+  async save(run: Saveable, isLast: boolean): Promise<void> {
+    const { directory, checkpointEvery } = this.options;
+    if (directory === undefined || this.savedAt === run.envSteps) return;
+    const isDue = checkpointEvery !== false && run.updates % checkpointEvery === 0;
+    if (isLast) await this.write(run);
+    else if (isDue) await this.write(run).catch((error: unknown) => this.warnOrThrow(error));
+  }
+
+  private warnOrThrow(error: unknown): void {
+    if (!(error instanceof CoplayError)) throw error;
+    this.options.warn(`Training goes on without this checkpoint. ${error.message}`);
+  }
+
+  async write(run: Saveable): Promise<string> {
+    const { keepCheckpoints, now, warn } = this.options;
+    const path = await saveCheckpoint(this.checkpoints(), run.envSteps, await run.state(), {
+      keep: keepCheckpoints,
+      about: { config: this.config, update: run.updates, savedAt: new Date(now()).toISOString() },
+      warn,
+    });
+    this.savedAt = run.envSteps;
+    return path;
+  }
+
+  /** The newest good checkpoint's content, if there is one; it must be of a run like this. */
+  async latest(): Promise<SavedState | undefined> {
+    const { warn, now } = this.options;
+    const { checkpoint } = await latestCheckpoint(this.checkpoints(), { warn });
+    if (!checkpoint) return undefined;
+    resumeFits(checkpoint.about, { config: this.config });
+    warn(`resumed ${describeCheckpoint(checkpoint, now())}`);
+    this.savedAt = checkpoint.step;
+    return checkpoint.saved;
+  }
+
+  /** Runs an update; if numbers blow up, the batch is saved beside the checkpoints before the error goes on. */
+  async guard<T>(learner: Learner, update: () => T | Promise<T>): Promise<T> {
+    try {
+      return await update();
+    } catch (error) {
+      if (!(error instanceof NonFiniteError) || this.options.directory === undefined) throw error;
+      const path = `${this.options.directory}/non-finite-${learner.name}-update-${learner.updates + 1}.npz`;
+      await saveNpz(path, error.batch);
+      const { complaint } = error;
+      throw new CoplayError({ ...complaint, remedy: `The batch is in ${path}. ${complaint.remedy}` }, { cause: error });
+    }
+  }
+
+  private checkpoints(): string {
+    const { directory } = this.options;
+    if (directory === undefined) {
+      fail('selfPlay', 'a directory for checkpoints', 'none', "Give selfPlay the option directory: 'runs/NAME'.");
+    }
+    return `${directory}/checkpoints`;
+  }
+}

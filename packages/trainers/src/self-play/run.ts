@@ -1,0 +1,280 @@
+import {
+  type Agent,
+  checkGame,
+  checkOptions,
+  createGenerator,
+  createRollout,
+  type EvaluateOptions,
+  type Evaluation,
+  evaluate,
+  fail,
+  type Generator,
+  type GeneratorState,
+  generatorFrom,
+  type LogEntry,
+  type Metrics,
+  type Rollout,
+  type SavedState,
+  seatAgents,
+  show,
+  splitSeed,
+  type VectorEnv,
+  vectorEnv,
+} from '@coplay/core';
+import { z } from 'zod';
+import { isLearning, type Learner } from '../learner';
+import { breathe } from './breathe';
+import { type EpisodeTracker, episodeTracker } from './episode-tracker';
+import { mergeMetrics, Stopwatch } from './metrics';
+import { oneAtATime } from './one-at-a-time';
+import { type ResolvedSelfPlay, resolveSelfPlay, type SelfPlayOptions } from './options';
+import { RunFiles } from './run-files';
+
+/** How far {@link SelfPlay.train} goes. */
+export interface TrainOptions {
+  /**
+   * Environment steps in all, counted from the start of the run, rounded up to whole rollouts of E x T; at least 1.
+   * Schedules end there. A later call with more goes on; one with what is already done does nothing.
+   */
+  readonly envSteps: number;
+  /** Stops the run after the present update, in good order; see `interruptSignal`. */
+  readonly signal?: AbortSignal;
+}
+
+/** A run of self-play. */
+export interface SelfPlay {
+  readonly agents: readonly Agent[];
+  readonly learners: readonly Learner[];
+  /** Steps done: one step of one environment counts 1, however many agents act in it. */
+  readonly envSteps: number;
+  readonly updates: number;
+  /** Episodes that have ended. */
+  readonly episodes: number;
+  /** Trains until `envSteps` are done or the signal stops it; then a checkpoint is written, if there's a directory. */
+  train(options: TrainOptions): Promise<void>;
+  /** Plays new games with the present agents. Changes nothing in the run. */
+  evaluate(options?: EvaluateOptions): Promise<Evaluation>;
+  /** Writes a checkpoint now and returns its path. Needs a directory. */
+  save(): Promise<string>;
+  /** Goes on from the newest good checkpoint in the directory; false if there is none. */
+  resume(): Promise<boolean>;
+  state(): Promise<SavedState>;
+  restore(saved: SavedState): Promise<void>;
+  /** Frees the learners' memory. */
+  dispose(): void;
+}
+
+const trainSchema = z.strictObject({
+  envSteps: z.int().min(1),
+  signal: z.instanceof(AbortSignal, { error: 'an AbortSignal, such as interruptSignal()' }).optional(),
+});
+
+/** Children of the run's seed. */
+const SEEDS = { games: 0, agents: 1, learners: 2, evaluation: 3 };
+
+/**
+ * Agents play together in one batch of environments, and each learner is given what its own agents lived through.
+ *
+ * @throws CoplayError for unknown options, or agents that don't fit the game
+ */
+export function selfPlay(options: SelfPlayOptions): SelfPlay {
+  return new SelfPlayRun(resolveSelfPlay(options));
+}
+
+class SelfPlayRun implements SelfPlay {
+  readonly agents: readonly Agent[];
+  readonly learners: readonly Learner[];
+  envSteps = 0;
+  updates = 0;
+  private readonly env: VectorEnv;
+  private readonly rollout: Rollout;
+  private readonly tracker: EpisodeTracker;
+  private readonly files: RunFiles;
+  private generators: Generator[];
+  /** Whether the directory may hold this run's files already. */
+  private goesOn = false;
+  private isTraining = false;
+  private isDisposed = false;
+  /** An evaluation or a save that is asked for while the run trains waits for the end of the update. */
+  private readonly inTurn = oneAtATime();
+
+  constructor(private readonly options: ResolvedSelfPlay) {
+    const { game, envs, seed } = options;
+    checkGame('selfPlay: option game', game);
+    this.agents = seatAgents('selfPlay', game.agents, options.agents);
+    this.learners = [...new Set(this.agents.filter(isLearning).map((agent) => agent.learner))];
+    checkLearners(this.agents, this.learners);
+    this.env = vectorEnv(game, { envs, seed: splitSeed(seed, SEEDS.games) });
+    this.rollout = createRollout(this.env, this.agents, createGenerator(splitSeed(seed, SEEDS.agents)));
+    this.tracker = episodeTracker(game.agents, envs);
+    this.files = new RunFiles(options, this.agents, this.learners);
+    const root = createGenerator(splitSeed(seed, SEEDS.learners));
+    // A learner's numbers depend on its agents' seats, not on the order of any list.
+    this.generators = this.learners.map((learner) => root.split(game.agents.indexOf(learner.ids[0])));
+  }
+
+  get episodes(): number {
+    return this.tracker.count;
+  }
+
+  async train(options: TrainOptions): Promise<void> {
+    const { envSteps, signal } = checkOptions('train', trainSchema, options);
+    if (this.isTraining) fail('train', 'a run that is not training', 'one that is', 'Await the first train().');
+    this.isTraining = true;
+    try {
+      await this.trainUntil(envSteps, signal);
+    } finally {
+      this.isTraining = false;
+    }
+  }
+
+  private async trainUntil(envSteps: number, signal: AbortSignal | undefined): Promise<void> {
+    await this.prepare('train');
+    const { log, game } = this.options;
+    const info = { name: game.name, config: this.files.config, envSteps, startedAt: this.envSteps };
+    await this.files.open(this.goesOn || this.envSteps > 0);
+    this.goesOn = true;
+    for (const sink of log) sink.start({ ...info, ...this.files.place });
+    try {
+      while (this.envSteps < envSteps && !signal?.aborted) {
+        await this.inTurn(() => this.round(envSteps));
+        await breathe();
+      }
+      await this.inTurn(() => this.files.save(this.saveable, true));
+    } finally {
+      for (const sink of log) sink.close();
+    }
+  }
+
+  async evaluate(options: EvaluateOptions = {}): Promise<Evaluation> {
+    await this.prepare('evaluate');
+    const seed = splitSeed(this.options.seed, SEEDS.evaluation);
+    return this.inTurn(() => evaluate(this.options.game, this.agents, { seed, ...options }));
+  }
+
+  async save(): Promise<string> {
+    await this.prepare('save');
+    return this.inTurn(() => this.files.write(this.saveable));
+  }
+
+  async resume(): Promise<boolean> {
+    const saved = await this.files.latest();
+    if (saved) await this.restore(saved);
+    this.goesOn = true; // also a run that was killed before its first checkpoint
+    return saved !== undefined;
+  }
+
+  async state(): Promise<SavedState> {
+    await this.prepare('state');
+    return this.inTurn(() => this.present());
+  }
+
+  /** What is saved, where an update has just ended. */
+  private get saveable() {
+    return { envSteps: this.envSteps, updates: this.updates, state: () => this.present() };
+  }
+
+  private async present(): Promise<SavedState> {
+    const learners: Record<string, SavedState> = {};
+    for (const learner of this.learners) learners[learner.name] = await learner.state();
+    const memories = this.agents.flatMap((agent) => (agent.save ? [[agent.id, agent.save()]] : []));
+    return {
+      envSteps: this.envSteps,
+      updates: this.updates,
+      env: { ...this.env.state() },
+      rollout: this.rollout.state(),
+      tracker: this.tracker.state(),
+      generators: this.generators.map((generator) => [...generator.state()]),
+      learners,
+      memories: Object.fromEntries(memories),
+    };
+  }
+
+  restore(saved: SavedState): Promise<void> {
+    return this.inTurn(() => this.takeOver(saved));
+  }
+
+  private async takeOver(saved: SavedState): Promise<void> {
+    const learners = checkSaved(this.learners, saved);
+    // First, since it refuses another game before anything has changed.
+    this.env.restore(saved['env'] as unknown as ReturnType<VectorEnv['state']>);
+    for (const learner of this.learners) await learner.restore(learners[learner.name]);
+    const memories = saved['memories'] as Record<string, SavedState>;
+    for (const agent of this.agents) if (memories[agent.id]) agent.restore?.(memories[agent.id]);
+    this.rollout.restore(saved['rollout'] as SavedState);
+    this.tracker.restore(saved['tracker'] as SavedState);
+    this.generators = (saved['generators'] as unknown as GeneratorState[]).map(generatorFrom);
+    this.envSteps = saved['envSteps'] as number;
+    this.updates = saved['updates'] as number;
+  }
+
+  dispose(): void {
+    this.isDisposed = true;
+    for (const learner of this.learners) learner.dispose();
+  }
+
+  private async prepare(where: string): Promise<void> {
+    if (this.isDisposed) {
+      // Its learners would start anew, and nobody would see that nothing of what was learned is left.
+      fail(where, 'a run that was not disposed of', 'one that was', 'Make a new one with selfPlay().');
+    }
+    // A stream of its own: the shuffling of a learner doesn't depend on how many numbers its first parameters took.
+    for (let i = 0; i < this.learners.length; i++) await this.learners[i].initialise(this.generators[i].split(1));
+  }
+
+  /** One rollout, one update of every learner. */
+  private async round(target: number): Promise<void> {
+    const { steps, envs, onRollout, clock, log } = this.options;
+    const watch = new Stopwatch(clock);
+    const experience = await this.rollout.collect(steps);
+    watch.lap('collect');
+    const progress = Math.min(1, this.envSteps / target);
+    const learned: [string, Metrics][] = [];
+    for (let i = 0; i < this.learners.length; i++) {
+      const learner = this.learners[i];
+      const data = { experience, progress, generator: this.generators[i] };
+      learned.push([learner.name, await this.files.guard(learner, () => learner.update(data))]);
+    }
+    watch.lap('learn');
+    this.envSteps += envs * steps;
+    this.updates++;
+    const metrics = { ...this.tracker.add(experience), ...mergeMetrics(learned), ...watch.metrics(envs * steps) };
+    const entry: LogEntry = { envSteps: this.envSteps, update: this.updates, metrics };
+    for (const sink of log) sink.write(entry);
+    onRollout?.(experience, { envSteps: this.envSteps, update: this.updates });
+    await this.files.save(this.saveable, false);
+  }
+}
+
+/** The learners' part of a saved run; it must be that of the same learners. */
+function checkSaved(learners: readonly Learner[], saved: SavedState): Record<string, SavedState> {
+  const found = (saved?.['learners'] ?? {}) as Record<string, SavedState>;
+  const names = learners.map((learner) => learner.name).sort();
+  const given = Object.keys(found).sort();
+  if (saved?.['env'] === undefined || names.join() !== given.join()) {
+    const expected = `the state of a run with the learners ${names.join(', ') || '(none)'}`;
+    const got = saved?.['env'] === undefined ? show(saved) : `one with ${given.join(', ') || 'none'}`;
+    fail('restore', expected, got, 'Make the run with the agents that it was saved with.');
+  }
+  return found;
+}
+
+/** Each learner's agents must all be seated, and names must tell learners apart in checkpoints. */
+function checkLearners(agents: readonly Agent[], learners: readonly Learner[]): void {
+  for (const learner of learners) {
+    const seated = agents.filter((agent) => isLearning(agent) && agent.learner === learner).map((agent) => agent.id);
+    if (learner.ids.some((id) => !seated.includes(id)) || seated.length !== learner.ids.length) {
+      const remedy = 'Seat every agent that shares the learner, each under its own id.';
+      fail(
+        'selfPlay',
+        `the agents of the learner ${learner.name}: ${learner.ids.join(', ')}`,
+        seated.join(', '),
+        remedy,
+      );
+    }
+    const namesakes = learners.filter((other) => other.name === learner.name).length;
+    if (namesakes > 1) {
+      fail('selfPlay', 'learners with names of their own', `${namesakes} called ${learner.name}`, 'Name each learner.');
+    }
+  }
+}

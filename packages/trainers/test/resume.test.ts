@@ -1,0 +1,145 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Agent, Metrics, SavedState } from '@coplay/core';
+import { mixed, stagHunt, titForTat } from '@coplay/envs';
+import { mlp } from '@coplay/models';
+import { useBackend } from '@coplay/tensor';
+import { flattenState, pastSelves, ppoAgent, selfPlay, unflattenState } from '@coplay/trainers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const network = mlp({ hidden: [8] });
+const game = stagHunt({ size: 3, agents: 4, stags: 1, hares: 2, maxSteps: 9, preyMoves: 0.3 });
+const directories: string[] = [];
+
+beforeAll(async () => {
+  await useBackend('wasm');
+});
+afterAll(() => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
+function directory(): string {
+  const made = mkdtempSync(join(tmpdir(), 'coplay-resume-'));
+  directories.push(made);
+  return join(made, 'run');
+}
+
+/** A run with everything that has a state: a recurrent learner with normalised values, one with past selves beside it, rules. */
+function makeRun(metrics: Metrics[], at?: string, onUpdate: (update: number) => void = () => {}) {
+  const recurrent = ppoAgent({
+    game,
+    id: 'agent_0',
+    network,
+    recurrent: 4,
+    ppo: { normaliseValues: true, sequenceLength: 4 },
+  });
+  const plain = ppoAgent({ game, id: 'agent_1', network, ppo: { minibatchSize: 16, learningRate: 0.01 } });
+  const agents: Agent[] = [
+    recurrent,
+    plain,
+    pastSelves({ id: 'agent_2', of: plain, every: 2, size: 2, latest: 0.5 }),
+    titForTat({ game, id: 'agent_3' }),
+  ];
+  const log = {
+    start: () => {},
+    close: () => {},
+    write: (entry: { metrics: Metrics }) => void metrics.push(withoutTimes(entry.metrics)),
+  };
+  // Rollouts of 8 steps and episodes of 9: every stop is in the middle of episodes.
+  return selfPlay({
+    game,
+    agents,
+    envs: 3,
+    steps: 8,
+    seed: 7,
+    log: [log],
+    warn: () => {},
+    onRollout: (_, { update }) => onUpdate(update),
+    ...(at ? { directory: at } : {}),
+  });
+}
+
+const STEPS = 24;
+const LAST = 10;
+
+async function weights(run: ReturnType<typeof makeRun>): Promise<SavedState> {
+  const state = await run.state();
+  run.dispose();
+  return state;
+}
+
+async function straight() {
+  const metrics: Metrics[] = [];
+  const run = makeRun(metrics);
+  await run.train({ envSteps: LAST * STEPS });
+  return { metrics, state: await weights(run) };
+}
+
+describe('a run that stopped and was resumed', () => {
+  it.each([1, 4, 7])('gives the same bits when it stopped after update %i', async (stop) => {
+    const expected = await straight();
+    const at = directory();
+    const metrics: Metrics[] = [];
+    const controller = new AbortController();
+    const first = makeRun(metrics, at, (update) => {
+      if (update === stop) controller.abort();
+    });
+    await first.train({ envSteps: LAST * STEPS, signal: controller.signal });
+    first.dispose();
+    expect(metrics).toHaveLength(stop);
+
+    const second = makeRun(metrics, at);
+    expect(await second.resume()).toBe(true);
+    expect(second.envSteps).toBe(stop * STEPS);
+    await second.train({ envSteps: LAST * STEPS });
+    expect(metrics).toEqual(expected.metrics);
+    expect(await weights(second)).toEqual(expected.state);
+  });
+
+  it('survives the way through a checkpoint’s files exactly', async () => {
+    const { state } = await straight();
+    expect(unflattenState(flattenState(state))).toEqual(state);
+  });
+});
+
+describe('resume', () => {
+  it('is false where there is nothing to resume', async () => {
+    expect(await makeRun([], directory()).resume()).toBe(false);
+  });
+
+  it('passes over a damaged checkpoint by name and takes the one before it', async () => {
+    const at = directory();
+    const run = makeRun([], at);
+    await run.train({ envSteps: STEPS });
+    await run.train({ envSteps: 2 * STEPS });
+    run.dispose();
+    const names = readdirSync(join(at, 'checkpoints')).sort();
+    expect(names).toEqual(['step-000000000024', 'step-000000000048']);
+    writeFileSync(join(at, 'checkpoints', names[1], 'arrays.safetensors'), 'damaged');
+    const lines: string[] = [];
+    const log = { start: () => {}, close: () => {}, write: () => {} };
+    const agents = game.agents.map((id) => mixed({ game, id, p: 0.5 }));
+    const other = selfPlay({
+      game,
+      agents,
+      envs: 3,
+      steps: 8,
+      seed: 7,
+      log: [log],
+      directory: at,
+      warn: (line) => void lines.push(line),
+    });
+    // Other agents: the configuration differs, and is refused by field.
+    await expect(other.resume()).rejects.toThrow(/resume: expected the run of the checkpoint.*agents/);
+    expect(lines.join('\n')).toContain('step-000000000048');
+    const again = makeRun([], at);
+    expect(await again.resume()).toBe(true);
+    expect(again.envSteps).toBe(STEPS);
+    again.dispose();
+  });
+});
+
+function withoutTimes(metrics: Metrics): Metrics {
+  return Object.fromEntries(Object.entries(metrics).filter(([key]) => !key.startsWith('time/')));
+}

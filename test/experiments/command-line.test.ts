@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const script = fileURLToPath(new URL('fixtures/run.ts', import.meta.url));
+
+/** Runs the command line of the fixtures in a fresh place, or in one of before. */
+function study(args: readonly string[], { place = newPlace(), killAt = '' } = {}) {
+  const results = join(place, 'results');
+  const out = join(place, 'out');
+  const command = ['--conditions=@coplay/source', '--import', 'tsx', script, ...args, '--out', out];
+  const env = { ...process.env, RESULTS: results, KILL_AT: killAt };
+  const child = spawnSync(process.execPath, command, { encoding: 'utf8', env });
+  const last = child.stdout.trimEnd().split('\n').at(-1) ?? '';
+  const result = last.startsWith('RESULT ') ? JSON.parse(last.slice('RESULT '.length)) : undefined;
+  return { ...child, place, results, out, result };
+}
+
+function newPlace(): string {
+  const place = mkdtempSync(join(tmpdir(), 'coplay-study-'));
+  onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+  return place;
+}
+
+const read = (path: string) => readFileSync(path, 'utf8');
+
+describe('a study whose bars hold', () => {
+  it('says how long it takes, writes everything, prints RESULT last and ends with 0', () => {
+    const { status, stdout, stderr, result, results, out } = study(['toy', '--peer', 'python']);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/^toy: about .* (seconds|minutes?) on this machine, 3 seeds; files go to /);
+    expect(stdout).toMatch(/Seeds\nseed\s+value\n/);
+    expect(result).toMatchObject({
+      name: 'toy',
+      command: `npm run study -- toy --peer python --out ${out}`,
+      settings: { quick: false, seeds: 3, options: { factor: '1' } },
+      figures: { values: [{ value: 1 }, { value: 2 }, { value: 3 }], withPython: true },
+      bars: { sum: { value: 6, bar: 6, ok: true }, largest: { value: 3, bar: 10, ok: true } },
+    });
+    expect(Object.keys(result)).toEqual(expect.arrayContaining(['commit', 'versions', 'machine', 'date', 'seconds']));
+    expect(result.versions).toMatchObject({ node: process.versions.node, '@coplay/core': '0.1.0' });
+    expect(result.machine.cores).toBeGreaterThan(0);
+
+    expect(JSON.parse(read(join(results, 'toy.json')))).toEqual(result);
+    expect(readdirSync(results).sort()).toEqual(['toy-seeds.png', 'toy-seeds.svg', 'toy.json', 'toy.md']);
+    expect(read(join(results, 'toy.md')).match(/^# toy|^## Bars|^## Seeds|toy-seeds\.svg/gm)).toHaveLength(4);
+    expect(readdirSync(join(out, 'raw')).sort()).toEqual([
+      'own-weights-seed-1',
+      'own-weights-seed-1.json',
+      'own-weights-seed-2',
+      'own-weights-seed-2.json',
+      'own-weights-seed-3',
+      'own-weights-seed-3.json',
+      'rows.json',
+    ]);
+    expect(read(join(out, 'raw/own-weights-seed-2/log.jsonl'))).toContain('"episode/return_mean":2');
+  });
+});
+
+describe('a study with a bar that does not hold', () => {
+  it('ends with 1 and still writes its results', () => {
+    const { status, result, results } = study(['toy', '--seeds', '2']);
+    expect(status).toBe(1);
+    expect(result.bars).toMatchObject({ sum: { value: 3, bar: 6, ok: false }, largest: { ok: true } });
+    expect(JSON.parse(read(join(results, 'toy.json'))).settings.seeds).toBe(2);
+  });
+});
+
+describe('--quick', () => {
+  it('judges nothing, ends with 0 and leaves committed results alone', () => {
+    const { status, result, results, out } = study(['toy', '--quick', '--factor', '0']);
+    expect(status).toBe(0);
+    expect(result.settings).toMatchObject({ quick: true, seeds: 2 });
+    expect(result.bars.sum).toMatchObject({ value: 0, bar: 6, ok: null });
+    expect(existsSync(results)).toBe(false);
+    expect(existsSync(join(out, 'toy.json'))).toBe(true);
+  });
+});
+
+describe('--resume', () => {
+  it('goes on after a kill: finished seeds are not done again, and all comes out as without the kill', () => {
+    const killed = study(['toy'], { killAt: '3' });
+    expect(killed.signal).toBe('SIGKILL');
+    const { status, stderr, result, out } = study(['toy', '--resume'], { place: killed.place });
+    expect(status).toBe(0);
+    expect(stderr.match(/seed \d of 3: was finished before/g)).toHaveLength(2);
+    expect(result.figures.values).toEqual([1, 2, 3].map((value) => ({ value, missing: null })));
+    expect(read(join(out, 'raw/own-weights-seed-1/seeds-done.txt'))).toBe('1 false\n');
+    expect(read(join(out, 'raw/own-weights-seed-3/seeds-done.txt'))).toBe('3 true\n');
+  });
+});
+
+describe('a study that throws', () => {
+  it('ends with 2, without a RESULT', () => {
+    const { status, stderr, stdout } = study(['broken']);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/the experiment went wrong(.|\n)*broken\.ts/);
+    expect(stdout).not.toContain('RESULT');
+  });
+});

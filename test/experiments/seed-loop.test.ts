@@ -1,0 +1,58 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { setAside } from '../../bench/harness/files';
+import { createSeedLoop } from '../../bench/harness/seed-loop';
+
+function newPlace(): string {
+  const place = mkdtempSync(join(tmpdir(), 'coplay-seeds-'));
+  onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+  return place;
+}
+
+/** Squares of three seeds, and the seeds that were worked on. */
+async function squares(directory: string, { isResume = true, identity = {}, failAt = 0 } = {}) {
+  const worked: number[] = [];
+  const loop = createSeedLoop({ seeds: [1, 2, 3], directory, isResume, identity, say: () => {} });
+  const results = await loop('Own weights', (seed) => {
+    worked.push(seed);
+    if (seed === failAt) throw new Error('broken off');
+    return { square: seed * seed };
+  });
+  return { worked, squares: results.map(({ square }) => square) };
+}
+
+describe('seedLoop', () => {
+  it('keeps each seed as soon as it is finished', async () => {
+    const place = newPlace();
+    await expect(squares(place, { failAt: 3 })).rejects.toThrow('broken off');
+    expect(JSON.parse(readFileSync(join(place, 'own-weights-seed-2.json'), 'utf8')).data).toEqual({ square: 4 });
+    expect(await squares(place)).toEqual({ worked: [3], squares: [1, 4, 9] });
+    expect(await squares(place)).toEqual({ worked: [], squares: [1, 4, 9] });
+  });
+
+  it('does everything anew where it is not to resume', async () => {
+    const place = newPlace();
+    await squares(place);
+    expect((await squares(place, { isResume: false })).worked).toEqual([1, 2, 3]);
+  });
+
+  it('does a seed again that was made with other settings, or whose file is damaged', async () => {
+    const place = newPlace();
+    await squares(place, { identity: { size: '4' } });
+    expect((await squares(place, { identity: { size: '8' } })).worked).toEqual([1, 2, 3]);
+    writeFileSync(join(place, 'own-weights-seed-2.json'), '{"identity"');
+    expect((await squares(place, { identity: { size: '8' } })).worked).toEqual([2]);
+  });
+});
+
+describe('setAside', () => {
+  it('keeps the last raw data beside', async () => {
+    const place = join(newPlace(), 'raw');
+    await squares(place);
+    setAside(place);
+    setAside(place);
+    expect(readFileSync(join(`${place}.old`, 'own-weights-seed-1.json'), 'utf8')).toContain('"square": 1');
+  });
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { filesUnder, root, workspaces } from '../scripts/lib/workspaces';
+
+/** Things that no file of a package may hold, in code or in comments. */
+const inText: Readonly<Record<string, RegExp>> = {
+  'a switched-off type check': /@ts-(ignore|nocheck|expect-error)|biome-ignore-all/,
+  'a note to do something': /\b(TODO|FIXME|XXX)\b/,
+  'a skipped or focused test': /\b(it|test|describe)\.(skip|only|todo)\b/,
+};
+
+/** Files of packages, and with them the scripts that show how packages are used. */
+const files = [
+  ...workspaces().map(({ folder }) => folder),
+  ...['examples', 'bench', 'studies'].map((name) => join(root, name)),
+]
+  .flatMap((folder) => filesUnder(folder, '.ts'))
+  .sort();
+const sources = files.filter((file) => /packages\/[a-z]+\/src\//.test(file) && !file.endsWith('.test.ts'));
+
+/** Syntax that no published file may hold: what it is, and whether a node is one. */
+const inSyntax: Readonly<Record<string, (node: ts.Node) => boolean>> = {
+  'the type any': (node) => node.kind === ts.SyntaxKind.AnyKeyword,
+  'a default export': (node) =>
+    ts.isExportAssignment(node) || (ts.canHaveModifiers(node) && hasModifier(node, ts.SyntaxKind.DefaultKeyword)),
+  'Math.random': (node) => isMember(node, 'Math', 'random'),
+  'Date.now': (node) => isMember(node, 'Date', 'now'),
+  'new Date()': (node) =>
+    ts.isNewExpression(node) && node.expression.getText() === 'Date' && (node.arguments?.length ?? 0) === 0,
+};
+
+function hasModifier(node: ts.HasModifiers, kind: ts.SyntaxKind): boolean {
+  return ts.getModifiers(node)?.some((modifier) => modifier.kind === kind) ?? false;
+}
+
+function isMember(node: ts.Node, object: string, property: string): boolean {
+  return ts.isPropertyAccessExpression(node) && node.expression.getText() === object && node.name.text === property;
+}
+
+/** `file:line` of each node of a file for which `matches` holds. */
+function findings(file: string, matches: (node: ts.Node) => boolean): string[] {
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (matches(node)) {
+      found.push(`${relative(root, file)}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+describe('habits', () => {
+  it('looks at the packages', () => {
+    expect(sources.length).toBeGreaterThan(workspaces().length);
+  });
+
+  it.each(Object.entries(inText))('no file holds %s', (_, pattern) => {
+    expect(
+      files.filter((file) => pattern.test(readFileSync(file, 'utf8'))).map((file) => relative(root, file)),
+    ).toEqual([]);
+  });
+
+  it.each(Object.entries(inSyntax))('no published file holds %s', (_, matches) => {
+    expect(sources.flatMap((file) => findings(file, matches))).toEqual([]);
+  });
+
+  it('names no folder of the machine it was written on', () => {
+    const pattern = /(^|[\s'"`(])\/(work|tmp|home|root)\//m;
+    expect(
+      files.filter((file) => pattern.test(readFileSync(file, 'utf8'))).map((file) => relative(root, file)),
+    ).toEqual([]);
+  });
+});

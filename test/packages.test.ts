@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { relative } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { filesUnder, root, type Workspace, workspaces } from '../scripts/lib/workspaces';
+
+/** Who may import whom (docs/architecture.md). Everything else points the wrong way. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  tensor: ['core'],
+  envs: ['core'],
+  buffers: ['core'],
+  models: ['core', 'tensor'],
+  trainers: ['core', 'tensor', 'buffers', 'models'],
+  diagnostics: ['core', 'buffers'],
+};
+
+/** Packages that must run in a browser: no module of Node. */
+const portable = ['core', 'envs'];
+
+/** The modules that a file imports, re-exports, loads with `import()` or `require()`, or whose files it looks up with `resolve()`. */
+function modulesOf(file: string): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const module = textOf(nameOfModule(node));
+    if (module !== undefined) found.push(module);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest));
+  return found;
+}
+
+function nameOfModule(node: ts.Node): ts.Node | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier;
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal;
+  if (!ts.isCallExpression(node)) return undefined;
+  const [first] = node.arguments;
+  if (node.expression.kind === ts.SyntaxKind.ImportKeyword) return first;
+  if (!ts.isIdentifier(node.expression)) return undefined;
+  // `resolve` is also the name of a function for paths; only a scope shows that a package is meant.
+  const isPackage = node.expression.text === 'resolve' && textOf(first)?.startsWith('@');
+  return node.expression.text === 'require' || isPackage ? first : undefined;
+}
+
+/** The text of a string, or of a template up to its first `${`. */
+function textOf(node: ts.Node | undefined): string | undefined {
+  if (node === undefined) return undefined;
+  if (ts.isStringLiteralLike(node)) return node.text;
+  return ts.isTemplateExpression(node) ? node.head.text : undefined;
+}
+
+/** `@scope/name/deep/file` -> `@scope/name`; undefined for files of the package and modules of Node. */
+function packageOf(module: string): string | undefined {
+  if (module.startsWith('.') || isBuiltin(module)) return undefined;
+  return module
+    .split('/')
+    .slice(0, module.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** The packages that a package's published code imports. */
+function importsOf({ folder }: Workspace): string[] {
+  const files = filesUnder(`${folder}/src`, '.ts').filter((file) => !file.endsWith('.test.ts'));
+  const packages = files.flatMap(modulesOf).map(packageOf);
+  return [...new Set(packages.filter((name) => name !== undefined))].sort();
+}
+
+/** The packages that a package asks for. Optional peers are left out: they may be loaded by a name that no bundler sees. */
+function declaredBy({ manifest }: Workspace): string[] {
+  const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifest;
+  const all = Object.keys({ ...dependencies, ...peerDependencies });
+  return all.filter((name) => peerDependenciesMeta[name]?.optional !== true).sort();
+}
+
+describe.each(workspaces())('$name', (workspace) => {
+  it('declares exactly the packages that it imports', () => {
+    expect(importsOf(workspace)).toEqual(declaredBy(workspace));
+  });
+
+  it('imports only packages below it', () => {
+    const siblings = importsOf(workspace).filter((name) => name.startsWith('@coplay/'));
+    expect(Object.keys(allowed)).toContain(workspace.short);
+    const below = allowed[workspace.short]!.map((short) => `@coplay/${short}`);
+    expect(siblings.filter((name) => !below.includes(name))).toEqual([]);
+  });
+
+  it('pins its siblings to the version they have', () => {
+    for (const { name, manifest } of workspaces()) {
+      const asked = workspace.manifest.dependencies?.[name];
+      if (asked !== undefined) expect(`${name}@${asked}`).toBe(`${name}@${manifest.version}`);
+    }
+  });
+
+  it('imports files of its own only by relative paths, and others only by package name', () => {
+    const wrong = [...filesUnder(`${workspace.folder}/src`, '.ts')].flatMap((file) =>
+      modulesOf(file)
+        .filter((module) => module === workspace.name || /^(\.\.\/)+(packages|core|tensor|envs|buffers)\//.test(module))
+        .map((module) => `${relative(root, file)}: ${module}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it.runIf(portable.includes(workspace.short))('uses no module of Node', () => {
+    const files = filesUnder(`${workspace.folder}/src`, '.ts').filter((file) => !file.endsWith('.test.ts'));
+    expect(files.flatMap(modulesOf).filter((module) => isBuiltin(module))).toEqual([]);
+  });
+});
+
+describe('docs/dependencies.md', () => {
+  const page = readFileSync(`${root}/docs/dependencies.md`, 'utf8');
+  const { devDependencies } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
+  const ofPackages = workspaces().flatMap(({ manifest }) =>
+    Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+  );
+  const all = new Set([...ofPackages, ...Object.keys(devDependencies)]);
+
+  it('has a line for each dependency of others', () => {
+    const foreign = [...all].filter((name) => !name.startsWith('@coplay/'));
+    expect(foreign.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('and each tool is pinned', () => {
+    const loose = Object.entries(devDependencies).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
+    expect(loose).toEqual([]);
+  });
+});
