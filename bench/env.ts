@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createGenerator, type Game, type Generator, type VectorEnv, vectorEnv } from '@coplay/core';
@@ -175,7 +176,8 @@ async function runPeers(context: Context) {
       continue;
     }
     try {
-      const output = await runPython(python.command, [new URL(`peers/${script}`, import.meta.url).pathname, seconds]);
+      const path = fileURLToPath(new URL(`peers/${script}`, import.meta.url));
+      const output = await runPython(python.command, [path, seconds]);
       rows.push(peerRow(JSON.parse(output.trim().split('\n').at(-1) ?? '')));
     } catch (error) {
       context.say(`${script} skipped: ${(error as Error).message}`);

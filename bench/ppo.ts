@@ -18,7 +18,7 @@ export const bench: Experiment = {
   bars: {},
   async run(context) {
     const backend = await useBackend('auto');
-    context.say(`eager backend ${backend.reason}`);
+    context.say(`eager tensors by ${backend.reason}`);
     const updates = context.isQuick ? 2 : Number(context.options['updates']);
     const game = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
     const runs = { own: makeRun(game, 'own'), shared: makeRun(game, 'shared') };

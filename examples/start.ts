@@ -5,9 +5,10 @@
  *   npm start -- --steps 300000 --seed 2         longer, with another seed
  *   npm start -- --resume runs/stag-hunt-1       go on after Ctrl-C
  */
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { CoplayError, fail, type Game } from '@coplay/core';
 import {
   type Curve,
   csv,
@@ -26,52 +27,74 @@ import { useBackend } from '@coplay/tensor';
 import { interruptSignal, ppoAgent, ppoPresets, type SelfPlay, selfPlay } from '@coplay/trainers';
 
 const isQuick = process.env['COPLAY_QUICK'] === '1';
-const { values: flags } = parseArgs({
-  options: {
-    steps: { type: 'string', default: isQuick ? '2048' : '150000' },
-    seed: { type: 'string', default: '1' },
-    resume: { type: 'string' },
-  },
+
+await main().catch((error: unknown) => {
+  // A wrong flag or option is the caller's to mend: its message says how, a stack trace doesn't.
+  console.error(error instanceof CoplayError || isFlagError(error) ? (error as Error).message : error);
+  process.exitCode = 1;
 });
 
-const directory = flags.resume ?? freshDirectory('runs/stag-hunt');
-if (!existsSync(directory)) {
-  console.error(`There is no run in ${directory} to go on from. Start anew: npm start`);
-  process.exit(1);
-}
-const game = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
-const run = selfPlay({
-  game,
-  agents: game.agents.map((id) => ppoAgent({ game, id, ppo: ppoPresets.stagHunt })),
-  envs: 32,
-  steps: 32,
-  seed: Number(flags.seed),
-  directory,
-  checkpointEvery: 5, // a few seconds are lost to a kill at most
-  log: [progress(), jsonLines(directory), csv(directory), tensorboard(directory)],
-});
+async function main(): Promise<void> {
+  const { envSteps, seed, resumed } = readFlags();
+  const directory = resumed ?? freshDirectory('runs/stag-hunt');
+  const game = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
+  const run = selfPlay({
+    game,
+    agents: game.agents.map((id) => ppoAgent({ game, id, ppo: ppoPresets.stagHunt })),
+    envs: 32,
+    steps: 32,
+    seed,
+    directory,
+    checkpointEvery: 5, // a few seconds are lost to a kill at most
+    log: [progress(), jsonLines(directory), csv(directory), tensorboard(directory)],
+  });
+  console.log(`Tensors are computed by ${(await useBackend('auto')).reason}.\nFiles go to ${directory}/`);
+  if (resumed !== undefined && !(await run.resume())) {
+    console.log(`There is no checkpoint in ${directory} yet: this run begins at step 0.`);
+  }
 
-const backend = await useBackend('auto');
-console.log(`Tensors: ${backend.reason}. Files go to ${directory}/`);
-if (flags.resume !== undefined && !(await run.resume())) {
-  console.log(`There is no checkpoint in ${directory} yet: this run begins at step 0.`);
+  const signal = interruptSignal(() => console.log('\nStopping after this update (once more to stop at once) ...'));
+  await run.train({ envSteps, signal });
+  if (signal.aborted && run.envSteps < envSteps) {
+    console.log(`Stopped after ${run.envSteps} of ${envSteps} steps; a checkpoint is written. To go on:`);
+    console.log(`  npm start -- --resume ${directory} --steps ${envSteps}`);
+    process.exitCode = 130;
+  } else {
+    await showReplay(run, game);
+    await showEvaluation(run, game);
+    await drawCurves(directory, game);
+  }
+  run.dispose();
 }
 
-const envSteps = Number(flags.steps);
-const signal = interruptSignal(() => console.log('\nStopping after this update (once more to stop at once) ...'));
-await run.train({ envSteps, signal });
-if (signal.aborted && run.envSteps < envSteps) {
-  console.log(`Stopped after ${run.envSteps} of ${envSteps} steps; a checkpoint is written. To go on:`);
-  console.log(`  npm start -- --resume ${directory} --steps ${envSteps} --seed ${flags.seed}`);
-  process.exit(130);
+/** The command line. A resumed run keeps the seed that it began with. */
+function readFlags(): { envSteps: number; seed: number; resumed: string | undefined } {
+  const { values } = parseArgs({
+    options: {
+      steps: { type: 'string', default: isQuick ? '2048' : '150000' },
+      seed: { type: 'string' },
+      resume: { type: 'string' },
+    },
+  });
+  const resumed = values.resume;
+  if (resumed !== undefined && !existsSync(join(resumed, 'config.json'))) {
+    fail('--resume', 'the directory of a run', resumed, 'Start anew: npm start');
+  }
+  const began = resumed === undefined ? 1 : JSON.parse(readFileSync(join(resumed, 'config.json'), 'utf8')).seed;
+  const seed = values.seed === undefined ? began : wholeNumber('--seed', values.seed);
+  return { envSteps: wholeNumber('--steps', values.steps), seed, resumed };
 }
-await showEvaluation(run);
-await showReplay(run);
-await drawCurves();
-run.dispose();
+
+function wholeNumber(flag: string, text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : fail(flag, 'a whole number', text, `Write it in digits: ${flag} 100000`);
+}
+
+function isFlagError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}
 
 /** What everyone earns now, beside what four simple rules earn. */
-async function showEvaluation(trained: SelfPlay): Promise<void> {
+async function showEvaluation(trained: SelfPlay, game: Game): Promise<void> {
   const { returnMean, returnStandardError, infos, mean, lengthMean, episodes } = await trained.evaluate({
     episodes: 1000,
   });
@@ -88,13 +111,13 @@ async function showEvaluation(trained: SelfPlay): Promise<void> {
 }
 
 /** One episode, step by step. */
-async function showReplay(trained: SelfPlay): Promise<void> {
+async function showReplay(trained: SelfPlay, game: Game): Promise<void> {
   const recording = await recordEpisode(game, trained.agents, { seed: 1 });
   console.log(renderReplay(recording, { color: process.stdout.isTTY }));
 }
 
 /** The learning curve of each agent, as SVG and PNG. */
-async function drawCurves(): Promise<void> {
+async function drawCurves(directory: string, game: Game): Promise<void> {
   const entries = readLog(`${directory}/log.jsonl`);
   const curves: Record<string, Curve[]> = {};
   for (const id of game.agents) curves[id] = [smooth(curveOf(entries, `episode/return/${id}`), 9)];

@@ -133,15 +133,15 @@ describe('renderReplay', () => {
   it('tells who did what, what it earned and how it ended', async () => {
     const agents = game.agents.map((id) => nearestStag({ game, id }));
     const recording = await recordEpisode(game, agents, { layout: '1S2\n...\n..h' });
-    // Both walk onto the stag and hunt it: 5 each.
+    // Both walk onto the stag and hunt it: 5 each. One cell holds three things once, so all cells are three wide.
     expect(renderReplay(recording)).toBe(
       [
         'stag-hunt: 1 agent_0 NearestStag, 2 agent_1 NearestStag',
         '',
         'start',
-        '1 S 2',
-        '. . .',
-        '. . h',
+        '1   S   2',
+        '.   .   .',
+        '.   .   h',
         '',
         'step 1',
         '.   S12 .    1 right',
@@ -149,9 +149,9 @@ describe('renderReplay', () => {
         '.   .   h',
         '',
         'step 2',
-        '. . .    1 hunt stag  +5, leaves',
-        '. . .    2 hunt stag  +5, leaves',
-        '. . h',
+        '.   .   .    1 hunt stag  +5, leaves',
+        '.   .   .    2 hunt stag  +5, leaves',
+        '.   .   h',
         '',
         'The end after 2 steps',
         '1 agent_0 NearestStag: return 5',

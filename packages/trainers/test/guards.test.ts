@@ -94,7 +94,7 @@ describe('wrong options', () => {
     ['a negative lambda', agent({ ppo: { lambda: -0.1 } }), /option lambda.*0.*got -0.1/],
     ['a clip of 0', agent({ ppo: { clip: 0 } }), /option clip/],
     ['no epochs', agent({ ppo: { epochs: 0 } }), /option epochs.*got 0/],
-    ['half an epoch', agent({ ppo: { epochs: 1.5 } }), /option epochs.*int.*got 1.5/],
+    ['half an epoch', agent({ ppo: { epochs: 1.5 } }), /option epochs.*a whole number.*got 1.5/],
     ['no minibatch', agent({ ppo: { minibatchSize: 0 } }), /option minibatchSize.*got 0/],
     ['a string for a number', agent({ ppo: { valueWeight: 'much' } }), /option valueWeight.*number.*got "much"/],
     ['returns that do not exist', agent({ ppo: { returns: 'td' } }), /option returns.*gae.*got "td"/],
@@ -124,7 +124,7 @@ describe('wrong options', () => {
 
   it.each([0, 1.5, Number.NaN, -3])('train refuses envSteps %d', async (envSteps) => {
     const run = selfPlay({ game, agents: game.agents.map((id) => ppoAgent({ game, id })) });
-    await expect(run.train({ envSteps })).rejects.toThrow(/train: expected envSteps/);
+    await expect(run.train({ envSteps })).rejects.toThrow(/train: option envSteps: expected/);
   });
 
   it('save and resume need a directory', async () => {

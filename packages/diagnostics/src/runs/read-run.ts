@@ -40,8 +40,16 @@ function readJson(path: string): Record<string, unknown> | undefined {
   }
 }
 
-/** One metric of a log over environment steps; entries without it are left out. */
+/**
+ * One metric of a log over environment steps; entries without it are left out.
+ *
+ * @throws CoplayError for a metric that no entry has
+ */
 export function curveOf(entries: readonly LogEntry[], metric: string): Curve {
   const rows = entries.filter(({ metrics }) => metrics[metric] !== undefined);
+  if (rows.length === 0 && entries.length > 0) {
+    const known = [...new Set(entries.flatMap(({ metrics }) => Object.keys(metrics)))].sort();
+    fail('curveOf', 'a metric of the log', JSON.stringify(metric), `It has: ${known.join(', ')}.`);
+  }
   return { steps: rows.map(({ envSteps }) => envSteps), values: rows.map(({ metrics }) => metrics[metric]) };
 }

@@ -1,5 +1,5 @@
 import type { RecordedStep, Recording } from '../wrappers';
-import { paint, sceneLines, type TextOptions, visibleLength } from './text';
+import { cellWidth, paint, sceneLines, type TextOptions, visibleLength } from './text';
 
 /**
  * A recorded episode as text: each moment's picture, beside it what everybody did and earned, and the returns below.
@@ -10,8 +10,10 @@ export function renderReplay(recording: Recording, options: TextOptions = {}): s
   const { game, agents, players, frames, steps } = recording;
   const label = labels(recording, options);
   const heading = `${game}: ${agents.map((id, i) => `${label[i]} ${id} ${players[i]}`).join(', ')}`;
+  // One width for all moments, so that the board stands still.
+  const width = Math.max(1, ...frames.flatMap(({ scene }) => (scene ? [cellWidth(scene)] : [])));
   const moments = frames.map(({ scene }, t) => {
-    const picture = scene ? sceneLines(scene, options) : [];
+    const picture = scene ? sceneLines(scene, options, width) : [];
     const doings = t === 0 ? [] : doingLines(recording, steps[t - 1], label);
     return [t === 0 ? 'start' : `step ${t}`, ...sideBySide(picture, doings)].join('\n');
   });

@@ -25,10 +25,14 @@ export function renderText<State extends DType>(
   return sceneLines(sceneOf('renderText', game, state, offset), options).join('\n');
 }
 
-/** The lines of a scene, one a row. Columns are as wide as the fullest cell. */
-export function sceneLines(scene: Scene, { color = false }: TextOptions = {}): string[] {
+/** How many things the fullest cell of a scene holds; at least 1. */
+export function cellWidth(scene: Scene): number {
+  return Math.max(1, ...itemsByCell(scene).map((items) => items.length));
+}
+
+/** The lines of a scene, one a row. Columns are `width` characters wide: by default as the fullest cell needs. */
+export function sceneLines(scene: Scene, { color = false }: TextOptions = {}, width = cellWidth(scene)): string[] {
   const cells = itemsByCell(scene);
-  const width = Math.max(1, ...cells.map((items) => items.length));
   const draw = (items: readonly SceneItem[]) => {
     const picture = items.length > 0 ? items.map((item) => symbolOf(item, color)).join('') : EMPTY;
     return picture + ' '.repeat(width - Math.max(1, items.length));

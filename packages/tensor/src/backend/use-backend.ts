@@ -37,16 +37,19 @@ export async function useBackend(choice: BackendChoice = 'auto'): Promise<Backen
     const problem = await start(choice);
     if (problem !== undefined)
       fail(`useBackend('${choice}')`, 'a backend that loads', problem, "Use 'auto', or mend the installation.");
-    return { name: choice, reason: `${choice}: as asked` };
+    return { name: choice, reason: `${choice}, as asked` };
   }
   const problems: string[] = [];
   for (const name of ['tensorflow', 'wasm', 'cpu'] as const) {
     const problem = await start(name);
-    if (problem === undefined)
-      return { name, reason: [`${name}: the fastest backend that loads`, ...problems].join('; ') };
+    if (problem === undefined) return { name, reason: `${name}, the fastest that loads here${aside(problems)}` };
     problems.push(`${name}: ${problem}`);
   }
   return fail('useBackend', 'a backend that loads', problems.join('; '), 'Install @tensorflow/tfjs-backend-cpu.');
+}
+
+function aside(problems: readonly string[]): string {
+  return problems.length === 0 ? '' : ` (${problems.join('; ')})`;
 }
 
 const starters: Record<BackendName, () => Promise<string | undefined>> = {

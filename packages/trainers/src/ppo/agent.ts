@@ -1,13 +1,5 @@
-import {
-  type Agent,
-  type AgentId,
-  type AgentInput,
-  type AgentOutput,
-  type Game,
-  type Generator,
-  ndarray,
-} from '@coplay/core';
-import { argmaxRows, sampleCategorical } from '@coplay/tensor';
+import { type AgentId, type AgentInput, type AgentOutput, type Game, type Generator, ndarray } from '@coplay/core';
+import { sampleCategorical } from '@coplay/tensor';
 import type { LearningAgent } from '../learner';
 import { PpoLearner } from './learner';
 import type { PpoOptions } from './options';
@@ -82,19 +74,4 @@ class NetworkAgent implements PpoAgent {
     const extras = { logProbs: ndarray(taken), ...(stateSize > 0 ? { actorStates: entered } : {}) };
     return { actions, state: next, extras };
   }
-}
-
-/** The same agent, always taking its most probable action, and not learning. For evaluation. */
-export function greedy(agent: PpoAgent): Agent<Float32Array> {
-  const { learner, id } = agent;
-  const seat = learner.setup.game.agents.indexOf(id);
-  return {
-    id,
-    name: `${agent.name} (greedy)`,
-    initialState: (rows) => agent.initialState(rows),
-    act: async (input, state) => {
-      const { logProbs, next } = await learner.ready().policy.act(input, seat, state);
-      return { actions: argmaxRows(logProbs, input.rows, learner.setup.net.actions), state: next };
-    },
-  };
 }

@@ -1,4 +1,5 @@
-export { greedy, type PpoAgent, type PpoAgentOptions, ppoAgent, type SharedPpoOptions, sharedPpoAgents } from './agent';
+export { type PpoAgent, type PpoAgentOptions, ppoAgent, type SharedPpoOptions, sharedPpoAgents } from './agent';
+export { type FrozenOptions, frozen } from './frozen';
 export { PpoLearner } from './learner';
 export {
   clippedSurrogate,

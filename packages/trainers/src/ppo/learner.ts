@@ -41,6 +41,7 @@ export class PpoLearner implements Learner {
   readonly name: string;
   updates = 0;
   private networks: PpoNetworks | undefined;
+  private isDisposed = false;
   private readonly buffer: PpoBuffer;
   private readonly valueNorm: ValueNorm = createValueNorm();
   /** By seat, the recurrent critic's state after the last step that was seen. */
@@ -60,6 +61,10 @@ export class PpoLearner implements Learner {
   }
 
   async initialise(generator: Generator): Promise<void> {
+    if (this.isDisposed) {
+      const remedy = 'Make a new agent, or give this one parameters with learner.restore(saved).';
+      fail(`PPO (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
+    }
     this.networks ??= await freshNetworks(this.setup, generator);
   }
 
@@ -107,6 +112,7 @@ export class PpoLearner implements Learner {
     const networks = await savedNetworks(this.setup, saved);
     this.networks?.dispose();
     this.networks = networks;
+    this.isDisposed = false;
     this.updates = saved['updates'] as number;
     this.valueNorm.restore(saved['valueNorm'] as SavedState);
     this.buffer.restore(saved['buffer'] as SavedState);
@@ -119,6 +125,7 @@ export class PpoLearner implements Learner {
   dispose(): void {
     this.networks?.dispose();
     this.networks = undefined;
+    this.isDisposed = true;
   }
 
   private seats(): number[] {
@@ -180,17 +187,18 @@ export class PpoLearner implements Learner {
   /** The epochs of one update. */
   private async learn(steps: number, progress: number, generator: Generator): Promise<Metrics> {
     const { options, net } = this.setup;
-    const scalars = {
-      learningRate: scalar(anneal(options.learningRate, progress)),
-      entropyWeight: scalar(anneal(options.entropyWeight, progress)),
-      clip: scalar(anneal(options.clip, progress)),
+    const annealed = {
+      learningRate: anneal(options.learningRate, progress),
+      entropyWeight: anneal(options.entropyWeight, progress),
+      clip: anneal(options.clip, progress),
     };
+    const scalars = Object.fromEntries(Object.entries(annealed).map(([name, value]) => [name, scalar(value)]));
     const settings = {
       ...options,
       minibatchSize: options.minibatchSize * this.ids.length,
       stepsPerRow: net.stateSize > 0 ? this.sequenceLength(steps) : 1,
     };
-    const tally = batchTally(scalars);
+    const tally = batchTally(annealed);
     for (let epoch = 0; epoch < options.epochs; epoch++) {
       tally.startEpoch();
       for (const batch of minibatches(this.buffer, settings, generator)) {

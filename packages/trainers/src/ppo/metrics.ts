@@ -1,4 +1,4 @@
-import { type Experience, explainedVariance, type Metrics, type NamedArrays, type NDArray } from '@coplay/core';
+import { type Experience, explainedVariance, type Metrics, type NamedArrays } from '@coplay/core';
 import type { Targets } from './targets';
 
 /** Names of a step's outputs, and the metric that each becomes: its mean over the minibatches, weighted by rows. */
@@ -24,7 +24,7 @@ export interface BatchTally {
 }
 
 /** An empty tally. */
-export function batchTally(scalars: Record<'learningRate' | 'entropyWeight' | 'clip', NDArray>): BatchTally {
+export function batchTally(annealed: Record<'learningRate' | 'entropyWeight' | 'clip', number>): BatchTally {
   const sums: Record<string, number> = {};
   let rowsSeen = 0;
   let epochs = 0;
@@ -53,9 +53,9 @@ export function batchTally(scalars: Record<'learningRate' | 'entropyWeight' | 'c
       const means = Object.entries(STEP_METRICS).map(([name, key]) => [key, (sums[name] ?? 0) / Math.max(1, rowsSeen)]);
       return {
         ...Object.fromEntries(means),
-        'policy/learning_rate': scalars.learningRate.data[0],
-        'policy/entropy_weight': scalars.entropyWeight.data[0],
-        'policy/clip': scalars.clip.data[0],
+        'policy/learning_rate': annealed.learningRate,
+        'policy/entropy_weight': annealed.entropyWeight,
+        'policy/clip': annealed.clip,
         'policy/epochs': epochs,
         'policy/steps': steps,
         'policy/skipped': skipped,

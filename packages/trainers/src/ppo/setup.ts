@@ -47,7 +47,7 @@ export interface PpoSetup {
 
 const functionSchema = (what: string) =>
   z.custom<(...args: never[]) => unknown>((value) => typeof value === 'function', { error: what });
-const builderSchema = functionSchema('a network such as mlp()');
+const builderSchema = functionSchema('a network: mlp(), conv(), or layersModel(() => yourModel)');
 const networkSchema = z.strictObject({
   network: builderSchema.optional(),
   criticNetwork: builderSchema.optional(),
