@@ -6,7 +6,7 @@
 import { type Agent, evaluate } from '@coplay/core';
 import { progress, textTable } from '@coplay/diagnostics';
 import { nearestHare, nearestStag, randomAgent, stagHunt } from '@coplay/envs';
-import { greedy, pastSelves, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
+import { frozen, pastSelves, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
 
 const game = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
 const [first, ...others] = game.agents;
@@ -23,7 +23,9 @@ await run.train({ envSteps: process.env['COPLAY_QUICK'] ? 2_048 : 100_000 });
 
 /** What the learner, always taking its most probable action, earns beside three partners of a kind. */
 async function withPartners(name: string, partner: (id: string) => Agent) {
-  const { returnMean, mean } = await evaluate(game, [greedy(learner), ...others.map(partner)], { episodes: 300 });
+  const { returnMean, mean } = await evaluate(game, [frozen(learner, { greedy: true }), ...others.map(partner)], {
+    episodes: 300,
+  });
   return { partners: name, learner: returnMean[first], everyone: mean };
 }
 
