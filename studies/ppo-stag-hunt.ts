@@ -29,7 +29,7 @@ interface SeedResult {
 export const study: Experiment = {
   name: 'ppo-stag-hunt',
   description: 'PPO self-play on the Markov Stag Hunt 4x4, 4 hares, 1 stag: own and shared weights, and 8x8',
-  minutes: 60,
+  minutes: 30,
   seeds: 5,
   options: {
     steps: { what: 'environment steps of each seed on 4x4', default: '300000' },
@@ -60,9 +60,9 @@ export const study: Experiment = {
 
 async function trainAll(context: Context, setting: Setting): Promise<SeedResult[]> {
   const results = await context.seedLoop(setting.label, (seed, place) =>
-    setting.seeds.includes(seed) ? train(setting, seed, place) : undefined,
+    setting.seeds.includes(seed) ? train(setting, seed, place) : null,
   );
-  return results.filter((result): result is SeedResult => result !== undefined && result !== null);
+  return results.filter((result): result is SeedResult => result !== null);
 }
 
 async function train({ game, weights, envSteps }: Setting, seed: number, place: SeedPlace): Promise<SeedResult> {
