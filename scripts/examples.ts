@@ -1,6 +1,6 @@
 /**
  * Runs every script of `examples/`, one after another: `npm run examples -- [--quick] [NAME...]`.
- * With `--quick` each gets COPLAY_QUICK=1 (a few updates instead of a training) and two minutes at most.
+ * With `--quick` each gets COPLAY_QUICK=1 (a few updates instead of a training) and three minutes at most.
  */
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,7 @@ const { values, positionals } = parseArgs({
   options: { quick: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
-const limit = values.quick ? 120 : 1800;
+const limit = values.quick ? 180 : 1800;
 const env = { ...process.env, ...(values.quick && { COPLAY_QUICK: '1' }) };
 
 const all = filesUnder(join(root, 'examples'), '.ts');
@@ -20,11 +20,8 @@ const chosen = all.filter((file) => positionals.length === 0 || positionals.incl
 const checklist = new Checklist();
 for (const file of chosen) {
   await checklist.check(basename(file), async () => {
-    const output = await mustRun('npx', ['--no-install', 'tsx', '--conditions=@coplay/source', file], {
-      cwd: root,
-      env,
-      limit,
-    });
+    const args = ['--conditions=@coplay/source', '--import', 'tsx', file];
+    const output = await mustRun(process.execPath, args, { cwd: root, env, limit });
     console.log(output.trimEnd().split('\n').slice(-12).join('\n'));
   });
 }

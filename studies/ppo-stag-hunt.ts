@@ -62,7 +62,7 @@ async function trainAll(context: Context, setting: Setting): Promise<SeedResult[
   const results = await context.seedLoop(setting.label, (seed, place) =>
     setting.seeds.includes(seed) ? train(setting, seed, place) : null,
   );
-  return results.filter((result): result is SeedResult => result !== null);
+  return results.filter((result): result is SeedResult => Boolean(result));
 }
 
 async function train({ game, weights, envSteps }: Setting, seed: number, place: SeedPlace): Promise<SeedResult> {

@@ -1,5 +1,5 @@
 """Environment steps per second of JaxMARL's STORM (2 agents, 8x8, observations of 5x5), 256 environments vmapped on the CPU,
-random actions, compiled as one scan of 100 steps. JAX uses as many cores as it likes.
+random actions, compiled as one scan of 100 steps. JAX uses as many cores as it likes; compiling takes it minutes.
 
 pip install 'jax[cpu]' jaxmarl
 Argument: seconds to measure. Prints one line of JSON.
@@ -43,7 +43,7 @@ def play(carry, limit):
     return rounds * BATCH * STEPS / (time.perf_counter() - start)
 
 
-first = jax.vmap(env.reset)(jax.random.split(jax.random.PRNGKey(0), BATCH))
+first = jax.jit(jax.vmap(env.reset))(jax.random.split(jax.random.PRNGKey(0), BATCH))
 carry, total = run(first, jax.random.PRNGKey(1))
 total.block_until_ready()
 print(

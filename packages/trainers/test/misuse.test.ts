@@ -1,0 +1,118 @@
+import type { Agent, Game, SavedState } from '@coplay/core';
+import { matrixGame } from '@coplay/envs';
+import { mlp } from '@coplay/models';
+import { useBackend } from '@coplay/tensor';
+import { type PpoAgentOptions, ppoAgent, type SelfPlayOptions, selfPlay, sharedPpoAgents } from '@coplay/trainers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { network } from './field-helpers';
+import { tinyGame } from './games';
+
+const game = tinyGame({ reward: () => 1 });
+
+beforeAll(async () => {
+  await useBackend('wasm');
+});
+
+function runOf(rules: Game = game, agent: Partial<PpoAgentOptions> = {}, options: Partial<SelfPlayOptions> = {}) {
+  const agents = rules.agents.map((id) => ppoAgent({ game: rules, id, network, ...agent }));
+  return selfPlay({ game: rules, agents, envs: 2, steps: 4, ...options });
+}
+
+describe('odd sizes', () => {
+  it('learns with sequences of one step', async () => {
+    const run = runOf(game, { recurrent: 2 }, { envs: 1, steps: 1 });
+    await run.train({ envSteps: 3 });
+    expect(run.updates).toBe(3);
+  });
+
+  it('learns a game with a single action', async () => {
+    const run = runOf(matrixGame({ payoffs: [[1]], actionNames: ['only'], maxSteps: 3 }));
+    await run.train({ envSteps: 16 });
+    expect((await run.evaluate({ episodes: 2 })).mean).toBe(3);
+  });
+});
+
+describe('restoring what belongs to another run', () => {
+  it.each<[string, () => ReturnType<typeof selfPlay>, RegExp]>([
+    ['of another network', () => runOf(game, { network: mlp({ hidden: [9] }) }), /restore: expected .* of shape \[/],
+    [
+      'of other learners',
+      () => selfPlay({ game, agents: sharedPpoAgents({ game, network }), envs: 2, steps: 4 }),
+      /restore: expected the state of a run with the learners shared, got one with agent_0/,
+    ],
+    ['of another number of environments', () => runOf(game, {}, { envs: 3 }), /vectorEnv\.restore/],
+  ])('refuses one %s, and goes on unharmed', async (_what, make, message) => {
+    const saved = await runOf().state();
+    const other = make();
+    await expect(other.restore(saved)).rejects.toThrow(message);
+    await other.train({ envSteps: 8 });
+  });
+
+  it('refuses what is no state', async () => {
+    await expect(runOf().restore({} as SavedState)).rejects.toThrow(/restore: expected the state of a run/);
+  });
+});
+
+describe('a run', () => {
+  it('refuses agents that were made with another game', async () => {
+    const other = matrixGame({ kind: 'chicken' });
+    const agents = game.agents.map((_, seat) => ppoAgent({ game: other, id: other.agents[seat], network }));
+    const renamed = agents.map((agent, seat) => Object.assign(agent, { id: game.agents[seat] }));
+    expect(() => selfPlay({ game, agents: renamed, envs: 2, steps: 4 })).not.toThrow();
+    await expect(selfPlay({ game, agents: renamed, envs: 2, steps: 4 }).train({ envSteps: 8 })).rejects.toThrow(
+      /Make the agent with the game that it plays/,
+    );
+  });
+
+  it('refuses to train twice at once', async () => {
+    const run = runOf();
+    const first = run.train({ envSteps: 24 });
+    await expect(run.train({ envSteps: 24 })).rejects.toThrow(/Await the first train/);
+    await first;
+    expect(run.envSteps).toBe(24);
+    await run.train({ envSteps: 32 });
+  });
+
+  it('refuses to go on after dispose, where it would start anew unseen', async () => {
+    const run = runOf();
+    await run.train({ envSteps: 8 });
+    run.dispose();
+    run.dispose();
+    await expect(run.train({ envSteps: 16 })).rejects.toThrow(/not disposed of/);
+    await expect(run.evaluate({ episodes: 1 })).rejects.toThrow(/not disposed of/);
+  });
+
+  it('keeps what a co-player remembers apart from an evaluation that is asked for while it trains', async () => {
+    const countsOf = async (evaluates: boolean) => {
+      const [one, two] = game.agents;
+      const counter = counting(two);
+      const run = selfPlay({ game, agents: [ppoAgent({ game, id: one, network }), counter], envs: 2, steps: 4 });
+      const training = run.train({ envSteps: 40 });
+      if (evaluates) await run.evaluate({ episodes: 20 });
+      await training;
+      return counter.save?.();
+    };
+    expect(await countsOf(true)).toEqual(await countsOf(false));
+  });
+});
+
+/** Counts the steps that it sees, and takes the first legal action. */
+function counting(id: string): Agent<null> {
+  let steps = 0;
+  return {
+    id,
+    name: 'Counting',
+    initialState: () => null,
+    act: async ({ rows, masks }, state) => {
+      const K = masks.length / rows;
+      return { actions: Int32Array.from({ length: rows }, (_, row) => masks.subarray(row * K).indexOf(1)), state };
+    },
+    observe: () => {
+      steps++;
+    },
+    save: () => ({ steps }),
+    restore: (saved) => {
+      steps = saved['steps'] as number;
+    },
+  };
+}
