@@ -98,18 +98,22 @@ function randomPlay(game: Game, observe: boolean): RandomPlay {
   };
 }
 
-/** Draws one of the legal actions of each row, uniformly. */
+/** Draws one of the (at most 7) legal actions of each row, uniformly to 7 digits. */
 function chooseLegal(masks: Uint8Array, K: number, generator: Generator, actions: Int32Array): void {
   for (let row = 0; row < actions.length; row++) {
     let bits = 0;
     for (let action = 0; action < K; action++) bits |= masks[row * K + action] << action;
-    const legal = LEGAL[bits];
-    actions[row] = legal[generator.uint32() % legal.length];
+    const nth = ((generator.uint32() >>> 8) * LEGAL_COUNTS[bits]) >>> 24;
+    actions[row] = LEGAL_ACTIONS[bits * 7 + nth];
   }
 }
 
-/** The actions whose bits are set, for each set of 7 bits. */
+/** For each set of 7 bits: how many are set, and which. */
 const LEGAL = Array.from({ length: 128 }, (_, bits) => [0, 1, 2, 3, 4, 5, 6].filter((action) => (bits >> action) & 1));
+const LEGAL_COUNTS = Uint8Array.from(LEGAL, (actions) => actions.length);
+const LEGAL_ACTIONS = Uint8Array.from(
+  LEGAL.flatMap((actions) => [...actions, ...new Array<number>(7 - actions.length)]),
+);
 
 /** Times the parts of a step alone, on the states that a batch has come to; the rest of the whole is rules. */
 async function timeParts(game: Game, { env, choose }: RandomPlay, rounds: number, steps: number, whole: number) {

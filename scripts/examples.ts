@@ -1,6 +1,6 @@
 /**
  * Runs every script of `examples/`, one after another: `npm run examples -- [--quick] [NAME...]`.
- * With `--quick` each gets COPLAY_QUICK=1 (a few updates instead of a training) and three minutes at most.
+ * With `--quick` each gets COPLAY_QUICK=1 (a few updates instead of a training) and five minutes at most.
  */
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,7 @@ const { values, positionals } = parseArgs({
   options: { quick: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
-const limit = values.quick ? 180 : 1800;
+const limit = values.quick ? 300 : 1800;
 const env = { ...process.env, ...(values.quick && { COPLAY_QUICK: '1' }) };
 
 const all = filesUnder(join(root, 'examples'), '.ts');

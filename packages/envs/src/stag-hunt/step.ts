@@ -59,18 +59,21 @@ function settle(
   { rewards, infos }: StepArrays,
   seat: number,
 ): void {
-  const { at } = rules;
+  const { at, settings } = rules;
   const cell = rules.destinations[agent];
+  rewards[seat] = cell === GONE ? 0 : settings.stepReward;
+  infos['caught_hare'][seat] = 0;
+  infos['caught_stag'][seat] = 0;
+  state[offset + at.cells + agent] = cell;
   const hunt = rules.hunts[agent];
-  const share = hunt === STAY ? NOTHING : shareOf(rules, agent);
-  const caught = share !== NOTHING;
-  rewards[seat] = (cell === GONE ? 0 : rules.settings.stepReward) + (caught ? share : 0);
-  infos['caught_hare'][seat] = caught && hunt !== HUNT_STAG ? 1 : 0;
-  infos['caught_stag'][seat] = caught && hunt === HUNT_STAG ? 1 : 0;
-  state[offset + at.cells + agent] = caught ? GONE : cell;
-  if (!caught) return;
+  if (hunt === STAY) return;
+  const share = shareOf(rules, agent);
+  if (share === NOTHING) return;
+  rewards[seat] = settings.stepReward + share;
+  infos[hunt === HUNT_STAG ? 'caught_stag' : 'caught_hare'][seat] = 1;
+  state[offset + at.cells + agent] = GONE;
   removeCell(state, offset + (hunt === HUNT_STAG ? at.stags : at.hares), cell);
-  const isFirst = rules.settings.stepsAfterFirstHunt !== false && state[offset + at.firstCatch] === 0;
+  const isFirst = settings.stepsAfterFirstHunt !== false && state[offset + at.firstCatch] === 0;
   if (isFirst) state[offset + at.firstCatch] = state[offset + at.steps];
 }
 
