@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   } else {
     await showReplay(run, game);
     await showEvaluation(run, game);
-    await drawCurves(directory, game);
+    if (run.episodes > 0) await drawCurves(directory, game);
   }
   run.dispose();
 }

@@ -45,7 +45,7 @@ export const study: Experiment = {
     const small = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
     const large = stagHunt({ size: 8, agents: 4, stags: 1, hares: 4 });
     const envSteps = context.isQuick ? 2048 : Number(context.options['steps']);
-    const largeSteps = context.isQuick ? 1024 : Number(context.options['large-steps']);
+    const largeSteps = context.isQuick ? 2048 : Number(context.options['large-steps']);
     const largeSeeds = context.seeds.slice(0, Number(context.options['large-seeds']));
     const settings: Setting[] = [
       { label: '4x4 own weights', game: small, weights: 'own', envSteps, seeds: context.seeds },
