@@ -28,8 +28,10 @@ const shaped = fc.array(fc.nat(3), { maxLength: 4 }).map((shape) => {
   const size = shape.reduce((product, dimension) => product * dimension, 1);
   return { data: Int16Array.from({ length: size }, (_, i) => i - 2), shape };
 });
-const oddKeys = ['', '/', '%', '%2F', 'a/b', '$', '__proto__', 'constructor', '0', 'data', 'length', '\ud800', 'é'];
-const key = fc.oneof(fc.constantFrom(...oddKeys), fc.string({ maxLength: 5 }));
+const oddKeys = ['', '/', '%', '%2F', '%000a', 'a/b', '$', '__proto__', 'constructor', '0', 'data', 'length', 'é'];
+/** One character that JSON writes as an escape: Node 24 mistakes them for one another. */
+const escapedKeys = ['\\', '\n', '\t', '"', '\ud800', '\udfff'];
+const key = fc.oneof(fc.constantFrom(...oddKeys, ...escapedKeys), fc.string({ maxLength: 5 }));
 const { tree } = fc.letrec<{ tree: Saved; record: SavedState; list: Saved[] }>((tie) => ({
   tree: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -53,6 +55,15 @@ const state = fc
   .map((entries) => Object.fromEntries(entries) as SavedState);
 
 describe('flattenState and unflattenState', () => {
+  test('escaped keys of one character are not mistaken for one another', () => {
+    for (const first of escapedKeys) {
+      for (const second of escapedKeys) {
+        throughFiles({ a: 1, [first]: 2 });
+        expect(Object.keys(throughFiles({ a: 1, [second]: 2 }))).toEqual(['a', second]);
+      }
+    }
+  });
+
   test('any tree comes back exactly through both files', () => {
     fc.assert(
       fc.property(state, (saved) => {
@@ -65,9 +76,9 @@ describe('flattenState and unflattenState', () => {
   test('arrays are named by their path, and the JSON says what they were', () => {
     const w = { data: Float32Array.of(1, 2), shape: [2, 1] };
     const flat = flattenState({ agents: [{ 'a/b': w }, { step: 3, '50%': Uint8Array.of(9) }], empty: {}, none: [] });
-    expect(flat.arrays).toEqual({ 'agents/0/a%2Fb': w, 'agents/1/50%25': { data: Uint8Array.of(9), shape: [1] } });
+    expect(flat.arrays).toEqual({ 'agents/0/a%2Fb': w, 'agents/1/50%0025': { data: Uint8Array.of(9), shape: [1] } });
     expect(flat.json).toEqual({
-      agents: [{ 'a/b': { $: 'ndarray' } }, { step: 3, '50%': { $: 'array' } }],
+      agents: [{ 'a/b': { $: 'ndarray' } }, { step: 3, '50%0025': { $: 'array' } }],
       empty: {},
       none: [],
     });

@@ -71,7 +71,7 @@ function flatten(value: Saved, path: readonly string[], found: [string, NDArray]
     return { $: 'ndarray' };
   }
   const entries = Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, flatten(item, [...path, key], found)]),
+    Object.entries(value).map(([key, item]) => [encodeKey(key), flatten(item, [...path, key], found)]),
   );
   return Object.hasOwn(value, '$') ? { $: 'record', entries } : entries;
 }
@@ -124,7 +124,10 @@ function unflattenEntries(
   used: Set<string>,
 ): SavedState {
   return Object.fromEntries(
-    Object.entries(record).map(([key, item]) => [key, unflatten(item, [...path, key], arrays, used)]),
+    Object.entries(record).map(([encoded, item]) => {
+      const key = decodeKey(encoded);
+      return [key, unflatten(item, [...path, key], arrays, used)];
+    }),
   );
 }
 
@@ -144,7 +147,22 @@ function take(path: readonly string[], arrays: NamedArrays, used: Set<string>): 
 
 /** The name of an array: its keys joined by `/`. Different paths have different names. */
 function pathName(path: readonly string[]): string {
-  return path.map((key) => key.replace(/[%/]/g, encodeURIComponent)).join('/');
+  return path.map((key) => encodeKey(key).replaceAll('/', '%2F')).join('/');
+}
+
+/**
+ * A key without characters that JSON writes as an escape: `%` and four hex digits instead. Node 24's JSON.parse mistakes
+ * escaped keys of one character for one another ("\\n" for "\\\\") once it has seen the other in the same place.
+ */
+function encodeKey(key: string): string {
+  return key.replace(
+    /[%"\\\p{Cc}\p{Cs}]/gu,
+    (character) => `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function decodeKey(key: string): string {
+  return key.replace(/%([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 /** A plain object, also one of another realm; not an instance of a class. */
