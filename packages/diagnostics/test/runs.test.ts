@@ -17,6 +17,9 @@ describe('readRun', () => {
     expect(run).toMatchObject({ directory, config: { seed: 1 }, versions: {} });
     expect(curveOf(run.entries, 'policy/loss')).toEqual({ steps: [100, 200], values: [0.5, 0.25] });
     expect(curveOf(run.entries, 'value/mse')).toEqual({ steps: [200], values: [3] });
+    expect(() => curveOf(run.entries, 'policy/los')).toThrow(
+      /curveOf: expected a metric of the log, got "policy\/los"/,
+    );
     writeFileSync(join(directory, 'versions.json'), '{"node": "v20.0.0"}');
     expect(readRun(directory).versions).toEqual({ node: 'v20.0.0' });
   });
