@@ -157,7 +157,7 @@ describe.each(await loadableBackends())('compile on %s', (backend) => {
     const extra = compile((() => ({ state: { slots: {} }, outputs: {} })) as never, { name: 'extra' });
     await expect(extra({})).rejects.toThrow(/groups alone \(none\), got slots/);
     expect(() => compile(() => ({ outputs: {} }), { name: 'f', executor: 'gpu' as 'eager' })).toThrow(
-      /executor 'auto' or 'eager', got "gpu"/,
+      /executor 'auto', 'onnx' or 'eager', got "gpu"/,
     );
     expect(() => compile(() => ({ outputs: {} }), { name: 'f', state: { params: {} as never } })).toThrow(
       /made by variables\(\)/,

@@ -1,8 +1,22 @@
 import { dtypeOf, fail, type NDArray } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
+import type { Tree } from './tree';
 
-/** Tensors by name. Nested names are joined by `/`. */
+/** Tensors by name. */
 export type TensorRecord = Record<string, tf.Tensor>;
+
+/** Tensors by name, or records of them. */
+export type TensorTree = Tree<tf.Tensor>;
+
+/** Whether something is a tensor. */
+export function isTensor(x: unknown): x is tf.Tensor {
+  return x instanceof tf.Tensor;
+}
+
+/** Whether something is an array with a shape. */
+export function isArray(x: unknown): x is NDArray {
+  return typeof x === 'object' && x !== null && 'data' in x && 'shape' in x && ArrayBuffer.isView(x.data);
+}
 
 /**
  * The tensor of an array. int32 stays int32; every other dtype becomes float32 (masks and planes come as uint8 and are
@@ -12,9 +26,15 @@ export function toTensor(where: string, name: string, array: NDArray): tf.Tensor
   const shape = array.shape as number[];
   if (array.data instanceof Float32Array) return tf.tensor(own(array.data), shape, 'float32');
   if (array.data instanceof Int32Array) return tf.tensor(own(array.data), shape, 'int32');
-  const dtype = dtypeOf(array.data);
-  if (dtype === 'uint32') fail(where, `${name} to be int32 or float32`, 'uint32', 'Convert it first.');
+  checkDtype(where, name, array);
   return tf.tensor(new Float32Array(array.data), shape, 'float32');
+}
+
+/** Refuses arrays that float32 can't hold. */
+export function checkDtype(where: string, name: string, array: NDArray): void {
+  if (dtypeOf(array.data) === 'uint32') {
+    fail(where, `${name} to be int32 or float32`, 'uint32', 'Convert it first.');
+  }
 }
 
 /** The array of a tensor: float32, int32, or uint8 for booleans. It belongs to the caller. */

@@ -1,10 +1,11 @@
 export {
+  type ArraysOf,
   type Compiled,
   type CompileOptions,
   compile,
-  type StateOf,
+  type ExecutorName,
   type StepFunction,
-  type StepResult,
 } from './compile';
-export type { TensorRecord } from './convert';
+export type { TensorRecord, TensorTree } from './convert';
+export type { StateOf, Statics, StepResult } from './executor';
 export { type Variables, variables } from './variables';

@@ -1,15 +1,16 @@
 import { fail, type NamedArrays } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
-import { type TensorRecord, toArray, toTensor } from './convert';
+import { checkDtype, type TensorRecord, toArray, toTensor } from './convert';
+import { type GroupSpec, HostArrays } from './host-arrays';
 
 /**
- * Named arrays that live on the backend (parameters, optimiser slots), shared by all compiled functions that are given
- * them: when one of them writes, the others see it. Names, shapes and dtypes are fixed.
+ * Named arrays (parameters, optimiser slots) shared by all compiled functions that are given them: when one of them
+ * writes, the others see it at once. Names, shapes and dtypes are fixed.
  */
 export interface Variables {
   readonly names: readonly string[];
   readonly shapes: Readonly<Record<string, readonly number[]>>;
-  /** Copies of the present values. */
+  /** Copies of the present values; nothing is run for it. */
   read(): Promise<NamedArrays>;
   /**
    * Replaces all values, by copying.
@@ -22,39 +23,85 @@ export interface Variables {
   dispose(): void;
 }
 
-/** Puts arrays onto the backend as {@link Variables}. float32 and int32 stay what they are, other dtypes become float32. */
+/** Makes {@link Variables} of arrays. float32 and int32 stay what they are, other dtypes become float32. */
 export function variables(arrays: NamedArrays): Variables {
   return new VariableStore(arrays);
 }
 
-/** The implementation; `replace` is for the executors alone. */
-export class VariableStore implements Variables {
+/**
+ * The implementation. Values live in host arrays (for graphs) or in tensors (for eager use), whichever was written last;
+ * the other side is made when it's asked for. A graph reads one set of host arrays and writes into the other, so that a step that is refused
+ * changes nothing.
+ */
+export class VariableStore implements Variables, GroupSpec {
   readonly names: readonly string[];
   readonly shapes: Readonly<Record<string, readonly number[]>>;
+  readonly dtypes: Readonly<Record<string, 'float32' | 'int32'>>;
+  private present: HostArrays | undefined;
+  private other: HostArrays | undefined;
+  /** Whether `present` holds the newest values; otherwise the tensors do. */
+  private isHostNewest = true;
   private current: TensorRecord | undefined;
 
   constructor(arrays: NamedArrays) {
     this.names = Object.keys(arrays);
+    for (const name of this.names) checkDtype('variables', name, arrays[name]);
     this.shapes = Object.fromEntries(this.names.map((name) => [name, [...arrays[name].shape]]));
-    this.current = upload('variables', arrays);
+    this.dtypes = Object.fromEntries(
+      this.names.map((name) => [name, arrays[name].data instanceof Int32Array ? 'int32' : 'float32']),
+    );
+    this.present = new HostArrays(this);
+    this.present.write(arrays);
   }
 
   async read(): Promise<NamedArrays> {
-    const tensors = this.tensors();
-    return Object.fromEntries(this.names.map((name) => [name, toArray(tensors[name])]));
+    return this.host().read(this);
   }
 
   write(arrays: NamedArrays): void {
-    this.tensors();
+    this.check();
     checkRecord('variables.write', this, arrays);
-    this.replace(upload('variables.write', arrays));
+    this.present!.write(arrays);
+    this.tookHost();
   }
 
   tensors(): TensorRecord {
-    return this.current ?? fail('variables', 'variables in use', 'disposed ones', 'Make new ones with variables().');
+    const host = this.check();
+    if (this.current) return this.current;
+    const copies = host.read(this);
+    this.current = Object.fromEntries(
+      this.names.map((name) => [name, tf.keep(toTensor('variables', name, copies[name]))]),
+    );
+    return this.current;
   }
 
-  /** Takes over `next`, which outlives any tidy, and disposes what it replaces. */
+  /** The present values for a graph to read. */
+  host(): HostArrays {
+    const host = this.check();
+    if (!this.isHostNewest) {
+      const tensors = this.current!;
+      host.write(Object.fromEntries(this.names.map((name) => [name, toArray(tensors[name])])));
+      this.isHostNewest = true;
+    }
+    return host;
+  }
+
+  /** Where a graph writes the next values; {@link swap} makes them the present ones. */
+  spare(): HostArrays {
+    this.check();
+    this.other ??= new HostArrays(this);
+    return this.other;
+  }
+
+  /** The values in {@link spare} become the present ones. */
+  swap(): void {
+    const next = this.spare();
+    this.other = this.present;
+    this.present = next;
+    this.tookHost();
+  }
+
+  /** Takes over tensors, which outlive any tidy, and disposes what they replace. For eager use. */
   replace(next: TensorRecord): void {
     const previous = this.tensors();
     const replaced: TensorRecord = {};
@@ -63,11 +110,24 @@ export class VariableStore implements Variables {
       if (next[name] !== previous[name]) previous[name].dispose();
     }
     this.current = replaced;
+    this.isHostNewest = false;
   }
 
   dispose(): void {
     if (this.current) tf.dispose(this.current);
     this.current = undefined;
+    this.present = undefined;
+    this.other = undefined;
+  }
+
+  private check(): HostArrays {
+    return this.present ?? fail('variables', 'variables in use', 'disposed ones', 'Make new ones with variables().');
+  }
+
+  private tookHost(): void {
+    if (this.current) tf.dispose(this.current);
+    this.current = undefined;
+    this.isHostNewest = true;
   }
 }
 
@@ -79,23 +139,12 @@ export function checkRecord(
 ): void {
   for (const name of names) {
     const given = record[name];
-    if (!given)
-      fail(
-        where,
-        `an array named ${name}`,
-        `only ${Object.keys(record).join(', ') || 'nothing'}`,
-        'Give every variable.',
-      );
+    const others = Object.keys(record).join(', ') || 'nothing';
+    if (!given) fail(where, `an array named ${name}`, `only ${others}`, 'Give every variable.');
     if (!tf.util.arraysEqual(given.shape as number[], shapes[name] as number[])) {
       fail(where, `${name} of shape [${shapes[name]}]`, `[${given.shape}]`, 'Shapes of variables are fixed.');
     }
   }
   const unknown = Object.keys(record).find((name) => !Object.hasOwn(shapes, name));
   if (unknown !== undefined) fail(where, `only ${names.join(', ')}`, `also ${unknown}`, 'Leave it out.');
-}
-
-function upload(where: string, arrays: NamedArrays): TensorRecord {
-  return Object.fromEntries(
-    Object.entries(arrays).map(([name, array]) => [name, tf.keep(toTensor(where, name, array))]),
-  );
 }

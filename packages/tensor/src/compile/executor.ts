@@ -1,0 +1,26 @@
+import type { NDArray } from '@coplay/core';
+import type { TensorRecord, TensorTree } from './convert';
+import type { Tree } from './tree';
+
+/** The tensors of each group of variables: `{ params, slots }`. */
+export type StateOf<Key extends string> = Readonly<Record<Key, TensorRecord>>;
+
+/** Values that are fixed while a function is traced: a change of one means another graph. */
+export type Statics = Readonly<Record<string, string | number | boolean | null>>;
+
+/** What a step function returns. */
+export interface StepResult<Key extends string = string, Outputs extends TensorTree = TensorTree> {
+  /** New values, complete, of the groups that change. Names, shapes and dtypes must be those of the group. */
+  readonly state?: Partial<Record<Key, TensorRecord>>;
+  /** What the caller gets, as arrays. */
+  readonly outputs: Outputs;
+}
+
+/** A step function of whatever groups, inputs and outputs. */
+export type AnyStep = (state: StateOf<string>, inputs: never, statics: Statics) => StepResult;
+
+/** Runs a step on arrays and replaces the state. */
+export interface Executor {
+  run(inputs: Tree<NDArray>, statics: Statics): Promise<Tree<NDArray>>;
+  dispose(): void;
+}

@@ -1,0 +1,77 @@
+import { dtypeOf, type NDArray } from '@coplay/core';
+import type * as tf from '@tensorflow/tfjs-core';
+import type { Graph, Value, ValueType } from '../../graph';
+import { trace } from '../../trace';
+import { callStep, checkNext } from '../checks';
+import { checkDtype, isArray, isTensor, type TensorRecord } from '../convert';
+import type { AnyStep, Statics } from '../executor';
+import { leavesOf, mapTree, type Tree } from '../tree';
+import type { VariableStore } from '../variables';
+
+/** A traced step function. Inputs of the graph are `in/PATH` and `state/GROUP/NAME`, outputs `out/PATH` and `next/GROUP/NAME`. */
+export interface Recorded {
+  readonly graph: Graph;
+  /** The shape of the outputs' tree; leaves are names of outputs of the graph. */
+  readonly outputs: Tree<string>;
+  /** Groups that get new values. */
+  readonly changed: readonly string[];
+}
+
+/** Traces a step function for inputs like these. */
+export function record(
+  where: string,
+  fn: AnyStep,
+  state: Readonly<Record<string, VariableStore>>,
+  inputs: Tree<NDArray>,
+  statics: Statics,
+): Recorded {
+  let outputs: Tree<string> = {};
+  let changed: readonly string[] = [];
+  const graph = trace(where, ({ input, output }) => {
+    const tensors = mapTree(inputs, isArray, (array, path) => {
+      checkDtype(where, path, array);
+      return input(`in/${path}`, { shape: [...array.shape], dtype: inputType(array) });
+    });
+    const current: Record<string, TensorRecord> = {};
+    for (const key in state) current[key] = groupTensors(key, state[key], input);
+    const result = callStep(where, fn, current, tensors, statics);
+    const next = (result.state ?? {}) as Record<string, TensorRecord>;
+    checkNext(where, state, next);
+    changed = Object.keys(next);
+    for (const key of changed) for (const name of state[key].names) output(`next/${key}/${name}`, next[key][name]);
+    outputs = mapTree(result.outputs, isTensor, (tensor, path) => {
+      output(`out/${path}`, tensor);
+      return `out/${path}`;
+    });
+  });
+  return { graph, outputs, changed };
+}
+
+function groupTensors(
+  key: string,
+  group: VariableStore,
+  input: (name: string, value: Value) => tf.Tensor,
+): TensorRecord {
+  return Object.fromEntries(
+    group.names.map((name) => [
+      name,
+      input(`state/${key}/${name}`, { shape: group.shapes[name], dtype: group.dtypes[name] }),
+    ]),
+  );
+}
+
+/** The dtype in which an array is fed: bytes are cast in the graph, float64 before it. */
+export function inputType(array: NDArray): ValueType {
+  const dtype = dtypeOf(array.data);
+  return dtype === 'int32' || dtype === 'uint8' ? dtype : 'float32';
+}
+
+/** What tells inputs that need different graphs apart. */
+export function signatureOf(where: string, inputs: Tree<NDArray>, statics: Statics): string {
+  let signature = '';
+  for (const [path, array] of leavesOf(where, inputs, isArray)) {
+    signature += `${path}:${dtypeOf(array.data)}[${array.shape}];`;
+  }
+  for (const name in statics) signature += `${name}=${JSON.stringify(statics[name])};`;
+  return signature;
+}

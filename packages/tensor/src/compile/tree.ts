@@ -1,0 +1,64 @@
+import { fail, show } from '@coplay/core';
+
+/** A record of things, or of such records. */
+export type Tree<Leaf> = { readonly [name: string]: Leaf | Tree<Leaf> };
+
+/** A leaf and where it was found: the names joined by `/`. */
+export type Entry<Leaf> = readonly [path: string, leaf: Leaf];
+
+/**
+ * The leaves of a tree in order of appearance.
+ *
+ * @throws CoplayError if something else is found, or two leaves have one path
+ */
+export function leavesOf<Leaf>(
+  where: string,
+  tree: unknown,
+  isLeaf: (x: unknown) => x is Leaf,
+  leaf = LEAF,
+): Entry<Leaf>[] {
+  const found: Entry<Leaf>[] = [];
+  const walk = (node: unknown, path: string): void => {
+    if (isLeaf(node)) found.push([path, node]);
+    else if (isRecord(node)) {
+      for (const name in node) walk(node[name], path === '' ? name : `${path}/${name}`);
+    } else fail(where, `${leaf.root}${path ? `.${path}` : ''} to be ${leaf.kind}`, show(node), leaf.remedy);
+  };
+  walk(tree, '');
+  const twice = found.find(([path], i) => found.findIndex(([other]) => other === path) !== i);
+  if (twice) fail(where, 'one leaf for each path', `two named ${twice[0]}`, 'Rename one of them.');
+  return found;
+}
+
+/** What leaves are, for messages. */
+export interface LeafWords {
+  readonly root: string;
+  readonly kind: string;
+  readonly remedy: string;
+}
+
+const LEAF: LeafWords = {
+  root: 'inputs',
+  kind: 'an array { data, shape }, or a record of them',
+  remedy: 'Wrap it: ndarray(data, shape).',
+};
+
+/** The same tree with each leaf replaced. */
+export function mapTree<Leaf, Next>(
+  tree: Tree<Leaf>,
+  isLeaf: (x: unknown) => x is Leaf,
+  replace: (leaf: Leaf, path: string) => Next,
+  path = '',
+): Tree<Next> {
+  const next: Record<string, Next | Tree<Next>> = {};
+  for (const name in tree) {
+    const node = tree[name];
+    const here = path === '' ? name : `${path}/${name}`;
+    next[name] = isLeaf(node) ? replace(node, here) : mapTree(node as Tree<Leaf>, isLeaf, replace, here);
+  }
+  return next;
+}
+
+function isRecord(x: unknown): x is Record<string, unknown> {
+  return typeof x === 'object' && x !== null && !Array.isArray(x) && !ArrayBuffer.isView(x);
+}

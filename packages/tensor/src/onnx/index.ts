@@ -1,0 +1,1 @@
+export { encodeModel, type ModelInfo } from './model';

@@ -1,0 +1,127 @@
+import type { Attribute, Graph, Node, Value, ValueType } from '../graph';
+import { type Bytes, bytes, float, integer, integers, message, text } from './protobuf';
+
+/** Versions of the file format and of the operator set: both are read by every ONNX Runtime since 1.15. */
+const IR_VERSION = 8;
+const OPSET = 18;
+
+const DATA_TYPES: Record<ValueType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 };
+
+/** What a file says about itself. */
+export interface ModelInfo {
+  readonly name: string;
+  readonly description?: string;
+  /** Free text by key. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Names of axes of inputs and outputs that may have any size; sizes of the others are fixed. */
+  readonly dynamicAxes?: Readonly<Record<string, Readonly<Record<number, string>>>>;
+}
+
+/** An ONNX file (ModelProto) of a graph. */
+export function encodeModel(graph: Graph, info: ModelInfo): Bytes {
+  const imports = [operatorSet('', OPSET)];
+  if (graph.nodes.some(({ domain }) => domain === 'com.microsoft')) imports.push(operatorSet('com.microsoft', 1));
+  return message(
+    integer(1, IR_VERSION),
+    text(2, 'coplay'),
+    info.description === undefined ? [] : text(6, info.description),
+    bytes(7, encodeGraph(graph, info)),
+    imports.map((entry) => bytes(8, entry)),
+    Object.entries(info.metadata ?? {}).map(([key, value]) => bytes(14, message(text(1, key), text(2, value)))),
+  );
+}
+
+function operatorSet(domain: string, version: number): Bytes {
+  return message(text(1, domain), integer(2, version));
+}
+
+function encodeGraph(graph: Graph, { name, dynamicAxes = {} }: ModelInfo): Bytes {
+  const names = new Names(graph);
+  const nodes = graph.nodes.map((node) => bytes(1, encodeNode(node, names)));
+  const copies = graph.outputs
+    .filter(({ name: output, value }) => names.of(value) !== output)
+    .map(({ name: output, value }) => bytes(1, copyNode(names.of(value), output)));
+  const information = ({ name: key, value }: { name: string; value: Value }) =>
+    valueInfo(key, value, dynamicAxes[key] ?? {});
+  return message(
+    nodes,
+    copies,
+    text(2, name),
+    names.constants().map(([key, value]) => bytes(5, encodeTensor(key, value))),
+    graph.inputs.map((entry) => bytes(11, information(entry))),
+    graph.outputs.map((entry) => bytes(12, information(entry))),
+  );
+}
+
+/** Names of values: those of the outside where they have one. */
+class Names {
+  private readonly known = new Map<Value, string>();
+  private readonly used: [string, Value][] = [];
+  private count = 0;
+
+  constructor({ inputs, outputs, nodes }: Graph) {
+    for (const { name, value } of inputs) this.known.set(value, name);
+    const made = new Set(nodes.flatMap((node) => node.outputs));
+    for (const { name, value } of outputs) if (made.has(value) && !this.known.has(value)) this.known.set(value, name);
+  }
+
+  of(value: Value): string {
+    const known = this.known.get(value);
+    if (known !== undefined) return known;
+    const name = `_${this.count++}`;
+    this.known.set(value, name);
+    if (value.constant) this.used.push([name, value]);
+    return name;
+  }
+
+  constants(): readonly [string, Value][] {
+    return this.used;
+  }
+}
+
+function encodeNode({ op, domain, inputs, outputs, attributes }: Node, names: Names): Bytes {
+  return message(
+    inputs.map((input) => text(1, input ? names.of(input) : '')),
+    outputs.map((output) => text(2, names.of(output))),
+    text(4, op),
+    Object.entries(attributes).map(([key, value]) => bytes(5, encodeAttribute(key, value))),
+    domain ? text(7, domain) : [],
+  );
+}
+
+function copyNode(from: string, to: string): Bytes {
+  return message(text(1, from), text(2, to), text(4, 'Identity'));
+}
+
+function encodeAttribute(name: string, value: Attribute): Bytes {
+  const named = text(1, name);
+  if (typeof value === 'number') return message(named, integer(3, value), integer(20, 2));
+  if (typeof value === 'string') return message(named, text(4, value), integer(20, 3));
+  if ('float' in value) return message(named, float(2, value.float), integer(20, 1));
+  return message(
+    named,
+    value.map((entry) => integer(8, entry)),
+    integer(20, 7),
+  );
+}
+
+/** int64 data goes into its typed field: ONNX Runtime can't infer shapes from larger raw ones ("external tensors"). */
+function encodeTensor(name: string, { shape, dtype, constant }: Value): Bytes {
+  const data = constant!;
+  const content =
+    dtype === 'int64' ? integers(7, data) : bytes(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  return message(
+    shape.map((size) => integer(1, size)),
+    integer(2, DATA_TYPES[dtype]),
+    text(8, name),
+    content,
+  );
+}
+
+function valueInfo(name: string, { shape, dtype }: Value, dynamic: Readonly<Record<number, string>>): Bytes {
+  const axes = shape.map((size, axis) =>
+    bytes(1, dynamic[axis] === undefined ? integer(1, size) : text(2, dynamic[axis])),
+  );
+  const tensorType = message(integer(1, DATA_TYPES[dtype]), bytes(2, message(axes)));
+  return message(text(1, name), bytes(2, bytes(1, tensorType)));
+}

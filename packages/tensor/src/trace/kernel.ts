@@ -1,0 +1,54 @@
+import * as tf from '@tensorflow/tfjs-core';
+import type { GraphBuilder, Value } from '../graph';
+import { TRACE_BACKEND, TraceBackend } from './backend';
+
+/** What a kernel is called with while tracing. */
+export interface KernelCall<Attrs> {
+  /** By tfjs's names. */
+  readonly inputs: Readonly<Record<string, Value>>;
+  /** In order, of kernels that take a list. */
+  readonly list: readonly Value[];
+  readonly attrs: Attrs;
+  readonly graph: GraphBuilder;
+  /** The function being traced, for messages. */
+  readonly where: string;
+}
+
+/** Records a tfjs kernel as nodes and returns what it makes. */
+export type TraceKernel<Attrs = Record<string, never>> = (call: KernelCall<Attrs>) => Value | readonly Value[];
+
+let backend: TraceBackend | undefined;
+
+/** The one tracing backend; registered with tfjs on first use, behind every other in tfjs's own choice. */
+export function traceBackend(): TraceBackend {
+  if (!backend) {
+    const made = new TraceBackend();
+    tf.registerBackend(TRACE_BACKEND, () => made, -1);
+    backend = made;
+  }
+  return backend;
+}
+
+/** Registers a kernel with the tracing backend. */
+export function kernel<Attrs = Record<string, never>>(kernelName: string, record: TraceKernel<Attrs>): void {
+  tf.registerKernel({
+    kernelName,
+    backendName: TRACE_BACKEND,
+    kernelFunc: ({ inputs, attrs }) => {
+      const trace = traceBackend();
+      const values: Record<string, Value> = {};
+      for (const name in inputs) {
+        const given = inputs[name];
+        if (given) values[name] = trace.valueOf(given as tf.TensorInfo);
+      }
+      const made = record({
+        inputs: values,
+        list: Object.values(values),
+        attrs: (attrs ?? {}) as Attrs,
+        graph: trace.builder,
+        where: trace.traced,
+      });
+      return Array.isArray(made) ? made.map((value) => trace.handle(value)) : trace.handle(made as Value);
+    },
+  });
+}
