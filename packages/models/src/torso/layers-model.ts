@@ -1,5 +1,5 @@
-import { fail, type NamedArrays, show } from '@coplay/core';
-import { type TensorRecord, tf } from '@coplay/tensor';
+import { fail, show } from '@coplay/core';
+import { applyModel, readWeights, type TensorRecord, tf } from '@coplay/tensor';
 import type { LayersModel } from '@tensorflow/tfjs-layers';
 import { flatSize, type InputShapes } from '../inputs';
 import { flattenInputs } from './flatten';
@@ -10,7 +10,8 @@ import { type Torso, type TorsoBuilder, torsoBuilder } from './torso';
  * inputs and their total size; the model has one input [flat size], or one input for each shape, named by it.
  *
  * Training keeps parameters of its own, so that several agents may share one model's structure: the model's weights are
- * where they start (its initialisers are the user's to seed), and {@link writeWeights} puts trained ones back.
+ * where they start (its initialisers are the user's to seed). Trained ones are put back by
+ * `writeWeights(model, await agent.learner.parameters(), 'actor/body')`, or `'actor/body/torso'` below a GRU.
  */
 export function layersModel(build: (shapes: InputShapes, flatSize: number) => LayersModel): TorsoBuilder {
   return torsoBuilder({ kind: 'layers-model', name: build.name || 'anonymous' }, (shapes) => {
@@ -32,11 +33,11 @@ function wrap(model: LayersModel, shapes: InputShapes): Torso {
   return {
     outputSize,
     init: () => readWeights(model),
-    apply: (params, inputs) => withWeights(model, params, () => call(model, shapes, inputs)),
+    apply: (params, inputs) => call(model, shapes, params, inputs),
   };
 }
 
-function call(model: LayersModel, shapes: InputShapes, inputs: TensorRecord): tf.Tensor2D {
+function call(model: LayersModel, shapes: InputShapes, params: TensorRecord, inputs: TensorRecord): tf.Tensor2D {
   const wanted = model.inputNames; // empty for a Sequential that was never called
   const isNamed = wanted.length > 0 && wanted.every((name) => name in shapes);
   if (!isNamed && wanted.length > 1) {
@@ -48,53 +49,5 @@ function call(model: LayersModel, shapes: InputShapes, inputs: TensorRecord): tf
     );
   }
   const fed = isNamed ? wanted.map((name) => inputs[name]) : [flattenInputs(shapes, inputs)];
-  return model.apply(fed.length === 1 ? fed[0] : fed, { training: false }) as tf.Tensor2D;
-}
-
-/** Weights are told apart by their position: tfjs renames layers behind the user's back. */
-function keyOf(position: number): string {
-  return `weight_${position}`;
-}
-
-/** A copy of a model's trainable weights as parameters `weight_0`, `weight_1`, ... */
-export function readWeights(model: LayersModel): NamedArrays {
-  const params: NamedArrays = {};
-  model.trainableWeights.forEach((weight, i) => {
-    const value = weight.read();
-    params[keyOf(i)] = { data: Float32Array.from(value.dataSync()), shape: value.shape };
-  });
-  return params;
-}
-
-/** Puts parameters back into a model, so that `model.predict` and `model.save` see what was trained. */
-export function writeWeights(model: LayersModel, params: NamedArrays): void {
-  model.trainableWeights.forEach((weight, i) => {
-    const array = params[keyOf(i)];
-    if (!array)
-      fail('writeWeights', `a parameter ${keyOf(i)}`, show(Object.keys(params)), 'Give the parameters of this model.');
-    const value = tf.tensor(array.data as Float32Array, [...array.shape]);
-    weight.write(value);
-    value.dispose();
-  });
-}
-
-/**
- * Runs `body` while the model reads its weights from `params` instead of its own variables. A layer asks its weight by
- * `read()`: that one method is lent for the time of the call.
- */
-function withWeights<T>(model: LayersModel, params: TensorRecord, body: () => T): T {
-  const lent = model.trainableWeights as { read(): tf.Tensor }[];
-  const own = lent.map((weight) => Object.getOwnPropertyDescriptor(weight, 'read'));
-  lent.forEach((weight, i) => {
-    weight.read = () => params[keyOf(i)];
-  });
-  try {
-    return body();
-  } finally {
-    lent.forEach((weight, i) => {
-      const before = own[i];
-      if (before) Object.defineProperty(weight, 'read', before);
-      else Reflect.deleteProperty(weight, 'read');
-    });
-  }
+  return applyModel<tf.Tensor2D>(model, params, fed.length === 1 ? fed[0] : fed);
 }

@@ -13,6 +13,8 @@ export function callStep(
   statics: Statics,
 ): StepResult {
   const result = fn(state, inputs as never, statics);
+  // What follows its first await runs outside of the call and may well fail: nobody is to hear of that.
+  if ((result as unknown) instanceof Promise) (result as unknown as Promise<unknown>).catch(() => undefined);
   const outputs: unknown = result?.outputs;
   if (outputs === undefined) {
     fail(where, '{ outputs, state? } returned', show(result), 'Return it, not a promise of it.');

@@ -1,11 +1,14 @@
-import { fail, type NamedArrays, type NDArray, show } from '@coplay/core';
+import { checkOptions, fail, type NamedArrays, type NDArray, show } from '@coplay/core';
 import type * as tf from '@tensorflow/tfjs-core';
-import { isArray, type TensorRecord, type TensorTree } from './convert';
+import { z } from 'zod';
+import { callable } from './callable';
+import type { TensorRecord, TensorTree } from './convert';
 import { eagerExecutor } from './eager';
-import type { AnyStep, Executor, StateOf, Statics, StepResult } from './executor';
+import type { AnyStep, Executor, StateOf, Statics, StepResult, StepSetup } from './executor';
+import { checkChoice, type ExecutorChoice, planExecutor } from './executor-choice';
+import { withFallback } from './fallback';
 import { onnxExecutor } from './onnx/executor';
-import { loadRuntime } from './onnx/runtime';
-import { leavesOf, type Tree } from './tree';
+import type { ThreadSetting } from './onnx/threads';
 import { VariableStore, type Variables } from './variables';
 
 /**
@@ -18,90 +21,84 @@ export type StepFunction<
   Outputs extends TensorTree = TensorRecord,
 > = (state: StateOf<Key>, inputs: Inputs, statics: Statics) => StepResult<Key, Outputs>;
 
-/** The machine that runs compiled functions: ONNX Runtime, or tfjs operation by operation. */
-export type ExecutorName = 'onnx' | 'eager';
-
 /** How {@link compile} compiles. */
 export interface CompileOptions<Key extends string = string> {
   /** For messages and profiles, such as `ppo/update`. */
   readonly name: string;
   /** The groups of variables that the function reads and may replace. */
   readonly state?: Readonly<Record<Key, Variables>>;
-  /** `auto` takes `onnx` where onnxruntime-node loads, else `eager`. Default `auto` */
-  readonly executor?: 'auto' | ExecutorName;
+  /** `auto` leaves it to `useExecutor`: `onnx` where ONNX Runtime loads, else `eager`. Default `auto` */
+  readonly executor?: ExecutorChoice;
   /** Looks at the outputs before the new state is taken; false leaves the state as it was. Default: always taken. */
   readonly acceptState?: (outputs: NamedArrays) => boolean;
+  /** What happens with `onnx` where an operation can't be compiled: an error, or all of the function runs eagerly. Default `error` */
+  readonly unsupported?: 'error' | 'eager';
+  /** Threads inside an operation, at least 1; `trial` finds them when a graph first runs. Default: as `useThreads` says */
+  readonly threads?: ThreadSetting;
+  /** Keeps the time of every operation, for `operationTimes`; in Node, with `onnx`. Runs are slower. Default false */
+  readonly profile?: boolean;
 }
 
 /** The arrays that stand for tensors outside: the same records with `NDArray` leaves. */
 export type ArraysOf<T> = T extends tf.Tensor ? NDArray : { readonly [Name in keyof T]: ArraysOf<T[Name]> };
 
-/** A compiled function: arrays in, arrays out, state kept behind. Calls run one after the other, in order. */
+/**
+ * A compiled function: arrays in, arrays out, state kept behind. Calls of all compiled functions run one after the other, in
+ * the order in which they were made, awaited or not; one that fails leaves the others alone. `variables.read` and `write` don't
+ * wait for calls: await those first.
+ */
 export interface Compiled<Inputs extends TensorTree = TensorRecord, Outputs extends TensorTree = TensorRecord> {
   /**
-   * @param inputs   uint8 and float64 arrays become float32 tensors, int32 stays int32; don't change them before the promise resolves
+   * @param inputs   uint8 and float64 arrays become float32 tensors, int32 stays int32. They aren't copied: don't change them
+   *                 before the promise resolves
    * @param statics  fixed while the function is traced; another value is another graph
    * @returns the outputs: float32, int32, or uint8 for booleans; they belong to the caller
    */
   (inputs: ArraysOf<Inputs>, statics?: Statics): Promise<ArraysOf<Outputs>>;
-  /** Frees what the compilation holds; the variables stay. */
+  /** Frees what the compilation holds, after the calls that were made before; the variables stay. */
   dispose(): void;
 }
 
+const schema = z.strictObject({
+  name: z.string().min(1),
+  state: z.custom<object>((x) => typeof x === 'object' && x !== null, { error: 'groups of variables' }).optional(),
+  executor: z.string().optional(),
+  acceptState: z.custom<unknown>((x) => typeof x === 'function', { error: 'a function of the outputs' }).optional(),
+  unsupported: z.enum(['error', 'eager']).default('error'),
+  threads: z.union([z.int().min(1), z.literal('trial')]).optional(),
+  profile: z.boolean().default(false),
+});
+
 /**
  * Makes a function of arrays out of a function of tensors. With `onnx` it is traced once for each signature (shapes and
- * dtypes of the inputs, static values) into a graph, which ONNX Runtime runs.
+ * dtypes of the inputs, static values) into a graph, which ONNX Runtime runs; the graphs of the last 16 signatures are kept.
  *
- * @throws CoplayError when called with state of other names or shapes than the variables', with the name of the function
+ * @throws CoplayError for unknown options; and when called with state of other names or shapes than the variables', with
+ * the name of the function
  */
 export function compile<
   Key extends string = never,
   Inputs extends TensorTree = TensorRecord,
   Outputs extends TensorTree = TensorRecord,
 >(fn: StepFunction<Key, Inputs, Outputs>, options: CompileOptions<Key>): Compiled<Inputs, Outputs> {
-  const { name } = options;
-  const start = chooseExecutor(fn as unknown as AnyStep, options);
-  const where = `compiled function ${name}`;
-  let machine: Promise<Executor> | undefined;
-  let isDisposed = false;
-  const compiled = async (inputs: Tree<NDArray>, statics: Statics = {}): Promise<Tree<NDArray>> => {
-    if (isDisposed) fail(where, 'a call before dispose()', 'one after it', 'Compile it again.');
-    leavesOf(`${where}: inputs`, inputs, isArray);
-    machine ??= start();
-    return (await machine).run(inputs, statics);
+  const { name, executor = 'auto', acceptState = () => true, state = {} } = options;
+  const where = `compile(${name})`;
+  checkChoice(where, executor);
+  const { unsupported, threads, profile } = checkOptions(where, schema, options);
+  const step: StepSetup = { name, fn: fn as unknown as AnyStep, state: checkState(where, state), acceptState };
+  const start = async (): Promise<Executor> => {
+    const { runtime } = await planExecutor(where, executor);
+    if (!runtime) return eagerExecutor(step);
+    const compiled = onnxExecutor(runtime, step, { threads, isProfiled: profile });
+    return unsupported === 'error' ? compiled : withFallback(`compiled function ${name}`, compiled, step);
   };
-  const dispose = (): void => {
-    isDisposed = true;
-    void machine?.then((executor) => executor.dispose());
-  };
-  return Object.assign(compiled as unknown as Compiled<Inputs, Outputs>, { dispose });
+  return callable(`compiled function ${name}`, start) as unknown as Compiled<Inputs, Outputs>;
 }
 
-function chooseExecutor(fn: AnyStep, options: CompileOptions<string>): () => Promise<Executor> {
-  const { name, executor = 'auto', acceptState } = options;
-  const state = checkState(name, options.state ?? {});
-  const eager = () => eagerExecutor(name, fn, state, acceptState);
-  if (executor === 'eager') return async () => eager();
-  if (executor !== 'auto' && executor !== 'onnx') {
-    fail(`compile(${name})`, "executor 'auto', 'onnx' or 'eager'", show(executor), "Leave it out for 'auto'.");
-  }
-  return async () => {
-    const { runtime, reason } = await loadRuntime();
-    if (runtime) return onnxExecutor(runtime, name, fn, state, acceptState);
-    if (executor === 'auto') return eager();
-    return fail(
-      `compile(${name})`,
-      'onnxruntime-node, for the executor onnx',
-      reason,
-      'Install it, or leave executor out.',
-    );
-  };
-}
-
-function checkState(name: string, state: Readonly<Record<string, Variables>>): Record<string, VariableStore> {
+function checkState(where: string, state: Readonly<Record<string, Variables>>): Record<string, VariableStore> {
   for (const [key, group] of Object.entries(state)) {
     if (group instanceof VariableStore) continue;
-    fail(`compile(${name})`, `state.${key} made by variables()`, show(group), 'Wrap the arrays: variables(arrays).');
+    fail(where, `state.${key} made by variables()`, show(group), 'Wrap the arrays: variables(arrays).');
   }
   return state as Record<string, VariableStore>;
 }

@@ -39,7 +39,12 @@ export function checkDtype(where: string, name: string, array: NDArray): void {
 
 /** The array of a tensor: float32, int32, or uint8 for booleans. It belongs to the caller. */
 export function toArray(tensor: tf.Tensor): NDArray {
-  return { data: own(tensor.dataSync() as Float32Array | Int32Array | Uint8Array), shape: tensor.shape };
+  const data = tensor.dataSync() as Float32Array | Int32Array | Uint8Array;
+  // A cast to a wider dtype leaves tfjs's data as it was: a float32 tensor may hold an Int32Array.
+  const Kind = { float32: Float32Array, int32: Int32Array, bool: Uint8Array }[
+    tensor.dtype as 'float32' | 'int32' | 'bool'
+  ];
+  return { data: data instanceof Kind ? own(data) : Kind.from(data), shape: tensor.shape };
 }
 
 /**

@@ -2,17 +2,12 @@ import { CoplayError, type NamedArrays, type NDArray } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import { callStep, checkNext } from './checks';
 import { isArray, isTensor, type TensorRecord, toArray, toTensor } from './convert';
-import type { AnyStep, Executor, Statics } from './executor';
+import type { AnyStep, Executor, Statics, StepSetup } from './executor';
 import { mapTree, type Tree } from './tree';
 import type { VariableStore } from './variables';
 
 /** Runs a step function operation by operation on the current backend. Nothing changes if it throws. */
-export function eagerExecutor(
-  name: string,
-  fn: AnyStep,
-  state: Record<string, VariableStore>,
-  acceptState: (outputs: NamedArrays) => boolean = () => true,
-): Executor {
+export function eagerExecutor({ name, fn, state, acceptState }: StepSetup): Executor {
   const where = `compiled function ${name}`;
   return {
     async run(inputs, statics) {
@@ -28,7 +23,7 @@ export function eagerExecutor(
       });
       return result;
     },
-    dispose() {},
+    async dispose() {},
   };
 }
 

@@ -1,6 +1,8 @@
-import type { NDArray } from '@coplay/core';
+import type { NamedArrays, NDArray } from '@coplay/core';
 import type { TensorRecord, TensorTree } from './convert';
+import type { OperationTime } from './onnx/profile';
 import type { Tree } from './tree';
+import type { VariableStore } from './variables';
 
 /** The tensors of each group of variables: `{ params, slots }`. */
 export type StateOf<Key extends string> = Readonly<Record<Key, TensorRecord>>;
@@ -19,8 +21,18 @@ export interface StepResult<Key extends string = string, Outputs extends TensorT
 /** A step function of whatever groups, inputs and outputs. */
 export type AnyStep = (state: StateOf<string>, inputs: never, statics: Statics) => StepResult;
 
-/** Runs a step on arrays and replaces the state. */
+/** A function to compile, its variables, and what is asked of its outputs before the new state is taken. */
+export interface StepSetup {
+  readonly name: string;
+  readonly fn: AnyStep;
+  readonly state: Readonly<Record<string, VariableStore>>;
+  readonly acceptState: (outputs: NamedArrays) => boolean;
+}
+
+/** Runs a step on arrays and replaces the state. Calls come one at a time, each when the one before has ended. */
 export interface Executor {
   run(inputs: Tree<NDArray>, statics: Statics): Promise<Tree<NDArray>>;
-  dispose(): void;
+  dispose(): Promise<void>;
+  /** Times of operations since the last time, where they're kept. */
+  profile?(): Promise<readonly OperationTime[] | undefined>;
 }

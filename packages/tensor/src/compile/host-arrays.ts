@@ -10,32 +10,41 @@ export interface GroupSpec {
   readonly dtypes: Readonly<Record<string, 'float32' | 'int32'>>;
 }
 
-/** The values of a group in memory that graphs read and write: all float32 ones lie in one vector, in the order of their names. */
+/** The values of a group in memory that graphs read and write. */
 export class HostArrays {
-  /** [N] all float32 variables one after another */
-  readonly flat: Float32Array;
-  /** Each variable; the float32 ones are views of `flat`. */
-  readonly views: Readonly<Record<string, VariableData>>;
+  /**
+   * @param views  each variable
+   * @param flat   [N] all float32 variables one after another in the order of their names, of which the views are parts;
+   *               absent where they lie apart
+   */
+  constructor(
+    readonly views: Readonly<Record<string, VariableData>>,
+    readonly flat?: Float32Array,
+  ) {}
 
-  constructor(spec: GroupSpec) {
-    const floats = floatNames(spec);
-    this.flat = new Float32Array(floats.reduce((sum, name) => sum + sizeOf(spec.shapes[name]), 0));
+  /** Zeros; all float32 variables in one vector, which may be given. */
+  static allocate(spec: GroupSpec, flat = new Float32Array(floatCount(spec))): HostArrays {
     const views: Record<string, VariableData> = {};
     let offset = 0;
     for (const name of spec.names) {
       const size = sizeOf(spec.shapes[name]);
       if (spec.dtypes[name] === 'int32') views[name] = new Int32Array(size);
       else {
-        views[name] = this.flat.subarray(offset, offset + size);
+        views[name] = flat.subarray(offset, offset + size);
         offset += size;
       }
     }
-    this.views = views;
+    return new HostArrays(views, flat);
   }
 
   /** Takes over values by copying. */
   write(arrays: NamedArrays): void {
     for (const name in this.views) this.views[name].set(arrays[name].data as VariableData);
+  }
+
+  /** The values as arrays over the same memory. */
+  arrays({ names, shapes }: GroupSpec): NamedArrays {
+    return Object.fromEntries(names.map((name) => [name, { data: this.views[name], shape: shapes[name] as number[] }]));
   }
 
   /** Copies. */
@@ -48,4 +57,9 @@ export class HostArrays {
 /** The float32 variables of a group, in order. */
 export function floatNames({ names, dtypes }: GroupSpec): string[] {
   return names.filter((name) => dtypes[name] === 'float32');
+}
+
+/** N, the numbers in all float32 variables of a group. */
+export function floatCount(spec: GroupSpec): number {
+  return floatNames(spec).reduce((sum, name) => sum + sizeOf(spec.shapes[name]), 0);
 }

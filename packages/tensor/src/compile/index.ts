@@ -1,11 +1,37 @@
+export { operationTimes } from './callable';
 export {
   type ArraysOf,
   type Compiled,
   type CompileOptions,
   compile,
-  type ExecutorName,
   type StepFunction,
 } from './compile';
 export type { TensorRecord, TensorTree } from './convert';
 export type { StateOf, Statics, StepResult } from './executor';
+export {
+  type ExecutorChoice,
+  type ExecutorInfo,
+  type ExecutorName,
+  executorInfo,
+  useExecutor,
+} from './executor-choice';
+export type { OperationTime } from './onnx/profile';
+export {
+  restoreThreadChoices,
+  type ThreadChoices,
+  type ThreadSetting,
+  threadChoices,
+  useThreads,
+} from './onnx/threads';
+export {
+  compileStacked,
+  compileTogether,
+  mergeRows,
+  type StackedOptions,
+  type StackedVariables,
+  type StackLayout,
+  stackVariables,
+  type TogetherOptions,
+} from './stacked';
 export { type Variables, variables } from './variables';
+export { type OnnxWeb, type OnnxWebOptions, useOnnxWeb } from './web';

@@ -50,7 +50,7 @@ export class VariableStore implements Variables, GroupSpec {
     this.dtypes = Object.fromEntries(
       this.names.map((name) => [name, arrays[name].data instanceof Int32Array ? 'int32' : 'float32']),
     );
-    this.present = new HostArrays(this);
+    this.present = HostArrays.allocate(this);
     this.present.write(arrays);
   }
 
@@ -89,7 +89,7 @@ export class VariableStore implements Variables, GroupSpec {
   /** Where a graph writes the next values; {@link swap} makes them the present ones. */
   spare(): HostArrays {
     this.check();
-    this.other ??= new HostArrays(this);
+    this.other ??= HostArrays.allocate(this);
     return this.other;
   }
 
@@ -99,6 +99,19 @@ export class VariableStore implements Variables, GroupSpec {
     this.other = this.present;
     this.present = next;
     this.tookHost();
+  }
+
+  /** The present values with all float32 variables in one vector: moved, if they lie apart. */
+  flatHost(): HostArrays {
+    if (!this.host().flat) this.adopt(HostArrays.allocate(this), HostArrays.allocate(this));
+    return this.host();
+  }
+
+  /** Moves the values into `present`; from now on they live there, and the next ones are written into `spare`. */
+  adopt(present: HostArrays, spare: HostArrays): void {
+    present.write(this.host().arrays(this));
+    this.present = present;
+    this.other = spare;
   }
 
   /** Takes over tensors, which outlive any tidy, and disposes what they replace. For eager use. */

@@ -51,9 +51,9 @@ export function logProbOf(logProbs: tf.Tensor, actions: tf.Tensor): tf.Tensor {
   return tf.sum(tf.mul(logProbs, tf.cast(oneHot, 'float32')), -1);
 }
 
-/** [..., K]; tf.oneHot refuses a single action. */
+/** [..., K] booleans; tf.oneHot refuses a single action. */
 function oneHotOf(actions: tf.Tensor, K: number): tf.Tensor {
-  return K === 1 ? tf.equal(tf.expandDims(actions, -1), 0) : tf.oneHot(actions as tf.Tensor1D, K);
+  return tf.equal(tf.expandDims(actions, -1), tf.range(0, K, 1, 'int32'));
 }
 
 /**

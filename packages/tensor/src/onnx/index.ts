@@ -1,1 +1,2 @@
-export { encodeModel, type ModelInfo } from './model';
+export { encodeModel, type ModelInfo, modelBytes } from './model';
+export type { Bytes } from './protobuf';

@@ -1,5 +1,6 @@
-import type { Attribute, Graph, Node, Value, ValueType } from '../graph';
-import { type Bytes, bytes, float, integer, integers, message, text } from './protobuf';
+import { fail } from '@coplay/core';
+import type { Attribute, Graph, NamedValue, Node, Value, ValueType } from '../graph';
+import { type Bytes, bytes, float, integer, integers, join, message, raw, text } from './protobuf';
 
 /** Versions of the file format and of the operator set: both are read by every ONNX Runtime since 1.15. */
 const IR_VERSION = 8;
@@ -7,42 +8,73 @@ const OPSET = 18;
 
 const DATA_TYPES: Record<ValueType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 };
 
+/** What one file holds at most: protobuf counts bytes in 31 bits, and so does ONNX Runtime. */
+const MAX_BYTES = 2 ** 31 - 1;
+
 /** What a file says about itself. */
 export interface ModelInfo {
   readonly name: string;
+  /** Of Coplay. */
+  readonly version?: string;
   readonly description?: string;
+  /** What inputs and outputs mean, by name. */
+  readonly meanings?: Readonly<Record<string, string>>;
   /** Free text by key. */
   readonly metadata?: Readonly<Record<string, string>>;
   /** Names of axes of inputs and outputs that may have any size; sizes of the others are fixed. */
   readonly dynamicAxes?: Readonly<Record<string, Readonly<Record<number, string>>>>;
 }
 
-/** An ONNX file (ModelProto) of a graph. */
-export function encodeModel(graph: Graph, info: ModelInfo): Bytes {
+/**
+ * An ONNX file (ModelProto) of a graph, in one array.
+ *
+ * @throws CoplayError if it would be larger than 2 GB
+ */
+export function encodeModel(graph: Graph, info: ModelInfo): Uint8Array {
+  return join(modelBytes(graph, info));
+}
+
+/** The same in pieces, with the graph's constants as they lie in memory. */
+export function modelBytes(graph: Graph, info: ModelInfo): Bytes {
   const imports = [operatorSet('', OPSET)];
   if (graph.nodes.some(({ domain }) => domain === 'com.microsoft')) imports.push(operatorSet('com.microsoft', 1));
-  return message(
+  const model = message(
     integer(1, IR_VERSION),
     text(2, 'coplay'),
-    info.description === undefined ? [] : text(6, info.description),
+    optionalText(3, info.version),
+    optionalText(6, info.description),
     bytes(7, encodeGraph(graph, info)),
     imports.map((entry) => bytes(8, entry)),
     Object.entries(info.metadata ?? {}).map(([key, value]) => bytes(14, message(text(1, key), text(2, value)))),
   );
+  if (model.length > MAX_BYTES) {
+    const size = `${(model.length / 2 ** 30).toFixed(2)} GB`;
+    fail(
+      `ONNX file of ${info.name}`,
+      'at most 2 GB in one file',
+      size,
+      'Split the function in two, or take fewer weights.',
+    );
+  }
+  return model;
+}
+
+function optionalText(field: number, value: string | undefined): readonly Bytes[] {
+  return value === undefined ? [] : [text(field, value)];
 }
 
 function operatorSet(domain: string, version: number): Bytes {
   return message(text(1, domain), integer(2, version));
 }
 
-function encodeGraph(graph: Graph, { name, dynamicAxes = {} }: ModelInfo): Bytes {
+function encodeGraph(graph: Graph, { name, dynamicAxes = {}, meanings = {} }: ModelInfo): Bytes {
   const names = new Names(graph);
   const nodes = graph.nodes.map((node) => bytes(1, encodeNode(node, names)));
   const copies = graph.outputs
     .filter(({ name: output, value }) => names.of(value) !== output)
     .map(({ name: output, value }) => bytes(1, copyNode(names.of(value), output)));
-  const information = ({ name: key, value }: { name: string; value: Value }) =>
-    valueInfo(key, value, dynamicAxes[key] ?? {});
+  const information = ({ name: key, value }: NamedValue) =>
+    message(valueInfo(key, value, dynamicAxes[key] ?? {}), optionalText(3, meanings[key]));
   return message(
     nodes,
     copies,
@@ -56,10 +88,12 @@ function encodeGraph(graph: Graph, { name, dynamicAxes = {} }: ModelInfo): Bytes
 /** Names of values: those of the outside where they have one. */
 class Names {
   private readonly known = new Map<Value, string>();
+  private readonly taken: ReadonlySet<string>;
   private readonly used: [string, Value][] = [];
   private count = 0;
 
   constructor({ inputs, outputs, nodes }: Graph) {
+    this.taken = new Set([...inputs, ...outputs].map(({ name }) => name));
     for (const { name, value } of inputs) this.known.set(value, name);
     const made = new Set(nodes.flatMap((node) => node.outputs));
     for (const { name, value } of outputs) if (made.has(value) && !this.known.has(value)) this.known.set(value, name);
@@ -68,7 +102,7 @@ class Names {
   of(value: Value): string {
     const known = this.known.get(value);
     if (known !== undefined) return known;
-    const name = `_${this.count++}`;
+    const name = this.fresh();
     this.known.set(value, name);
     if (value.constant) this.used.push([name, value]);
     return name;
@@ -76,6 +110,11 @@ class Names {
 
   constants(): readonly [string, Value][] {
     return this.used;
+  }
+
+  private fresh(): string {
+    const name = `_${this.count++}`;
+    return this.taken.has(name) ? this.fresh() : name;
   }
 }
 
@@ -109,7 +148,7 @@ function encodeAttribute(name: string, value: Attribute): Bytes {
 function encodeTensor(name: string, { shape, dtype, constant }: Value): Bytes {
   const data = constant!;
   const content =
-    dtype === 'int64' ? integers(7, data) : bytes(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    dtype === 'int64' ? integers(7, data) : raw(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
   return message(
     shape.map((size) => integer(1, size)),
     integer(2, DATA_TYPES[dtype]),

@@ -1,41 +1,46 @@
-import { checkOptions, type NamedArrays, ndarray } from '@coplay/core';
+import { checkOptions, fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import { z } from 'zod';
-import type { TensorRecord } from '../compile/convert';
-import {
-  type CommonOptions,
-  checkGradients,
-  clipByNorm,
-  commonSchema,
-  countOf,
-  flatten,
-  type Optimiser,
-  unflatten,
-} from './optimiser';
+import { type ClipOptions, clip, clipSchema, scaled } from './clip';
+import { flatten, unflatten } from './flat';
+import { checkGradients, type Optimiser, zeroSlot } from './optimiser';
 
 /** Options of {@link sgd}. */
-export interface SgdOptions extends CommonOptions {
+export interface SgdOptions extends ClipOptions {
   /** Share of the last change that's repeated, in [0, 1); 0. */
   readonly momentum?: number;
+  /** Nesterov's form: the gradient counts once more, as if taken one change ahead; needs momentum; false. */
+  readonly nesterov?: boolean;
 }
 
-const schema = z.strictObject({ ...commonSchema, momentum: z.number().min(0).lt(1).default(0) });
+const schema = z.strictObject({
+  ...clipSchema,
+  momentum: z.number().min(0).lt(1).default(0),
+  nesterov: z.boolean().default(false),
+});
 
-/** Gradient descent, b = momentum b + g; p -= rate b (PyTorch's form). Slots: velocity [N] with momentum, else none. */
+/**
+ * Gradient descent in PyTorch's form: b = momentum b + g; p -= rate b, or with Nesterov's momentum (Sutskever et al. 2013)
+ * p -= rate (g + momentum b). Slots: velocity b [N] with momentum, else none.
+ */
 export function sgd(options: SgdOptions = {}): Optimiser {
-  const { momentum, clipNorm } = checkOptions('sgd', schema, options);
+  const { momentum, nesterov, ...clipping } = checkOptions('sgd', schema, options);
+  if (nesterov && momentum === 0) fail('sgd', 'momentum with nesterov', '0', 'Give momentum, such as 0.9.');
   return {
-    init(params): NamedArrays {
-      return momentum === 0 ? {} : { velocity: ndarray(new Float32Array(countOf(params))) };
-    },
+    init: (params) => (momentum === 0 ? {} : { velocity: zeroSlot(params) }),
     update(gradients, slots, params, learningRate) {
       checkGradients('sgd.update', gradients, params);
       const names = Object.keys(params);
-      const { gradient, gradientNorm } = clipByNorm(flatten(gradients, names), clipNorm);
+      const clipped = clip(gradients, params, names, clipping);
+      const gradient = scaled(clipped);
       const velocity = momentum === 0 ? gradient : tf.add(tf.mul(slots.velocity, momentum), gradient);
-      const next = tf.sub(flatten(params, names), tf.mul(velocity, learningRate)) as tf.Tensor1D;
-      const nextSlots: TensorRecord = momentum === 0 ? {} : { velocity };
-      return { params: unflatten(next, params, names), slots: nextSlots, gradientNorm };
+      const change = nesterov ? tf.add(gradient, tf.mul(velocity, momentum)) : velocity;
+      const next = tf.sub(flatten(params, names), tf.mul(change, learningRate)) as tf.Tensor1D;
+      return {
+        params: unflatten(next, params, names),
+        slots: momentum === 0 ? {} : { velocity },
+        gradientNorm: clipped.gradientNorm,
+      };
     },
   };
 }

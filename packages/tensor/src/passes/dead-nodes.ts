@@ -1,13 +1,15 @@
 import type { Graph, Node, Value } from '../graph';
 
-/** Takes out what no output depends on. */
+/** Takes out what no output depends on: nodes, and inputs of the function and of the state that nobody reads. */
 export function deadNodes(graph: Graph): Graph {
   const needed = new Set<Value | undefined>(graph.outputs.map(({ value }) => value));
   const kept: Node[] = [];
-  for (const node of [...graph.nodes].reverse()) {
+  for (let i = graph.nodes.length - 1; i >= 0; i--) {
+    const node = graph.nodes[i];
     if (!node.outputs.some((output) => needed.has(output))) continue;
     for (const input of node.inputs) needed.add(input);
     kept.push(node);
   }
-  return { ...graph, nodes: kept.reverse() };
+  const inputs = graph.inputs.filter(({ name, value }) => needed.has(value) || !/^(in|state)\//.test(name));
+  return { ...graph, inputs, nodes: kept.reverse() };
 }

@@ -5,6 +5,15 @@ import { type ConstantData, constant, GraphBuilder, type Value } from '../graph'
 /** tfjs's name of the backend whose kernels record instead of compute. */
 export const TRACE_BACKEND = 'coplay-trace';
 
+/** Arrays for constants of each dtype. */
+export const ARRAYS = {
+  float32: Float32Array,
+  int32: Int32Array,
+  bool: Uint8Array,
+  uint8: Uint8Array,
+  int64: Int32Array,
+} as const;
+
 /** A tensor as tfjs hands it to a kernel. */
 type Handle = tf.TensorInfo;
 
@@ -18,6 +27,9 @@ export class TraceBackend extends tf.KernelBackend {
   private captured = new Map<object, Value>();
   private readonly counts = new WeakMap<object, number>();
 
+  /** Why the trace fails, where the cause came up in a promise that nobody may ever look at. */
+  complaint: unknown;
+
   /** The graph being recorded. */
   get builder(): GraphBuilder {
     return this.graph;
@@ -30,6 +42,7 @@ export class TraceBackend extends tf.KernelBackend {
 
   begin(where: string): void {
     this.where = where;
+    this.complaint = undefined;
     this.graph = new GraphBuilder();
     this.values = new Map();
     this.captured = new Map();
@@ -82,7 +95,7 @@ export class TraceBackend extends tf.KernelBackend {
 
   override write(values: tf.BackendValues, shape: number[], dtype: tf.DataType): tf.DataId {
     const kind = dtypeOf(this.traced, dtype);
-    const Kind = { float32: Float32Array, int32: Int32Array, bool: Uint8Array }[kind];
+    const Kind = ARRAYS[kind];
     const size = tf.util.sizeFromShape(shape);
     const data = values ? Kind.from(values as ArrayLike<number>) : new Kind(size);
     return this.handle(constant(data, shape, kind)).dataId;
@@ -99,16 +112,18 @@ export class TraceBackend extends tf.KernelBackend {
     if (data) return data;
     const remedy =
       "Use tensor operations (tf.where instead of if; no shape that depends on data), or compile it with executor: 'eager'.";
-    return fail(
-      this.traced,
-      'a traced function to read no values (dataSync, array, print, booleanMask)',
-      'one that does',
-      remedy,
-    );
+    const expected = 'a traced function to read no values (dataSync, array, print, booleanMaskAsync)';
+    return fail(this.traced, expected, 'one that does', remedy);
   }
 
-  override async read(dataId: tf.DataId): Promise<tf.BackendValues> {
-    return this.readSync(dataId);
+  /** A read that fails makes the trace fail; its promise stays open, as nobody may be there to take a rejection. */
+  override read(dataId: tf.DataId): Promise<tf.BackendValues> {
+    try {
+      return Promise.resolve(this.readSync(dataId));
+    } catch (error) {
+      this.complaint ??= error;
+      return new Promise(() => {});
+    }
   }
 
   override disposeData(dataId: tf.DataId, force = false): boolean {

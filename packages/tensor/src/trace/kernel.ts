@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
-import type { GraphBuilder, Value } from '../graph';
-import { TRACE_BACKEND, TraceBackend } from './backend';
+import { constant, type GraphBuilder, type Value } from '../graph';
+import { ARRAYS, TRACE_BACKEND, TraceBackend } from './backend';
 
 /** What a kernel is called with while tracing. */
 export interface KernelCall<Attrs> {
@@ -48,7 +48,12 @@ export function kernel<Attrs = Record<string, never>>(kernelName: string, record
         graph: trace.builder,
         where: trace.traced,
       });
-      return Array.isArray(made) ? made.map((value) => trace.handle(value)) : trace.handle(made as Value);
+      return Array.isArray(made) ? made.map((value) => trace.handle(known(value))) : trace.handle(known(made as Value));
     },
   });
+}
+
+/** An empty value is a constant: nodes never make one that is read, so that ONNX Runtime's kernels needn't cope with them. */
+export function known(value: Value): Value {
+  return value.shape.includes(0) ? constant(new ARRAYS[value.dtype](0), value.shape, value.dtype) : value;
 }

@@ -1,10 +1,11 @@
 import { CoplayError, fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import type { Graph, NamedValue, Value } from '../graph';
-import { explainMissing, TRACE_BACKEND } from './backend';
-import { traceBackend } from './kernel';
+import { explainMissing } from './backend';
+import { known, traceBackend } from './kernel';
 import { registerKernels } from './kernels';
 import { cast } from './kernels/arithmetic';
+import { withoutRandom, withTraceBackend, withTracked } from './surroundings';
 
 /** What happens inside a trace. */
 export interface Tracing {
@@ -15,9 +16,10 @@ export interface Tracing {
 }
 
 /**
- * Runs `body` once with tensors that record what is done to them.
+ * Runs `body` once with tensors that record what is done to them. Nothing remains of it in tfjs: its tensors are disposed,
+ * its current backend is what it was.
  *
- * @throws CoplayError for kernels that can't be recorded, values that are read, random numbers drawn
+ * @throws CoplayError for kernels that can't be recorded, values that are read, random numbers drawn, tensors kept
  */
 export function trace(where: string, body: (tracing: Tracing) => void): Graph {
   registerKernels();
@@ -28,8 +30,8 @@ export function trace(where: string, body: (tracing: Tracing) => void): Graph {
     input(name, value) {
       inputs.push({ name, value });
       // tfjs knows no bytes: they become float32, which is what eager execution makes of them too.
-      const known = value.dtype === 'uint8' ? cast(backend.builder, value, 'float32') : value;
-      return tf.engine().makeTensorFromTensorInfo(backend.handle(known));
+      const typed = value.dtype === 'uint8' ? cast(backend.builder, value, 'float32') : value;
+      return tf.engine().makeTensorFromTensorInfo(backend.handle(known(typed)));
     },
     output(name, tensor) {
       outputs.push({ name, value: backend.valueOf(tensor) });
@@ -37,43 +39,23 @@ export function trace(where: string, body: (tracing: Tracing) => void): Graph {
   };
   backend.begin(where);
   try {
-    withTraceBackend(() => withoutRandom(where, () => tf.tidy(() => body(tracing))));
+    withTraceBackend(backend, () => {
+      const leaked = withTracked(() => withoutRandom(where, () => tf.tidy(() => body(tracing))));
+      if (leaked > 0) failLeaked(where, leaked);
+    });
+    if (backend.complaint) throw backend.complaint;
     return { inputs, nodes: backend.builder.nodes, outputs };
   } catch (error) {
-    throw explain(where, error);
+    throw explain(where, backend.complaint ?? error);
   } finally {
     backend.end();
   }
 }
 
-/** Makes the tracing backend tfjs's own for the time of a call. Its factory is synchronous, so the switch is complete at once. */
-function withTraceBackend(body: () => void): void {
-  const engine = tf.engine();
-  const before: string | undefined = engine.backendName;
-  void engine.setBackend(TRACE_BACKEND);
-  try {
-    body();
-  } finally {
-    if (before) void engine.setBackend(before);
-    else Object.assign(engine, { backendName: null, backendInstance: null });
-  }
-}
-
-/** A random number drawn while tracing would be the same one in every run. tfjs draws its unseeded ones from Math.random. */
-function withoutRandom(where: string, body: () => void): void {
-  const { random } = Math;
-  Math.random = () =>
-    fail(
-      where,
-      'a traced function to draw no random numbers',
-      'an unseeded random operation',
-      'Give the numbers as an input.',
-    );
-  try {
-    body();
-  } finally {
-    Math.random = random;
-  }
+function failLeaked(where: string, count: number): never {
+  const expected = 'tensors made inside to be used inside: outside of it they have no values';
+  const got = `${count} kept beyond it by tf.keep, tf.variable or an optimiser of tf.train`;
+  return fail(where, expected, got, 'Return them as outputs or as state; make constants outside.');
 }
 
 function explain(where: string, error: unknown): unknown {

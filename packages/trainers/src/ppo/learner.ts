@@ -81,6 +81,11 @@ export class PpoLearner implements Learner {
     );
   }
 
+  /** Copies of the present parameters, named `actor/...` and `critic/...`. */
+  parameters(): Promise<NamedArrays> {
+    return this.ready().params.read();
+  }
+
   async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
     const { options, reward } = this.setup;
     const judged: Experience = { ...experience, rewards: chosenRewards(reward, experience, options.gamma) };

@@ -22,7 +22,8 @@ export function* minibatches(
   generator: Generator,
 ): globalThis.Generator<Minibatch> {
   const size = Math.max(1, Math.round(settings.minibatchSize / settings.stepsPerRow));
-  for (const rows of buffer.minibatches(generator, { size, realRatio: settings.realRatio })) {
+  const padTo = paddedSize(buffer, size);
+  for (const rows of buffer.minibatches(generator, { size, realRatio: settings.realRatio, padTo })) {
     const { isImagined: _, weights, ...inputs } = rows;
     const advantages =
       settings.normaliseAdvantages === 'minibatch'
@@ -33,6 +34,20 @@ export function* minibatches(
       rows: countPositive(weights.data),
     };
   }
+}
+
+/** How many sizes of minibatches there are at most: each is another graph to compile. */
+const SIZES = 4;
+
+/**
+ * The rows that a minibatch is filled up to. Agents that leave early make their number another one in every update; in
+ * steps of a quarter of the largest it takes few values.
+ */
+function paddedSize({ rows }: PpoBuffer, size: number): number {
+  const total = rows.real + rows.imagined;
+  const largest = Math.ceil(total / Math.max(1, Math.ceil(total / size)));
+  const step = Math.ceil(Math.min(size, 2 ** Math.ceil(Math.log2(Math.max(1, total)))) / SIZES);
+  return Math.ceil(largest / step) * step;
 }
 
 function countPositive(values: ArrayLike<number>): number {

@@ -1,5 +1,5 @@
 import { createGenerator, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
-import { adam, type Compiled, compile, ensureBackend, type Variables, variables } from '@coplay/tensor';
+import { adam, type Compiled, compile, type Variables, variables } from '@coplay/tensor';
 import { type Critic, createCritic } from './critic';
 import { createPolicy, type Policy } from './policy';
 import type { PpoSetup } from './setup';
@@ -54,7 +54,6 @@ function optimiserOf({ options }: PpoSetup) {
 }
 
 async function buildNetworks(setup: PpoSetup, params: NamedArrays, slots: NamedArrays): Promise<PpoNetworks> {
-  await ensureBackend();
   const { net, actorEncoder, criticEncoder, options, executor } = setup;
   const live = { params: variables(params), slots: variables(slots) };
   const policy = createPolicy({ net, encoder: actorEncoder, params: live.params, executor });

@@ -37,6 +37,9 @@ export interface PpoSetup {
   readonly ids: readonly AgentId[];
   readonly options: ResolvedPpoOptions;
   readonly net: ActorCritic;
+  /** What the actor reads, and whether the critic sees more than one agent's view. */
+  readonly inputs: InputOptions;
+  readonly critic: 'own' | 'joint';
   readonly actorEncoder: InputEncoder;
   readonly criticEncoder: InputEncoder;
   readonly reward: RewardChoice;
@@ -110,7 +113,8 @@ export function ppoSetup(
     critic: checked.critic,
     reward: typeof reward === 'string' ? reward : `function ${reward.name || 'anonymous'}`,
   };
-  return { game, ids, options, net, actorEncoder, criticEncoder, reward, executor: checked.executor, config };
+  const { critic, executor } = checked;
+  return { game, ids, options, net, inputs, critic, actorEncoder, criticEncoder, reward, executor, config };
 }
 
 function checkId(where: string, game: Game, id: AgentId): void {

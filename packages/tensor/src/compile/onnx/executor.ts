@@ -1,57 +1,74 @@
-import type { NamedArrays } from '@coplay/core';
-import type { AnyStep, Executor } from '../executor';
-import type { VariableStore } from '../variables';
-import { GraphSession } from './graph-session';
+import type { NDArray } from '@coplay/core';
+import { optimiseGraph } from '../../passes';
+import type { Executor, Statics, StepSetup } from '../executor';
+import type { Tree } from '../tree';
+import { StateBinding } from './feeds';
+import { type BoundGraph, GraphSession } from './graph-session';
+import { type ProfileFolder, profileFolder } from './profile';
 import { record, signatureOf } from './record';
 import type { Runtime } from './runtime';
-import { inTurn } from './turns';
+import { SessionCache } from './session-cache';
+import type { ThreadSetting } from './threads';
 
-/** Sessions kept for each function; the one that wasn't used for longest is released first. */
-const MAX_SESSIONS = 16;
+/** What ONNX Runtime is told about a function. */
+export interface OnnxOptions {
+  /** The function's own choice. */
+  readonly threads?: ThreadSetting | undefined;
+  /** Whether times of operations are kept. Default false */
+  readonly isProfiled?: boolean;
+}
 
 /** Traces a step function once for each signature and runs the graphs. */
-export function onnxExecutor(
+export function onnxExecutor(runtime: Runtime, step: StepSetup, options: OnnxOptions): Executor {
+  const { name, fn, state, acceptState } = step;
+  const build = (inputs: Tree<NDArray>, statics: Statics): BoundGraph => {
+    const { graph: traced, outputs } = record(`compiled function ${name}`, fn, state, inputs, statics);
+    const graph = optimiseGraph(traced);
+    return { graph, outputs, binding: new StateBinding(runtime, state, graph, acceptState) };
+  };
+  return graphExecutor(runtime, name, build, options);
+}
+
+/**
+ * Runs graphs that are built once for each signature.
+ *
+ * @param build  the optimised graph for inputs like these
+ */
+export function graphExecutor(
   runtime: Runtime,
   name: string,
-  fn: AnyStep,
-  state: Record<string, VariableStore>,
-  acceptState: (outputs: NamedArrays) => boolean = () => true,
+  build: (inputs: Tree<NDArray>, statics: Statics) => BoundGraph,
+  { threads, isProfiled = false }: OnnxOptions = {},
 ): Executor {
   const where = `compiled function ${name}`;
-  const sessions = new Map<string, GraphSession>();
+  const sessions = new SessionCache<GraphSession>(where, (line) => console.warn(line));
+  let folder: ProfileFolder | undefined;
 
-  const sessionFor = async (...[inputs, statics]: Parameters<Executor['run']>): Promise<GraphSession> => {
+  const sessionFor = async (inputs: Tree<NDArray>, statics: Statics): Promise<GraphSession> => {
     const signature = signatureOf(where, inputs, statics);
     const known = sessions.get(signature);
-    if (known) {
-      sessions.delete(signature);
-      sessions.set(signature, known); // the newest is last
-      return known;
-    }
-    const recorded = record(where, fn, state, inputs, statics);
-    const made = await GraphSession.create(runtime, name, recorded, state, {
-      intraOpNumThreads: Number(process.env['COPLAY_THREADS'] ?? 2),
-      interOpNumThreads: 1,
-      graphOptimizationLevel: 'all',
-    });
-    sessions.set(signature, made);
-    if (sessions.size > MAX_SESSIONS) await releaseOldest(sessions);
+    if (known?.isCurrent) return known;
+    await sessions.remove(signature);
+    if (isProfiled) folder ??= await profileFolder();
+    const setup = { runtime, name, where, threads, profileFolder: folder?.path };
+    const made = await GraphSession.create(setup, build(inputs, statics), inputs);
+    await sessions.add(signature, made);
     return made;
   };
 
   return {
-    run: (inputs, statics) => inTurn(async () => (await sessionFor(inputs, statics)).run(inputs, acceptState)),
-    dispose() {
-      void inTurn(async () => {
-        for (const session of sessions.values()) await session.release();
-        sessions.clear();
-      });
+    run: async (inputs, statics) => (await sessionFor(inputs, statics)).run(inputs),
+    async dispose() {
+      await sessions.clear();
+      await folder?.remove();
+    },
+    async profile() {
+      if (!folder) return undefined;
+      for (const session of sessions.values()) session.endProfiling();
+      const times = await folder.read();
+      await sessions.clear(); // a session is profiled once: later calls make new ones
+      folder = undefined;
+      return times;
     },
   };
-}
-
-async function releaseOldest(sessions: Map<string, GraphSession>): Promise<void> {
-  const [signature, oldest] = sessions.entries().next().value!;
-  sessions.delete(signature);
-  await oldest.release();
 }

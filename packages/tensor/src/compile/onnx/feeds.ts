@@ -1,34 +1,56 @@
-import type { NDArray } from '@coplay/core';
-import type { Graph } from '../../graph';
+import type { NamedArrays, NDArray } from '@coplay/core';
+import type { Graph, NamedValue } from '../../graph';
 import type { HostArrays } from '../host-arrays';
 import type { VariableStore } from '../variables';
 import { inputType } from './record';
 import type { Runtime, RuntimeTensor } from './runtime';
 
-type Feeds = Record<string, RuntimeTensor>;
+export type Feeds = Record<string, RuntimeTensor>;
 
-/** Where a graph's inputs come from and its new state goes to, worked out once. */
-export class StateBinding {
+/** Where a graph's state comes from and its new state goes to. */
+export interface Binding {
+  /** Adds the present state. */
+  feed(feeds: Feeds): void;
+  /** Adds where the next state is written to. */
+  fetch(fetches: Record<string, RuntimeTensor | null>): void;
+  /** Makes the next state the present one, if the outputs are accepted. */
+  commit(outputs: NamedArrays): void;
+}
+
+/** The state of one function. */
+export class StateBinding implements Binding {
   private readonly reads: readonly Place[];
   private readonly writes: readonly Place[];
+  private readonly changed: readonly VariableStore[];
 
   constructor(
     private readonly runtime: Runtime,
     private readonly state: Readonly<Record<string, VariableStore>>,
     graph: Graph,
+    private readonly acceptState: (outputs: NamedArrays) => boolean,
   ) {
-    this.reads = graph.inputs.flatMap(({ name }) => placeOf(name, 'state') ?? []);
-    this.writes = graph.outputs.flatMap(({ name }) => placeOf(name, 'next') ?? []);
+    this.reads = placesOf(graph.inputs, 'state');
+    this.writes = placesOf(graph.outputs, 'next');
+    this.changed = [...new Set(this.writes.map(({ group }) => state[group]))];
   }
 
-  /** Adds the present state. */
   feed(feeds: Feeds): void {
-    for (const place of this.reads) feeds[place.graphName] = this.tensor(place, this.state[place.group].host());
+    for (const place of this.reads) {
+      const store = this.state[place.group];
+      feeds[place.graphName] = this.tensor(place, place.variable === FLAT ? store.flatHost() : store.host());
+    }
   }
 
-  /** Adds where the next state is written to. */
   fetch(fetches: Record<string, RuntimeTensor | null>): void {
-    for (const place of this.writes) fetches[place.graphName] = this.tensor(place, this.state[place.group].spare());
+    for (const place of this.writes) {
+      const store = this.state[place.group];
+      if (place.variable === FLAT) store.flatHost();
+      fetches[place.graphName] = this.tensor(place, store.spare());
+    }
+  }
+
+  commit(outputs: NamedArrays): void {
+    if (this.acceptState(outputs)) for (const store of this.changed) store.swap();
   }
 
   private tensor({ group, variable }: Place, host: HostArrays): RuntimeTensor {
@@ -38,7 +60,7 @@ export class StateBinding {
   }
 
   private make(store: VariableStore, variable: string, host: HostArrays): RuntimeTensor {
-    if (variable === FLAT) return new this.runtime.Tensor('float32', host.flat, [host.flat.length]);
+    if (variable === FLAT) return new this.runtime.Tensor('float32', host.flat!, [host.flat!.length]);
     return new this.runtime.Tensor(store.dtypes[variable], host.views[variable], store.shapes[variable]);
   }
 }
@@ -46,13 +68,19 @@ export class StateBinding {
 /** The name that stands for all float32 variables of a group as one vector; no variable has it. */
 export const FLAT = '';
 
-interface Place {
+/** A variable, or all of a group, as an input or an output of a graph. */
+export interface Place {
   readonly graphName: string;
   readonly group: string;
   readonly variable: string;
 }
 
-/** `state/GROUP/NAME` taken apart. */
+/** The places of a group's variables among inputs (`state`) or outputs (`next`) of a graph. */
+export function placesOf(values: readonly NamedValue[], side: 'state' | 'next'): Place[] {
+  return values.flatMap(({ name }) => placeOf(name, side) ?? []);
+}
+
+/** `state/GROUP/NAME` taken apart; NAME may hold slashes, and is FLAT for the whole group. */
 function placeOf(graphName: string, side: 'state' | 'next'): Place | undefined {
   const [first, group] = graphName.split('/', 2);
   if (first !== side) return undefined;

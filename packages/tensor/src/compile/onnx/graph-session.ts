@@ -1,63 +1,96 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
 import type { Graph } from '../../graph';
 import { encodeModel } from '../../onnx';
-import { optimiseGraph } from '../../passes';
 import { isArray } from '../convert';
 import { leavesOf, mapTree, type Tree } from '../tree';
-import type { VariableStore } from '../variables';
-import { inputTensor, StateBinding } from './feeds';
-import type { Recorded } from './record';
-import type { Runtime, RuntimeSession, RuntimeTensor, SessionOptions } from './runtime';
+import { explainRun } from './errors';
+import { type Binding, type Feeds, inputTensor } from './feeds';
+import { type OpenedSession, openSession, type SessionSetup } from './open-session';
+import type { Runtime, RuntimeTensor } from './runtime';
+import { threadChanges, threadsOf } from './threads';
 
-/** A recorded function, ready to run. */
+/** A graph and what it's bound to. */
+export interface BoundGraph {
+  readonly graph: Graph;
+  readonly outputs: Tree<string>;
+  readonly binding: Binding;
+}
+
+type Fetches = Record<string, RuntimeTensor | null>;
+
+/** A graph, ready to run. */
 export class GraphSession {
-  private readonly binding: StateBinding;
   private readonly wanted: ReadonlySet<string>;
+  private checkedAt = threadChanges();
 
   private constructor(
-    private readonly runtime: Runtime,
-    private readonly session: RuntimeSession,
-    private readonly recorded: Recorded,
-    private readonly state: Readonly<Record<string, VariableStore>>,
-    graph: Graph,
+    private readonly setup: SessionSetup,
+    private readonly bound: BoundGraph,
+    private readonly opened: OpenedSession,
   ) {
-    this.binding = new StateBinding(runtime, state, graph);
-    this.wanted = new Set(graph.inputs.map(({ name }) => name));
+    this.wanted = inputNames(bound.graph);
   }
 
-  /** Optimises, emits and loads a recorded function. */
-  static async create(
-    runtime: Runtime,
-    name: string,
-    recorded: Recorded,
-    state: Readonly<Record<string, VariableStore>>,
-    options: SessionOptions,
-  ): Promise<GraphSession> {
-    const graph = optimiseGraph(recorded.graph);
-    const session = await runtime.InferenceSession.create(encodeModel(graph, { name }), options);
-    return new GraphSession(runtime, session, recorded, state, graph);
+  /** Emits and loads an optimised graph. Where a trial must find the number of threads, it runs with these inputs. */
+  static async create(setup: SessionSetup, bound: BoundGraph, inputs: Tree<NDArray>): Promise<GraphSession> {
+    const { runtime, name } = setup;
+    const feeds = feedsOf(runtime, bound, inputNames(bound.graph), inputs);
+    const opened = await openSession(setup, bound.graph, encodeModel(bound.graph, { name }), feeds);
+    return new GraphSession(setup, bound, opened);
   }
 
-  async run(inputs: Tree<NDArray>, acceptState: (outputs: NamedArrays) => boolean): Promise<Tree<NDArray>> {
-    const feeds: Record<string, RuntimeTensor> = {};
-    for (const [path, array] of leavesOf('', inputs, isArray)) {
-      if (this.wanted.has(`in/${path}`)) feeds[`in/${path}`] = inputTensor(this.runtime, array);
-    }
-    this.binding.feed(feeds);
-    const fetches: Record<string, RuntimeTensor | null> = {};
-    mapTree(this.recorded.outputs, isName, (name) => {
+  /** Whether it has as many threads as it should; see `useThreads`. */
+  get isCurrent(): boolean {
+    if (this.checkedAt === threadChanges()) return true;
+    this.checkedAt = threadChanges();
+    return threadsOf(this.opened.key, this.setup.threads) === this.opened.threads;
+  }
+
+  /** Runs the graph, and makes the next state the present one. Nothing changes if it throws. */
+  async run(inputs: Tree<NDArray>): Promise<Tree<NDArray>> {
+    const { binding, outputs: names } = this.bound;
+    const feeds = feedsOf(this.setup.runtime, this.bound, this.wanted, inputs);
+    const fetches: Fetches = {};
+    mapTree(names, isName, (name) => {
       fetches[name] = null;
     });
-    this.binding.fetch(fetches);
-    const results = Object.keys(fetches).length === 0 ? {} : await this.session.run(feeds, fetches);
-    const outputs = mapTree(this.recorded.outputs, isName, (name) => arrayOf(results[name]));
-    if (acceptState(outputs as NamedArrays)) for (const key of this.recorded.changed) this.state[key].swap();
+    binding.fetch(fetches);
+    const results = Object.keys(fetches).length === 0 ? {} : await this.fetch(feeds, fetches);
+    const outputs = mapTree(names, isName, (name) => arrayOf(results[name]));
+    binding.commit(outputs as NamedArrays);
     return outputs;
   }
 
   release(): Promise<void> {
-    return this.session.release();
+    return this.opened.session.release();
   }
+
+  /** Ends the file of times that a profiled session writes. */
+  endProfiling(): void {
+    this.opened.session.endProfiling?.();
+  }
+
+  private async fetch(feeds: Feeds, fetches: Fetches): Promise<Readonly<Record<string, RuntimeTensor>>> {
+    try {
+      return await this.opened.session.run(feeds, fetches);
+    } catch (error) {
+      throw explainRun(this.setup.where, error);
+    }
+  }
+}
+
+/** The inputs that the graph reads, and the present state. */
+function feedsOf(runtime: Runtime, { binding }: BoundGraph, wanted: ReadonlySet<string>, inputs: Tree<NDArray>): Feeds {
+  const feeds: Feeds = {};
+  for (const [path, array] of leavesOf('', inputs, isArray)) {
+    if (wanted.has(`in/${path}`)) feeds[`in/${path}`] = inputTensor(runtime, array);
+  }
+  binding.feed(feeds);
+  return feeds;
+}
+
+function inputNames(graph: Graph): ReadonlySet<string> {
+  return new Set(graph.inputs.map(({ name }) => name));
 }
 
 function isName(x: unknown): x is string {

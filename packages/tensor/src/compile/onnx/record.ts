@@ -13,8 +13,6 @@ export interface Recorded {
   readonly graph: Graph;
   /** The shape of the outputs' tree; leaves are names of outputs of the graph. */
   readonly outputs: Tree<string>;
-  /** Groups that get new values. */
-  readonly changed: readonly string[];
 }
 
 /** Traces a step function for inputs like these. */
@@ -26,7 +24,6 @@ export function record(
   statics: Statics,
 ): Recorded {
   let outputs: Tree<string> = {};
-  let changed: readonly string[] = [];
   const graph = trace(where, ({ input, output }) => {
     const tensors = mapTree(inputs, isArray, (array, path) => {
       checkDtype(where, path, array);
@@ -37,14 +34,13 @@ export function record(
     const result = callStep(where, fn, current, tensors, statics);
     const next = (result.state ?? {}) as Record<string, TensorRecord>;
     checkNext(where, state, next);
-    changed = Object.keys(next);
-    for (const key of changed) for (const name of state[key].names) output(`next/${key}/${name}`, next[key][name]);
+    for (const key in next) for (const name of state[key].names) output(`next/${key}/${name}`, next[key][name]);
     outputs = mapTree(result.outputs, isTensor, (tensor, path) => {
       output(`out/${path}`, tensor);
       return `out/${path}`;
     });
   });
-  return { graph, outputs, changed };
+  return { graph, outputs };
 }
 
 function groupTensors(

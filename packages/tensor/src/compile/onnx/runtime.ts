@@ -1,3 +1,5 @@
+import { isNode } from '../environment';
+
 /** A tensor of ONNX Runtime, as far as we use it. */
 export interface RuntimeTensor {
   readonly data: Float32Array | Int32Array | Uint8Array | BigInt64Array;
@@ -15,6 +17,8 @@ export interface RuntimeSession {
     fetches: Readonly<Record<string, RuntimeTensor | null>>,
   ): Promise<Readonly<Record<string, RuntimeTensor>>>;
   release(): Promise<void>;
+  /** Closes the file of times that the session was asked to write. */
+  endProfiling?(): void;
 }
 
 /** Options of a session, by ONNX Runtime's names. */
@@ -32,6 +36,7 @@ export interface SessionOptions {
 
 /** ONNX Runtime, for Node or for the web: the part that both share. */
 export interface Runtime {
+  readonly env?: { readonly versions?: { readonly node?: string } };
   readonly InferenceSession: { create(model: Uint8Array, options: SessionOptions): Promise<RuntimeSession> };
   readonly Tensor: new (
     type: string,
@@ -40,7 +45,7 @@ export interface Runtime {
   ) => RuntimeTensor;
 }
 
-/** ONNX Runtime if it loads, and one line for people: which, or why not. */
+/** ONNX Runtime if it loads, and words for people: `onnx: ` and which, or why not. */
 export interface RuntimeChoice {
   readonly runtime: Runtime | undefined;
   readonly reason: string;
@@ -48,20 +53,36 @@ export interface RuntimeChoice {
 
 let choice: Promise<RuntimeChoice> | undefined;
 
-/** Loads onnxruntime-node, once. Where it doesn't load, that's found once too. */
+/**
+ * Loads onnxruntime-node, once, unless {@link provideRuntime} gave another. Where it doesn't load, that's found once too.
+ */
 export function loadRuntime(): Promise<RuntimeChoice> {
   choice ??= load();
   return choice;
 }
 
+/** Sets the ONNX Runtime that functions use from their first call on; functions that were called before keep theirs. */
+export function provideRuntime(runtime: Runtime, reason: string): void {
+  choice = Promise.resolve({ runtime, reason });
+}
+
 async function load(): Promise<RuntimeChoice> {
+  if (!isNode()) return { runtime: undefined, reason: 'a browser needs onnxruntime-web, given to useOnnxWeb' };
+  // The name is computed, so that bundlers for browsers don't look for the package.
+  const name = ['onnxruntime', 'node'].join('-');
   try {
-    const loaded = (await import('onnxruntime-node')) as unknown as { default?: Runtime } & Runtime;
+    const loaded = (await import(/* @vite-ignore */ name)) as { default?: Runtime } & Runtime;
     const runtime = loaded.InferenceSession ? loaded : loaded.default;
     if (!runtime?.InferenceSession) throw new Error('it has no InferenceSession');
-    return { runtime, reason: 'onnx: onnxruntime-node loads' };
+    return { runtime, reason: `onnx: onnxruntime-node ${runtime.env?.versions?.node ?? ''}`.trim() };
   } catch (error) {
-    const problem = (error instanceof Error ? error.message : String(error)).split('\n')[0];
-    return { runtime: undefined, reason: `eager: onnxruntime-node doesn't load (${problem})` };
+    return { runtime: undefined, reason: `onnxruntime-node ${explain(error)}` };
   }
+}
+
+function explain(error: unknown): string {
+  const code = (error as { code?: string }).code ?? '';
+  const message = error instanceof Error ? error.message : String(error);
+  const isMissing = code.endsWith('MODULE_NOT_FOUND') && /onnxruntime-node['"]/.test(message);
+  return isMissing ? "isn't installed" : `doesn't load (${message.split('\n')[0]})`;
 }

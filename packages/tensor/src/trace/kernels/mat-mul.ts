@@ -1,15 +1,19 @@
 import { backend_util } from '@tensorflow/tfjs-core';
 import type { GraphBuilder, Value } from '../../graph';
 import { kernel } from '../kernel';
-import { elementwise, reshape } from './arithmetic';
+import { activate } from './activations';
+import { cast, elementwise, reshape } from './arithmetic';
+import { filled } from './constants';
+import { transpose } from './shapes';
 
 interface ProductAttrs {
   readonly transposeA: boolean;
   readonly transposeB: boolean;
 }
 
-/** Matrix products. */
+/** Matrix products, and sums of products in general. */
 export function registerMatMul(): void {
+  kernel<{ equation: string }>('Einsum', ({ list, attrs, graph }) => einsum(graph, attrs.equation, list));
   kernel<ProductAttrs>('BatchMatMul', ({ inputs: { a, b }, attrs, graph }) =>
     matMul(graph, a!, b!, attrs.transposeA, attrs.transposeB),
   );
@@ -35,6 +39,8 @@ export function matMul(graph: GraphBuilder, a: Value, b: Value, transposeA: bool
   const batchB = b.shape.slice(0, -2);
   const batch = backend_util.assertAndGetBroadcastShape(batchA, batchB);
   const shape = [...batch, rows, columns];
+  if (inner[0] === 0) return filled(shape, 0, a.dtype);
+  if (a.dtype !== 'float32') return wholeProduct(graph, a, b, transposeA, transposeB, shape);
   if (batch.every((size) => size === 1)) {
     const flatA = reshape(graph, a, a.shape.slice(-2));
     const flatB = reshape(graph, b, b.shape.slice(-2));
@@ -46,31 +52,46 @@ export function matMul(graph: GraphBuilder, a: Value, b: Value, transposeA: bool
   return graph.microsoft('FusedMatMul', [a, b], output, { transA: Number(transposeA), transB: Number(transposeB) });
 }
 
+/** ONNX Runtime multiplies whole numbers by MatMul alone. */
+function wholeProduct(
+  graph: GraphBuilder,
+  a: Value,
+  b: Value,
+  transposeA: boolean,
+  transposeB: boolean,
+  shape: readonly number[],
+): Value {
+  const [left, right] = [transposeA ? flipped(graph, a) : a, transposeB ? flipped(graph, b) : b];
+  const product = graph.op('MatMul', [cast(graph, left, 'int32'), cast(graph, right, 'int32')], {
+    shape,
+    dtype: 'int32',
+  });
+  return cast(graph, product, a.dtype);
+}
+
+function flipped(graph: GraphBuilder, x: Value): Value {
+  const axes = [...x.shape.keys()];
+  return transpose(graph, x, [...axes.slice(0, -2), axes.length - 1, axes.length - 2]);
+}
+
 function gemm(graph: GraphBuilder, a: Value, b: Value, transA: boolean, transB: boolean, shape: readonly number[]) {
   const output = { shape, dtype: a.dtype };
   if (!transA && !transB) return graph.op('MatMul', [a, b], output);
   return graph.op('Gemm', [a, b], output, { transA: Number(transA), transB: Number(transB) });
 }
 
-const ACTIVATIONS: Record<string, string> = { relu: 'Relu', sigmoid: 'Sigmoid', tanh: 'Tanh', elu: 'Elu' };
-
-/** The activation of tfjs's fused kernels. */
-export function activate(
-  graph: GraphBuilder,
-  x: Value,
-  activation: string | undefined,
-  leakyreluAlpha = 0.2,
-  slopes?: Value,
-): Value {
-  if (activation === undefined || activation === 'linear') return x;
-  if (activation === 'prelu') return graph.op('PRelu', [x, slopes], x);
-  if (activation === 'leakyrelu') return graph.op('LeakyRelu', [x], x, { alpha: { float: leakyreluAlpha } });
-  if (activation === 'relu6') {
-    const zero: Value = { shape: [], dtype: 'float32', constant: Float32Array.of(0) };
-    const six: Value = { shape: [], dtype: 'float32', constant: Float32Array.of(6) };
-    return graph.op('Clip', [x, zero, six], x);
-  }
-  const op = ACTIVATIONS[activation];
-  if (!op) throw new Error(`the fused activation ${activation} can't be compiled`);
-  return graph.op(op, [x], x);
+/** Sums over products by Einstein's convention, as `ij,jk->ik`. */
+function einsum(graph: GraphBuilder, equation: string, operands: readonly Value[]): Value {
+  const plain = equation.replace(/\s/g, '');
+  const [inputs, output] = plain.split('->');
+  const sizes = new Map<string, number>();
+  inputs.split(',').forEach((labels, i) => {
+    [...labels].forEach((label, axis) => {
+      sizes.set(label, operands[i].shape[axis]);
+    });
+  });
+  const shape = [...output].map((label) => sizes.get(label)!);
+  const { dtype } = operands[0];
+  if ([...sizes.values()].includes(0)) return filled(shape, 0, dtype);
+  return graph.op('Einsum', operands, { shape, dtype }, { equation: plain });
 }

@@ -1,45 +1,58 @@
-import { util } from '@tensorflow/tfjs-core';
-import { type GraphBuilder, indices, scalar, type Value } from '../../graph';
+import { backend_util, util } from '@tensorflow/tfjs-core';
+import { type GraphBuilder, indices, type Value } from '../../graph';
 import { kernel } from '../kernel';
-import { cast, elementwise } from './arithmetic';
+import { cast, compare } from './arithmetic';
+import { filled } from './constants';
 
 /** Kernels that reduce axes. */
 export function registerReductions(): void {
-  reduction('Sum', 'ReduceSum', 'axis');
-  reduction('Mean', 'ReduceMean', 'axis');
-  reduction('Prod', 'ReduceProd', 'axis');
-  reduction('Max', 'ReduceMax', 'reductionIndices');
-  reduction('Min', 'ReduceMin', 'axis');
-  truth('All', 'ReduceMin');
-  truth('Any', 'ReduceMax');
+  // Booleans are counted: tfjs's sums and products of them are int32.
+  reduction('Sum', (graph, x, axes, keep) => reduce(graph, 'ReduceSum', counted(graph, x), axes, keep));
+  reduction('Prod', (graph, x, axes, keep) => reduce(graph, 'ReduceProd', counted(graph, x), axes, keep));
+  reduction('Mean', (graph, x, axes, keep) => reduce(graph, 'ReduceMean', cast(graph, x, 'float32'), axes, keep));
+  for (const [name, op] of Object.entries({ Max: 'ReduceMax', Min: 'ReduceMin' })) {
+    reduction(name, (graph, x, axes, keep) => {
+      const reduced = reduce(graph, op, counted(graph, x), axes, keep);
+      return cast(graph, reduced, x.dtype);
+    });
+  }
+  // All and any are the least and the greatest of 0 and 1.
+  for (const [name, op] of Object.entries({ All: 'ReduceMin', Any: 'ReduceMax' })) {
+    reduction(name, (graph, x, axes, keep) => {
+      const reduced = reduce(graph, op, cast(graph, x, 'int32'), axes, keep);
+      return compare(graph, 'Greater', reduced, 0);
+    });
+  }
 }
 
 interface AxisAttrs {
   readonly axis?: number | number[];
+  /** What tfjs calls the axes of Max. */
   readonly reductionIndices?: number | number[];
   readonly keepDims?: boolean;
 }
 
-function reduction(name: string, op: string, axisName: 'axis' | 'reductionIndices'): void {
+type Reduction = (graph: GraphBuilder, x: Value, axes: readonly number[], keepDims: boolean) => Value;
+
+function reduction(name: string, record: Reduction): void {
   kernel<AxisAttrs>(name, ({ inputs: { x }, attrs, graph }) => {
-    const axes = util.parseAxisParam(attrs[axisName] ?? attrs.axis ?? null!, [...x!.shape]);
-    return reduce(graph, op, x!, axes, attrs.keepDims ?? false);
+    const axes = util.parseAxisParam(attrs.reductionIndices ?? attrs.axis ?? null!, [...x!.shape]);
+    return record(graph, x!, axes, attrs.keepDims ?? false);
   });
 }
+
+function counted(graph: GraphBuilder, x: Value): Value {
+  return x.dtype === 'bool' ? cast(graph, x, 'int32') : x;
+}
+
+/** What a reduction of nothing gives. */
+const OF_NOTHING: Record<string, number> = { ReduceProd: 1, ReduceMax: -Infinity, ReduceMin: Infinity };
 
 /** Reduces axes by one of ONNX's Reduce operators. */
 export function reduce(graph: GraphBuilder, op: string, x: Value, axes: readonly number[], keepDims: boolean): Value {
   if (axes.length === 0) return x;
-  const kept = x.shape.map((size, axis) => (axes.includes(axis) ? 1 : size));
-  const shape = keepDims ? kept : x.shape.filter((_, axis) => !axes.includes(axis));
+  const [reduced] = backend_util.computeOutAndReduceShapes([...x.shape], [...axes]);
+  const shape = keepDims ? x.shape.map((size, axis) => (axes.includes(axis) ? 1 : size)) : reduced;
+  if (x.shape.includes(0)) return filled(shape, OF_NOTHING[op] ?? 0, x.dtype);
   return graph.op(op, [x, indices(axes)], { shape, dtype: x.dtype }, { keepdims: keepDims ? 1 : 0 });
-}
-
-/** All and any, as least and greatest of 0 and 1. */
-function truth(name: string, op: string): void {
-  kernel<AxisAttrs>(name, ({ inputs: { x }, attrs, graph }) => {
-    const axes = util.parseAxisParam(attrs.axis ?? null!, [...x!.shape]);
-    const reduced = reduce(graph, op, cast(graph, x!, 'int32'), axes, attrs.keepDims ?? false);
-    return elementwise(graph, 'Greater', reduced, scalar(0, 'int32'), 'bool');
-  });
 }

@@ -1,34 +1,13 @@
 import { backend_util, slice_util, util } from '@tensorflow/tfjs-core';
-import { constant, type GraphBuilder, indices, type Value, type ValueType } from '../../graph';
+import { type GraphBuilder, indices, type Value } from '../../graph';
 import { kernel } from '../kernel';
-import { reshape } from './arithmetic';
+import { cast, reshape } from './arithmetic';
 
-/** Kernels that move numbers about and make constants. */
+/** Kernels that move numbers about. */
 export function registerShapes(): void {
-  registerConstants();
   registerReshapes();
   registerJoins();
   registerCuts();
-}
-
-function registerConstants(): void {
-  kernel('ZerosLike', ({ inputs: { x } }) => filled(x!.shape, 0, x!.dtype));
-  kernel('OnesLike', ({ inputs: { x } }) => filled(x!.shape, 1, x!.dtype));
-  kernel<{ shape: number[]; value: number; dtype?: ValueType }>('Fill', ({ attrs }) =>
-    filled(attrs.shape, attrs.value, attrs.dtype ?? 'float32'),
-  );
-  kernel<{ start: number; stop: number; step: number; dtype: ValueType }>('Range', ({ attrs }) => {
-    const size = Math.max(0, Math.ceil((attrs.stop - attrs.start) / (attrs.step || 1)));
-    const values = Array.from({ length: size }, (_, i) => attrs.start + i * attrs.step);
-    const data = attrs.dtype === 'int32' ? Int32Array.from(values) : Float32Array.from(values);
-    return constant(data, [size], attrs.dtype ?? 'float32');
-  });
-}
-
-function filled(shape: readonly number[], value: number, dtype: ValueType): Value {
-  const size = util.sizeFromShape([...shape]);
-  const Kind = dtype === 'float32' ? Float32Array : dtype === 'int32' ? Int32Array : Uint8Array;
-  return constant(new Kind(size).fill(value), shape, dtype);
 }
 
 function registerReshapes(): void {
@@ -73,12 +52,22 @@ export function concat(graph: GraphBuilder, list: readonly Value[], axis: number
   const full = list.filter(({ shape }) => shape[axis] > 0);
   const parts = full.length > 0 ? full : list.slice(0, 1);
   if (parts.length === 1) return parts[0];
+  const { dtype } = parts[0];
   const shape = [...parts[0].shape];
   shape[axis] = parts.reduce((sum, part) => sum + part.shape[axis], 0);
-  return graph.op('Concat', parts, { shape, dtype: parts[0].dtype }, { axis });
+  return graph.op(
+    'Concat',
+    parts.map((part) => cast(graph, part, dtype)),
+    { shape, dtype },
+    { axis },
+  );
 }
 
 function registerCuts(): void {
+  kernel<{ dims: number | number[] }>('Reverse', ({ inputs: { x }, attrs, graph }) => {
+    const rank = x!.shape.length;
+    return rank === 0 ? x! : reverse(graph, x!, util.parseAxisParam(attrs.dims, [...x!.shape]));
+  });
   kernel<{ numOrSizeSplits: number[] | number; axis: number }>('SplitV', ({ inputs: { x }, attrs, graph }) => {
     const axis = util.parseAxisParam(attrs.axis, [...x!.shape])[0];
     const like = { shape: [...x!.shape] } as Parameters<typeof backend_util.prepareSplitSize>[0];
@@ -112,4 +101,13 @@ export function slice(graph: GraphBuilder, x: Value, begin: readonly number[], s
   const starts = axes.map((axis) => begin[axis]);
   const ends = axes.map((axis) => begin[axis] + size[axis]);
   return graph.op('Slice', [x, indices(starts), indices(ends), indices(axes)], { shape: size, dtype: x.dtype });
+}
+
+/** A value with the order along some axes reversed. */
+export function reverse(graph: GraphBuilder, x: Value, axes: readonly number[]): Value {
+  if (axes.length === 0) return x;
+  const every = (entry: number) => indices(axes.map(() => entry));
+  // From the last entry to before the first: an end that far down is cut to that.
+  const ends = every(-(2 ** 31));
+  return graph.op('Slice', [x, every(-1), ends, indices(axes), every(-1)], x);
 }

@@ -1,0 +1,59 @@
+import { fail, type NDArray } from '@coplay/core';
+import { isArray } from './convert';
+import type { Executor, Statics } from './executor';
+import type { OperationTime } from './onnx/profile';
+import { leavesOf, type Tree } from './tree';
+import { inTurn } from './turns';
+
+/** A compiled function before its inputs and outputs have types. */
+export interface Callable {
+  (inputs: Tree<NDArray>, statics?: Statics): Promise<Tree<NDArray>>;
+  dispose(): void;
+}
+
+/**
+ * A function that runs on an executor, which is made when the function is first called. All such functions take turns, in
+ * the order of their calls: a call sees what every call before it wrote, and one that fails leaves the others alone.
+ *
+ * @param where  the function's name, as messages say it
+ * @param check  looks at the inputs as soon as the function is called
+ */
+export function callable(
+  where: string,
+  start: () => Promise<Executor>,
+  check: (inputs: Tree<NDArray>) => void = () => undefined,
+): Callable {
+  let machine: Executor | undefined;
+  let isDisposed = false;
+  const call = async (inputs: Tree<NDArray>, statics: Statics = {}): Promise<Tree<NDArray>> => {
+    if (isDisposed) fail(where, 'a call before dispose()', 'one after it', 'Compile it again.');
+    leavesOf(`${where}: inputs`, inputs, isArray);
+    check(inputs);
+    return inTurn(async () => {
+      machine ??= await start();
+      return machine.run(inputs, statics);
+    });
+  };
+  const dispose = (): void => {
+    if (isDisposed) return;
+    isDisposed = true;
+    void inTurn(async () => machine?.dispose()); // the calls that were made before it still run
+  };
+  const compiled: Callable = Object.assign(call, { dispose });
+  profilers.set(compiled, () => inTurn(async () => machine?.profile?.()));
+  return compiled;
+}
+
+const profilers = new WeakMap<object, () => Promise<readonly OperationTime[] | undefined>>();
+
+/**
+ * Where the time of a function's calls went since it was last asked, by kind of operation, the longest first. For functions
+ * that were compiled with `profile: true` and ran on ONNX Runtime in Node.
+ *
+ * @throws CoplayError for other functions
+ */
+export async function operationTimes(compiled: { dispose(): void }): Promise<readonly OperationTime[]> {
+  const times = await profilers.get(compiled)?.();
+  const expected = 'a function compiled with profile: true that ran on ONNX Runtime in Node';
+  return times ?? fail('operationTimes', expected, 'another', 'Call it before, and look at executorInfo().');
+}

@@ -1,0 +1,96 @@
+import { fail, show } from '@coplay/core';
+import * as tf from '@tensorflow/tfjs-core';
+import { ensureBackend } from '../backend';
+import { environment } from './environment';
+import { loadRuntime, type Runtime } from './onnx/runtime';
+
+/** The machine that runs compiled functions: ONNX Runtime, or tfjs operation by operation. */
+export type ExecutorName = 'onnx' | 'eager';
+
+/** An executor by name, or `auto`: `onnx` where ONNX Runtime loads, else `eager`. */
+export type ExecutorChoice = ExecutorName | 'auto';
+
+/** Which executor compiled functions run on. */
+export interface ExecutorInfo {
+  readonly name: ExecutorName;
+  /** One line for people: which, and why. `onnx: onnxruntime-node 1.30.0` */
+  readonly reason: string;
+}
+
+/** An executor that's ready; `runtime` is there for `onnx`. */
+export interface ExecutorPlan extends ExecutorInfo {
+  readonly runtime?: Runtime;
+}
+
+const CHOICES: readonly ExecutorChoice[] = ['auto', 'onnx', 'eager'];
+const VARIABLE = 'COPLAY_EXECUTOR';
+
+let asked: ExecutorChoice = 'auto';
+/** Whether somebody has been told that ONNX Runtime isn't there. */
+let isTold = false;
+
+/**
+ * Chooses the executor of all functions that leave it at `auto`, from their first call on; those that were called before
+ * keep theirs. For tests and studies that compare executors. With `auto`, in Node, the environment variable
+ * `COPLAY_EXECUTOR` decides if it's set.
+ *
+ * @throws CoplayError for `onnx` where ONNX Runtime doesn't load; the choice stays as it was
+ */
+export async function useExecutor(choice: ExecutorChoice = 'auto'): Promise<ExecutorInfo> {
+  checkChoice('useExecutor', choice);
+  const before = asked;
+  asked = choice;
+  try {
+    return await executorInfo();
+  } catch (error) {
+    asked = before;
+    throw error;
+  }
+}
+
+/**
+ * Which executor functions run on that leave the choice to the library, and why; a line to print where a program starts.
+ *
+ * @throws CoplayError if `COPLAY_EXECUTOR` asks for what isn't there
+ */
+export async function executorInfo(): Promise<ExecutorInfo> {
+  isTold = true;
+  const { name, reason } = await planExecutor('useExecutor');
+  return { name, reason };
+}
+
+/** Refuses what is no executor. */
+export function checkChoice(where: string, choice: unknown): asserts choice is ExecutorChoice {
+  if ((CHOICES as readonly unknown[]).includes(choice)) return;
+  fail(where, "executor 'auto', 'onnx' or 'eager'", show(choice), "Leave it out for 'auto'.");
+}
+
+/**
+ * Loads what a choice needs. Where `auto` finds no ONNX Runtime, that is said once in a program, by `console.warn`,
+ * unless {@link executorInfo} said it.
+ */
+export async function planExecutor(where: string, own: ExecutorChoice = 'auto'): Promise<ExecutorPlan> {
+  const { choice, by } = own === 'auto' ? globalChoice() : { choice: own, by: 'as asked' };
+  if (choice === 'eager') return eagerPlan(by);
+  const { runtime, reason } = await loadRuntime();
+  if (runtime) return { name: 'onnx', reason, runtime };
+  if (choice === 'onnx') {
+    fail(where, 'ONNX Runtime, for the executor onnx', reason, 'Install onnxruntime-node, or leave executor out.');
+  }
+  const plan = await eagerPlan(reason);
+  if (!isTold) console.warn(`Compiled functions are slower than they could be. ${plan.reason}`);
+  isTold = true;
+  return plan;
+}
+
+function globalChoice(): { readonly choice: ExecutorChoice; readonly by: string } {
+  if (asked !== 'auto') return { choice: asked, by: 'as asked' };
+  const choice = environment(VARIABLE) ?? 'auto';
+  checkChoice(VARIABLE, choice);
+  return { choice, by: `${VARIABLE} asks for it` };
+}
+
+async function eagerPlan(why: string): Promise<ExecutorPlan> {
+  await ensureBackend();
+  return { name: 'eager', reason: `eager on ${tf.getBackend()}: ${why}` };
+}

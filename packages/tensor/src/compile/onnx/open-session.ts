@@ -1,0 +1,94 @@
+import type { Graph } from '../../graph';
+import { coreCount } from '../environment';
+import { explainSession } from './errors';
+import type { Feeds } from './feeds';
+import type { Runtime, RuntimeSession, SessionOptions } from './runtime';
+import { sessionOptions } from './session-options';
+import { noteThreads, type ThreadSetting, threadsOf } from './threads';
+import { fastestThreads } from './trial';
+import { isWorthThreads } from './work';
+
+/** What the sessions of one function have in common. */
+export interface SessionSetup {
+  readonly runtime: Runtime;
+  readonly name: string;
+  /** The function's name as messages say it. */
+  readonly where: string;
+  /** The function's own choice. */
+  readonly threads?: ThreadSetting | undefined;
+  /** Where times of operations go, if they're asked for. */
+  readonly profileFolder?: string | undefined;
+}
+
+/** A session and how it was made. */
+export interface OpenedSession {
+  readonly session: RuntimeSession;
+  /** Of the graph, in {@link threadsOf}. */
+  readonly key: string;
+  readonly threads: number;
+}
+
+/**
+ * Loads a graph with the threads that were asked for or remembered, or else with those that a trial finds fastest. A trial
+ * runs the graph with these feeds and writes into no state.
+ *
+ * @param model  the graph as an ONNX file
+ */
+export async function openSession(
+  setup: SessionSetup,
+  graph: Graph,
+  model: Uint8Array,
+  feeds: Feeds,
+): Promise<OpenedSession> {
+  const key = `${setup.name}#${hashOf(model)}`;
+  const known = threadsOf(key, setup.threads) ?? (isWorthThreads(graph) ? undefined : 1);
+  if (known !== undefined) return opened(setup, model, key, known);
+  const { threads, session } = await tryThreads(setup, graph, model, feeds);
+  if (setup.profileFolder === undefined) return note({ session, key, threads });
+  await session.release(); // the trial's runs are none of the function's
+  return opened(setup, model, key, threads);
+}
+
+async function opened(setup: SessionSetup, model: Uint8Array, key: string, threads: number): Promise<OpenedSession> {
+  const profiling =
+    setup.profileFolder === undefined
+      ? {}
+      : { enableProfiling: true, profileFilePrefix: `${setup.profileFolder}/${profileCount++}` };
+  const session = await load(setup, model, { ...sessionOptions(threads), ...profiling });
+  return note({ session, key, threads });
+}
+
+/** Tells files of sessions of one second apart. */
+let profileCount = 0;
+
+function note(session: OpenedSession): OpenedSession {
+  noteThreads(session.key, session.threads);
+  return session;
+}
+
+async function tryThreads(setup: SessionSetup, graph: Graph, model: Uint8Array, feeds: Feeds) {
+  const fetches = Object.fromEntries(graph.outputs.map(({ name }) => [name, null]));
+  const { threads, runner } = await fastestThreads(
+    async (count) => {
+      const session = await load(setup, model, sessionOptions(count));
+      return { session, run: () => session.run(feeds, fetches), release: () => session.release() };
+    },
+    { cores: await coreCount(), clock: () => performance.now() },
+  );
+  return { threads, session: runner.session };
+}
+
+async function load({ runtime, where }: SessionSetup, model: Uint8Array, options: SessionOptions) {
+  try {
+    return await runtime.InferenceSession.create(model, options);
+  } catch (error) {
+    throw explainSession(where, error);
+  }
+}
+
+/** FNV-1a, 32 bits, in hexadecimal digits: tells the graphs of one function apart. */
+function hashOf(bytes: Uint8Array): string {
+  let hash = 0x811c9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}

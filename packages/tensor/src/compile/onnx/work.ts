@@ -1,0 +1,54 @@
+import { sizeOf } from '@coplay/core';
+import type { Graph, Node, Value } from '../../graph';
+
+/** Below this, in floating-point operations, ONNX Runtime hardly splits an operation among threads. */
+const SPLIT = 2 ** 19;
+
+/** A graph with less work in such operations takes 0.1 ms of them: nothing to gain from a second thread. */
+const ENOUGH = 2 ** 23;
+
+/** An elementwise operation is bound by memory: one number of it takes about as long as this many operations of a matrix product. */
+const ELEMENT = 8;
+
+/** Whether more than one thread may pay: enough work lies in operations large enough to be split. */
+export function isWorthThreads(graph: Graph): boolean {
+  let sum = 0;
+  for (const node of graph.nodes) {
+    const work = workOf(node);
+    if (work >= SPLIT) sum += work;
+  }
+  return sum >= ENOUGH;
+}
+
+/** Floating-point operations of a node, roughly. */
+export function workOf(node: Node): number {
+  const { op, inputs, outputs } = node;
+  const result = elements(outputs[0]);
+  switch (op) {
+    case 'MatMul':
+    case 'FusedMatMul':
+    case 'Gemm':
+      return 2 * result * innerSize(node);
+    case 'Conv': // each number of the output takes a filter of one output channel
+      return (2 * result * elements(inputs[1])) / (inputs[1]?.shape[0] || 1);
+    case 'ConvTranspose': // each number of the input takes a filter of one input channel
+      return (2 * elements(inputs[0]) * elements(inputs[1])) / (inputs[1]?.shape[0] || 1);
+    case 'Loop':
+    case 'Scan':
+    case 'GRU':
+    case 'LSTM':
+      return ENOUGH; // unknown from outside: a trial tells
+    default:
+      return ELEMENT * Math.max(result, elements(inputs[0]));
+  }
+}
+
+/** K of [M, K] x [K, N]. */
+function innerSize({ inputs, attributes }: Node): number {
+  const shape = inputs[0]?.shape ?? [];
+  return shape.at(attributes['transA'] === 1 ? -2 : -1) ?? 1;
+}
+
+function elements(value: Value | undefined): number {
+  return value ? sizeOf(value.shape) : 0;
+}

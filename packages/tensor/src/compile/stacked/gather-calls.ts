@@ -1,0 +1,35 @@
+/**
+ * Collects calls that are made in the same turn of the event loop and answers them together. Promises that follow one
+ * another don't end a turn, so callers that go in lockstep stay in it: whatever each does between two calls, as long as it
+ * waits for nothing else, their next calls meet again.
+ *
+ * @param answer  must give one result for each call, in order
+ */
+export function gatherCalls<Call, Result>(
+  answer: (calls: readonly Call[]) => Promise<readonly Result[]>,
+): (call: Call) => Promise<Result> {
+  let waiting: { call: Call; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
+  const flush = async (): Promise<void> => {
+    const batch = waiting;
+    waiting = [];
+    try {
+      const results = await answer(batch.map(({ call }) => call));
+      batch.forEach(({ resolve }, i) => {
+        resolve(results[i]);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+  return (call) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ call, resolve, reject });
+      if (waiting.length === 1) afterTurn(() => void flush());
+    });
+}
+
+/** Runs a job when all promises that can go on have done so. */
+function afterTurn(job: () => void): void {
+  if (typeof setImmediate === 'function') setImmediate(job);
+  else setTimeout(job, 0);
+}

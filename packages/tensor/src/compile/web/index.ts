@@ -1,0 +1,2 @@
+export { type OnnxWebOptions, useOnnxWeb } from './use-onnx-web';
+export type { OnnxWeb } from './web-runtime';

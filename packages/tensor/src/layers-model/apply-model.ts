@@ -1,0 +1,65 @@
+import { fail } from '@coplay/core';
+import * as tf from '@tensorflow/tfjs-core';
+import type { LayersModel } from '@tensorflow/tfjs-layers';
+import type { TensorRecord } from '../compile/convert';
+import { TRACE_BACKEND } from '../trace';
+import { weightName } from './weights';
+
+/** A weight of a layer, as far as it's lent. */
+interface Weight {
+  read(): tf.Tensor;
+}
+
+/**
+ * What a model gives for inputs if its trainable weights are `params`: a `LayersModel` as a function of its parameters, which can be
+ * compiled and differentiated. The model itself isn't changed; {@link writeWeights} does that.
+ *
+ * Layers work as in `model.predict`: dropout does nothing, and batch normalisation uses its moving averages. Those, and whatever else isn't
+ * trainable, keep the values that they have in the model; a compiled function keeps those of the moment of its trace.
+ *
+ * @param params  as {@link readWeights} names them; of another group of parameters take its part first
+ * @param inputs  one tensor [B, ...] for each input of the model
+ */
+export function applyModel<Output extends tf.Tensor | tf.Tensor[] = tf.Tensor>(
+  model: LayersModel,
+  params: TensorRecord,
+  inputs: tf.Tensor | tf.Tensor[],
+): Output {
+  return withWeights(model, params, () => model.apply(inputs, { training: false }) as Output);
+}
+
+/**
+ * Runs `body` while the model reads its weights from `params` instead of its own variables. A layer asks its weight by
+ * `read()`: that one method is lent for the time of the call.
+ */
+function withWeights<T>(model: LayersModel, params: TensorRecord, body: () => T): T {
+  const trainable = model.trainableWeights as Weight[];
+  const others = tf.engine().backendName === TRACE_BACKEND ? (model.nonTrainableWeights as Weight[]) : [];
+  const lent = [...trainable, ...others];
+  const own = lent.map((weight) => Object.getOwnPropertyDescriptor(weight, 'read'));
+  for (const weight of others) lendConstant(weight);
+  trainable.forEach((weight, i) => {
+    weight.read = () => params[weightName(i)] ?? missing(weightName(i), params);
+  });
+  try {
+    return body();
+  } finally {
+    lent.forEach((weight, i) => {
+      const before = own[i];
+      if (before) Object.defineProperty(weight, 'read', before);
+      else Reflect.deleteProperty(weight, 'read');
+    });
+  }
+}
+
+/** A traced function refuses variables of others; this one is meant to be a constant. */
+function lendConstant(weight: Weight): void {
+  const value = weight.read();
+  const data = value.dataSync();
+  weight.read = () => tf.tensor(data, value.shape, value.dtype);
+}
+
+function missing(name: string, params: TensorRecord): never {
+  const got = Object.keys(params).join(', ') || 'none';
+  return fail('applyModel', `a parameter ${name}`, got, 'Give all of readWeights(model).');
+}

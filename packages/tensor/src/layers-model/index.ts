@@ -1,0 +1,2 @@
+export { applyModel } from './apply-model';
+export { readWeights, writeWeights } from './weights';

@@ -1,0 +1,1 @@
+export { addedProducts, rowBiases, transposedOperands } from './products';

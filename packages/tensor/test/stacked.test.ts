@@ -1,0 +1,190 @@
+import { createGenerator, type NamedArrays, ndarray } from '@coplay/core';
+import {
+  adam,
+  compile,
+  compileStacked,
+  logProbOf,
+  maskedLogProbs,
+  type StepFunction,
+  stackVariables,
+  type TensorRecord,
+  tf,
+  useBackend,
+  valueAndGradients,
+  variables,
+} from '@coplay/tensor';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const MEMBERS = 3;
+const generator = createGenerator(3);
+const random = (...shape: number[]) =>
+  ndarray(
+    Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => generator.uniform() - 0.5),
+    shape,
+  );
+
+const optimiser = adam({ clipNorm: 0.1 });
+
+/** Cross-entropy of a small network with a mask: everything that a policy's step uses. */
+const step: StepFunction<'params' | 'slots'> = (state, inputs) => {
+  const { loss, gradients, metrics } = valueAndGradients((params) => {
+    const hidden = tf.tanh(tf.add(tf.matMul(inputs['x'] as tf.Tensor2D, params['w'] as tf.Tensor2D), params['b']!));
+    const logits = tf.matMul(hidden as tf.Tensor2D, params['v'] as tf.Tensor2D);
+    const logProbs = maskedLogProbs(logits, inputs['mask']!);
+    const chosen = logProbOf(logProbs, inputs['actions']!);
+    return { loss: tf.neg(tf.mean(chosen)) as tf.Scalar, metrics: { chosen } };
+  }, state.params);
+  const { params, slots, gradientNorm } = optimiser.update(
+    gradients,
+    state.slots,
+    state.params,
+    inputs['rate'] as tf.Scalar,
+  );
+  return { state: { params, slots }, outputs: { loss, gradientNorm, ...metrics } };
+};
+
+const initial = Array.from({ length: MEMBERS }, () => ({ w: random(4, 8), b: random(8), v: random(8, 3) }));
+const batches = Array.from({ length: 4 }, () =>
+  Array.from({ length: MEMBERS }, (_, member) => ({
+    x: random(5, 4),
+    mask: ndarray(Float32Array.of(1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1), [5, 3]),
+    actions: ndarray(Int32Array.of(0, 1, 2, 0, 2)),
+    rate: ndarray(Float32Array.of(0.01 * (member + 1)), []),
+  })),
+);
+
+function join(arrays: readonly NamedArrays[]): NamedArrays {
+  return Object.fromEntries(
+    Object.entries(arrays[0]!).map(([name, { data, shape }]) => {
+      const joined = data.slice().fill(0) as Float32Array;
+      const all = new (data.constructor as new (n: number) => Float32Array)(joined.length * arrays.length);
+      arrays.forEach((entry, i) => {
+        all.set(entry[name]!.data as Float32Array, i * joined.length);
+      });
+      return [name, ndarray(all, [arrays.length, ...shape])];
+    }),
+  );
+}
+
+const members = () =>
+  initial.map((params) => ({ params: variables(params), slots: variables(optimiser.init(params)) }));
+
+function stacked(
+  all: ReturnType<typeof members>,
+  executor: 'onnx' | 'eager',
+  acceptState?: (member: number) => boolean,
+) {
+  return compileStacked(step, {
+    name: 'test/stacked',
+    executor,
+    state: {
+      params: stackVariables(all.map(({ params }) => params)),
+      slots: stackVariables(
+        all.map(({ slots }) => slots),
+        'apart',
+      ),
+    },
+    ...(acceptState ? { acceptState: (_: NamedArrays, member: number) => acceptState(member) } : {}),
+  });
+}
+
+function close(a: ArrayLike<number>, b: ArrayLike<number>, tolerance = 1e-5): void {
+  expect(a.length).toBe(b.length);
+  for (let i = 0; i < a.length; i++) expect(Math.abs(a[i]! - b[i]!)).toBeLessThan(tolerance);
+}
+
+beforeAll(async () => {
+  await useBackend('cpu');
+});
+
+describe.each(['onnx', 'eager'] as const)('compileStacked with %s', (executor) => {
+  it('does for each member what compile does for it alone, step after step', async () => {
+    const [alone, together] = [members(), members()];
+    const singles = alone.map((state) => compile(step, { name: 'test/single', state, executor: 'eager' }));
+    const all = stacked(together, executor);
+    for (const batch of batches) {
+      const expected = await Promise.all(batch.map((inputs, i) => singles[i]!(inputs)));
+      const got = await all(join(batch));
+      const joined = join(expected);
+      for (const name in joined) {
+        expect(got[name]!.shape).toEqual(joined[name]!.shape);
+        close(got[name]!.data, joined[name]!.data);
+      }
+    }
+    for (let i = 0; i < MEMBERS; i++) {
+      const [mine, theirs] = [await together[i]!.params.read(), await alone[i]!.params.read()];
+      for (const name in theirs) close(mine[name]!.data, theirs[name]!.data);
+      const slots = [await together[i]!.slots.read(), await alone[i]!.slots.read()];
+      for (const name in slots[1]) close(slots[0]![name]!.data, slots[1]![name]!.data);
+    }
+  });
+
+  it('shares the variables with functions of one member, both ways', async () => {
+    const all = members();
+    const together = stacked(all, executor);
+    const alone = compile(
+      ({ params }: Record<'params', TensorRecord>) => ({
+        state: { params: { ...params, b: tf.zerosLike(params['b']!) } },
+        outputs: { b: params['b']! },
+      }),
+      { name: 'test/reset', state: { params: all[1]!.params }, executor },
+    );
+    await together(join(batches[0]!));
+    const before = (await all[1]!.params.read())['b']!;
+    expect((await alone({}))['b']!.data).toEqual(before.data);
+    expect(before.data).not.toEqual(initial[1]!.b.data);
+    expect(Math.max(...(await all[1]!.params.read())['b']!.data.map(Math.abs))).toBe(0);
+    const others = (await all[0]!.params.read())['b']!;
+    await together(join(batches[1]!));
+    const moved = (await all[1]!.params.read())['b']!.data;
+    expect(Math.max(...moved.map(Math.abs))).toBeLessThan(0.021); // from zero, by a step of Adam at rate 0.02
+    expect(Math.max(...moved.map(Math.abs))).toBeGreaterThan(0);
+    expect((await all[0]!.params.read())['b']!.data).not.toEqual(others.data);
+  });
+
+  it('leaves the members as they were whose state is refused', async () => {
+    const all = members();
+    const together = stacked(all, executor, (member) => member !== 1);
+    await together(join(batches[0]!));
+    await together(join(batches[1]!));
+    expect((await all[1]!.params.read())['w']).toEqual(initial[1]!.w);
+    const reference = members();
+    const plain = stacked(reference, executor);
+    await plain(join(batches[0]!));
+    await plain(join(batches[1]!));
+    for (const i of [0, 2]) {
+      expect((await all[i]!.params.read())['w']).toEqual((await reference[i]!.params.read())['w']);
+    }
+  });
+});
+
+describe('compileStacked', () => {
+  it('computes operations without a rule member by member', async () => {
+    const group = stackVariables(Array.from({ length: 2 }, () => variables({ z: random(1) })));
+    const sorted = compileStacked(
+      (_: Record<'g', TensorRecord>, { x }) => ({ outputs: { y: tf.cumsum(x!, 0), top: tf.topk(x!, 2).values } }),
+      { name: 'test/odd', state: { g: group }, executor: 'onnx' },
+    );
+    const { y, top } = await sorted({ x: ndarray(Float32Array.of(1, 2, 3, 6, 5, 4), [2, 3]) });
+    expect(y).toEqual({ data: Float32Array.of(1, 3, 6, 6, 11, 15), shape: [2, 3] });
+    expect(top).toEqual({ data: Float32Array.of(3, 2, 6, 5), shape: [2, 2] });
+  });
+
+  it('says what it wants', async () => {
+    const group = { g: stackVariables([variables({ z: random(1) }), variables({ z: random(1) })]) };
+    const f = compileStacked((_: Record<'g', TensorRecord>, { x }) => ({ outputs: { x: x! } }), {
+      name: 'f',
+      state: group,
+    });
+    await expect(f({ x: random(3, 2) })).rejects.toThrow(
+      /x of shape \[2, \.\.\.\], one part for each member, got \[3,2\]/,
+    );
+    expect(() => stackVariables([])).toThrow(/at least one member/);
+    expect(() => stackVariables([variables({ z: random(1) }), variables({ z: random(2) })])).toThrow(
+      /z float32 \[1\], got z float32 \[2\]/,
+    );
+    expect(() => compileStacked(step as never, { name: 'f', state: { g: variables({}) as never } })).toThrow(
+      /state\.g made by stackVariables/,
+    );
+  });
+});

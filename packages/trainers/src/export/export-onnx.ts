@@ -1,0 +1,93 @@
+import { type AgentId, checkOptions, fail, show } from '@coplay/core';
+import * as tensor from '@coplay/tensor';
+import { z } from 'zod';
+import type { PpoAgent } from '../ppo';
+import { type PolicyFunction, policyFunction } from './policy-function';
+
+/** Options of {@link exportOnnx} for an agent. */
+export interface PolicyExportOptions {
+  /** The seat that it plays in, whose view the policy takes. Default: the agent's own */
+  readonly id?: AgentId;
+  /** Whether the critic's value is an output too; not for a central critic, which sees what an agent doesn't. Default false */
+  readonly value?: boolean;
+  /** Further text by key, for whoever reads the file. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+const schema = z.strictObject({
+  id: z.string().optional(),
+  value: z.boolean().default(false),
+  metadata: z.record(z.string(), z.string()).default({}),
+});
+
+/**
+ * Writes the policy of an agent, with its parameters of the moment, as a standard ONNX file; or a function, as `exportOnnx` of
+ * `@coplay/tensor` does.
+ *
+ * An agent's file takes what the agent sees, as the game writes it: the fields of the observation by name, `mask` and, where the agent
+ * reads or has them, `previousActions` and `state`; any number of rows. Encoding is part of the graph. Out come `logProbs` [batch, K] and,
+ * recurrent, `nextState`. Names of actions, the game and its options are in the file's metadata.
+ *
+ * @param file  path of the file; an older one is replaced, at once or not at all
+ * @throws CoplayError for an agent without parameters yet, unknown options, or if the file can't be written
+ */
+export function exportOnnx(agent: PpoAgent, file: string, options?: PolicyExportOptions): Promise<tensor.OnnxFile>;
+export function exportOnnx<
+  Key extends string = never,
+  Inputs extends tensor.TensorTree = tensor.TensorRecord,
+  Outputs extends tensor.TensorTree = tensor.TensorRecord,
+>(
+  fn: tensor.StepFunction<Key, Inputs, Outputs>,
+  file: string,
+  options: tensor.OnnxOptions<Key>,
+): Promise<tensor.OnnxFile>;
+export async function exportOnnx(
+  what: PpoAgent | tensor.StepFunction,
+  file: string,
+  options: PolicyExportOptions | tensor.OnnxOptions = {},
+): Promise<tensor.OnnxFile> {
+  if (typeof what === 'function') return tensor.exportOnnx(what, file, options as tensor.OnnxOptions);
+  const policy = await policyOf(what, options as PolicyExportOptions);
+  return tensor.exportOnnx(policy.fn, file, policy.options);
+}
+
+/** The bytes of the file that {@link exportOnnx} would write, for browsers and for whoever keeps them elsewhere. */
+export function toOnnx(agent: PpoAgent, options?: PolicyExportOptions): Promise<Uint8Array>;
+export function toOnnx<
+  Key extends string = never,
+  Inputs extends tensor.TensorTree = tensor.TensorRecord,
+  Outputs extends tensor.TensorTree = tensor.TensorRecord,
+>(fn: tensor.StepFunction<Key, Inputs, Outputs>, options: tensor.OnnxOptions<Key>): Promise<Uint8Array>;
+export async function toOnnx(
+  what: PpoAgent | tensor.StepFunction,
+  options: PolicyExportOptions | tensor.OnnxOptions = {},
+): Promise<Uint8Array> {
+  if (typeof what === 'function') return tensor.toOnnx(what, options as tensor.OnnxOptions);
+  const policy = await policyOf(what, options as PolicyExportOptions);
+  return tensor.toOnnx(policy.fn, policy.options);
+}
+
+async function policyOf(agent: PpoAgent, given: PolicyExportOptions): Promise<PolicyFunction> {
+  const learner = agent?.learner;
+  if (learner?.setup?.net === undefined) {
+    fail(
+      'exportOnnx',
+      'an agent of ppoAgent() or sharedPpoAgents(), or a function',
+      show(agent),
+      'Give the agent that was trained.',
+    );
+  }
+  const { id = agent.id, value, metadata } = checkOptions('exportOnnx', schema, given);
+  const { game, critic } = learner.setup;
+  const seat = game.agents.indexOf(id);
+  if (seat < 0) {
+    const ids = `an id of ${game.name}: ${game.agents.join(', ')}`;
+    fail('exportOnnx: option id', ids, show(id), 'Take it from game.agents.');
+  }
+  if (value && critic === 'joint') {
+    const remedy = 'Leave value out: acting needs no critic.';
+    fail('exportOnnx: option value', "a critic that reads the agent's own view", 'a joint one', remedy);
+  }
+  const { fn, options } = await policyFunction(learner, seat, value);
+  return { fn, options: { ...options, metadata: { ...options.metadata, ...metadata } } };
+}

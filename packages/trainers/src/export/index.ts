@@ -1,0 +1,1 @@
+export { exportOnnx, type PolicyExportOptions, toOnnx } from './export-onnx';

@@ -1,0 +1,140 @@
+import { createValueNorm, type Game, type ObservationField, type SavedState } from '@coplay/core';
+import type { InputOptions } from '@coplay/models';
+import { type OnnxInput, type OnnxOptions, type StepFunction, type TensorRecord, tf, variables } from '@coplay/tensor';
+import type { PpoLearner } from '../ppo';
+import { encodeTensors, type SeenTensors } from './encode';
+
+/** An agent's policy as a function that can be exported, with all that the file says about it. */
+export interface PolicyFunction {
+  readonly fn: StepFunction<'params'>;
+  readonly options: OnnxOptions<'params'>;
+}
+
+/** Names of inputs that aren't fields of the observation. */
+const OWN_NAMES = [
+  'mask',
+  'previousActions',
+  'state',
+  'criticState',
+  'logProbs',
+  'nextState',
+  'value',
+  'nextCriticState',
+];
+
+/** A field whose name is one of ours is called `observation/NAME`. */
+function nameOf(field: string): string {
+  return OWN_NAMES.includes(field) ? `observation/${field}` : field;
+}
+
+/**
+ * The policy of a PPO learner from what an agent sees to log-probabilities, encoding included.
+ *
+ * @param seat      whose view it is
+ * @param withValue whether the critic's value comes out too, in the unit of returns
+ */
+export async function policyFunction(learner: PpoLearner, seat: number, withValue: boolean): Promise<PolicyFunction> {
+  const { game, inputs, net, config } = learner.setup;
+  const params = variables(await learner.parameters());
+  const scale = withValue ? await valueScale(learner) : undefined;
+  const fields = inputs.fields ?? Object.keys(game.observation);
+  const fn: StepFunction<'params'> = (state, given) => {
+    const mask = given['mask'] as tf.Tensor2D;
+    const seen: SeenTensors = {
+      fields: Object.fromEntries(fields.map((field) => [field, given[nameOf(field)]])),
+      mask,
+      ...(inputs.previousActions ? { previousActions: given['previousActions'] as tf.Tensor2D } : {}),
+    };
+    const encoded = encodeTensors(game, inputs, seat, seen);
+    const { logProbs, state: next } = net.act(state.params, encoded, mask, given['state'] as tf.Tensor2D | undefined);
+    const outputs: TensorRecord = next ? { logProbs, nextState: next } : { logProbs };
+    return {
+      outputs: scale ? { ...outputs, ...criticOutputs(learner, state.params, encoded, given, scale) } : outputs,
+    };
+  };
+  const options: OnnxOptions<'params'> = {
+    name: 'policy',
+    state: { params },
+    inputs: inputsOf(game, inputs, fields, net.stateSize, withValue),
+    outputs: outputsOf(net.stateSize > 0, withValue),
+    description: `The policy of ${game.agents[seat]} in ${game.name}: from what it sees to log-probabilities of its actions.`,
+    metadata: {
+      'coplay.game': game.name,
+      'coplay.game.options': JSON.stringify(game.options),
+      'coplay.agent': game.agents[seat],
+      'coplay.agents': JSON.stringify(game.agents),
+      'coplay.actions': JSON.stringify(game.actionNames),
+      'coplay.config': JSON.stringify(config),
+      'coplay.updates': String(learner.updates),
+    },
+  };
+  return { fn, options };
+}
+
+interface Scale {
+  readonly mean: number;
+  readonly deviation: number;
+}
+
+/** What turns the critic's numbers into returns. */
+async function valueScale(learner: PpoLearner): Promise<Scale> {
+  if (!learner.setup.options.normaliseValues) return { mean: 0, deviation: 1 };
+  const norm = createValueNorm();
+  norm.restore((await learner.state())['valueNorm'] as SavedState);
+  return { mean: norm.mean, deviation: Math.sqrt(norm.variance) };
+}
+
+/** The critic's value [B] of what is seen, and its next state where it's recurrent. */
+function criticOutputs(
+  { setup: { net } }: PpoLearner,
+  params: TensorRecord,
+  encoded: TensorRecord,
+  given: TensorRecord,
+  { mean, deviation }: Scale,
+): TensorRecord {
+  const state = given['criticState'] as tf.Tensor2D | undefined;
+  const memory = state ? { state, isFirst: tf.zeros([state.shape[0], 1]) as tf.Tensor2D } : {};
+  const { values, states } = net.value(params, { inputs: encoded, ...memory });
+  const value = deviation === 1 && mean === 0 ? values : tf.add(tf.mul(values, deviation), mean);
+  return states ? { value, nextCriticState: tf.reshape(states, [-1, net.stateSize]) } : { value };
+}
+
+function inputsOf(
+  game: Game,
+  { previousActions }: InputOptions,
+  fields: readonly string[],
+  stateSize: number,
+  withValue: boolean,
+): Record<string, OnnxInput> {
+  const given: Record<string, OnnxInput> = {};
+  for (const field of fields) given[nameOf(field)] = fieldInput(field, game.observation[field]);
+  given['mask'] = { shape: ['batch', game.actions], dtype: 'uint8', meaning: '1 where an action is legal, else 0' };
+  if (previousActions) {
+    const meaning =
+      'what each agent did in the step before, in the order of coplay.agents; -1 in the first step and for those who left';
+    given['previousActions'] = { shape: ['batch', game.agents.length], dtype: 'int32', meaning };
+  }
+  if (stateSize > 0) {
+    const meaning = 'nextState of the step before; zeros where an episode begins';
+    given['state'] = { shape: ['batch', stateSize], meaning };
+    if (withValue) given['criticState'] = { shape: ['batch', stateSize], meaning: meaning.replace('S', 'CriticS') };
+  }
+  return given;
+}
+
+/** A field as the game writes it. Kinds of numbers that the file can't take come as float32. */
+function fieldInput(field: string, { shape, dtype, channels }: ObservationField): OnnxInput {
+  const kind = dtype === 'uint8' || dtype === 'int32' ? dtype : 'float32';
+  const last = channels ? `; the last axis is ${channels.join(', ')}` : '';
+  return { shape: ['batch', ...shape], dtype: kind, meaning: `the observation's field ${field}${last}` };
+}
+
+function outputsOf(isRecurrent: boolean, withValue: boolean): Record<string, string> {
+  const logProbs =
+    'natural logarithms of the probabilities of actions, in the order of coplay.actions; about -1e9 where illegal';
+  const outputs: Record<string, string> = { logProbs };
+  if (isRecurrent) outputs['nextState'] = 'to be fed as state in the next step';
+  if (withValue) outputs['value'] = "the critic's estimate of the discounted return";
+  if (withValue && isRecurrent) outputs['nextCriticState'] = 'to be fed as criticState in the next step';
+  return outputs;
+}
