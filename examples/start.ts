@@ -23,7 +23,7 @@ import {
   writeFigure,
 } from '@coplay/diagnostics';
 import { recordEpisode, renderReplay, stagHunt } from '@coplay/envs';
-import { useBackend } from '@coplay/tensor';
+import { executorInfo } from '@coplay/tensor';
 import { interruptSignal, ppoAgent, ppoPresets, type SelfPlay, selfPlay } from '@coplay/trainers';
 
 const isQuick = process.env['COPLAY_QUICK'] === '1';
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
     checkpointEvery: 5, // a few seconds are lost to a kill at most
     log: [progress(), jsonLines(directory), csv(directory), tensorboard(directory)],
   });
-  console.log(`Tensors are computed by ${(await useBackend('auto')).reason}.\nFiles go to ${directory}/`);
+  console.log(`Compiled functions run on ${(await executorInfo()).reason}.\nFiles go to ${directory}/`);
   if (resumed !== undefined && !(await run.resume())) {
     console.log(`There is no checkpoint in ${directory} yet: this run begins at step 0.`);
   }

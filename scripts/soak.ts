@@ -6,12 +6,13 @@
  */
 import { parseArgs } from 'node:util';
 import { stagHunt } from '@coplay/envs';
-import { tf, useBackend } from '@coplay/tensor';
+import { executorInfo, tf, useBackend } from '@coplay/tensor';
 import { interruptSignal, pastSelves, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
 const milliseconds = Number(values.minutes) * 60_000;
-console.log(`${(await useBackend('auto')).reason}; ${values.minutes} minutes`);
+await useBackend('auto'); // tensors are counted
+console.log(`${(await executorInfo()).reason}; ${values.minutes} minutes`);
 
 const game = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
 const ppo = ppoPresets.stagHunt;

@@ -1,9 +1,9 @@
-import type { Agent, Experience, Game } from '@coplay/core';
-import { type Curve, learningCurves, mean } from '@coplay/diagnostics';
+import type { Agent, Game } from '@coplay/core';
+import { type Curve, learningCurves } from '@coplay/diagnostics';
 import { cartPole, catchGame } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { type PpoOptions, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
-import type { Context, Experiment, SeedPlace } from '../bench/harness';
+import { type Context, type Experiment, recentEpisodes, type SeedPlace } from '../bench/harness';
 
 /** A game for one agent, how it's learned, and when it counts as learned. */
 interface Task {
@@ -99,28 +99,6 @@ async function train({ game, ppo, envSteps, goal }: Task, seed: number, place: S
   const evaluated = (await run.evaluate({ episodes: 200 })).mean;
   run.dispose();
   return { stepsToGoal, last20: recent.mean(), best20, evaluated, curve, seconds };
-}
-
-/** The returns of the last `count` episodes of a game for one agent, in the order in which they ended. */
-function recentEpisodes(count: number) {
-  const returns: number[] = [];
-  let running: Float64Array | undefined;
-  return {
-    add({ envs, steps, rewards, ended }: Experience) {
-      running ??= new Float64Array(envs);
-      for (let t = 0; t < steps; t++) {
-        for (let e = 0; e < envs; e++) {
-          running[e] += rewards[e * steps + t];
-          if (ended[e * steps + t] === 0) continue;
-          returns.push(running[e]);
-          running[e] = 0;
-        }
-      }
-      returns.splice(0, returns.length - count);
-    },
-    isFull: () => returns.length === count,
-    mean: () => mean(returns),
-  };
 }
 
 async function show(context: Context, task: Task, results: readonly SeedResult[]): Promise<void> {

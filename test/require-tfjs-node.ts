@@ -6,7 +6,7 @@ export async function setup(): Promise<void> {
     await useBackend('tensorflow');
   } catch (error) {
     throw new Error(
-      'tfjs-node is not there. Install it: npm i --no-save @tensorflow/tfjs-node@4.22.0, or npm run setup:tfjs-node.',
+      'tfjs-node is not there. Install it: npm i --no-save --ignore-scripts=false @tensorflow/tfjs-node@4.22.0, or npm run setup:tfjs-node.',
       {
         cause: error,
       },

@@ -44,11 +44,20 @@ function drawOne(draw: Draw, seed: number): NDArray {
   const u = Float64Array.from({ length: sizeOf(draw.shape) }, (_, i) => uniform(seed, i));
   switch (draw.kind) {
     case 'uniform':
-      return ndarray(Float32Array.from(u, (x) => draw.offset + draw.scale * (2 * x - 1)), draw.shape);
+      return ndarray(
+        Float32Array.from(u, (x) => draw.offset + draw.scale * (2 * x - 1)),
+        draw.shape,
+      );
     case 'gumbel':
-      return ndarray(Float32Array.from(u, (x) => -Math.log(-Math.log(x))), draw.shape);
+      return ndarray(
+        Float32Array.from(u, (x) => -Math.log(-Math.log(x))),
+        draw.shape,
+      );
     case 'index':
-      return ndarray(Int32Array.from(u, (x) => Math.floor(x * draw.below)), draw.shape);
+      return ndarray(
+        Int32Array.from(u, (x) => Math.floor(x * draw.below)),
+        draw.shape,
+      );
   }
 }
 

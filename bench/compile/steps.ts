@@ -50,7 +50,10 @@ function torso(p: TensorRecord, x: tf.Tensor): tf.Tensor {
 }
 
 /** Clipped surrogate, value and entropy loss (Schulman et al. 2017, eq. 9). */
-function ppoLoss(p: TensorRecord, { observations, actions, advantages, returns, oldLogProbs }: TensorRecord): tf.Tensor {
+function ppoLoss(
+  p: TensorRecord,
+  { observations, actions, advantages, returns, oldLogProbs }: TensorRecord,
+): tf.Tensor {
   const features = torso(p, observations);
   const logProbs = tf.logSoftmax(dense(features, p['wp'], p['bp']));
   const values = tf.squeeze(dense(features, p['wv'], p['bv']), [1]);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Experiment } from './experiment';
 
@@ -7,6 +8,8 @@ export interface Settings {
   readonly seeds: number;
   readonly isResume: boolean;
   readonly withPython: boolean;
+  /** Folders given with --peer: checkouts of peers that no registry has. */
+  readonly peerFolders: readonly string[];
   /** Given with --out. */
   readonly out: string | undefined;
   /** The experiment's own options. */
@@ -25,18 +28,19 @@ export const SHARED_OPTIONS = [
   '--resume        go on where it was broken off: finished seeds are not done again',
   '--out DIR       where raw data, table and figure go (default: runs/)',
   '--peer python   with the peers in Python, where they are installed',
+  '--peer DIR      with the peer in this checkout too, where an experiment has such a peer',
 ];
 
 /** Reads the arguments behind the experiment's name. @throws UsageError */
 export function readSettings(experiment: Experiment, args: readonly string[]): Settings {
   const own = experiment.options ?? {};
   const values = parse(experiment, args);
-  const peer = values['peer'];
-  if (peer !== undefined && peer !== 'python') throw new UsageError(`--peer: expected python, got ${peer}`);
+  const peers = (values['peer'] ?? []) as string[];
   return {
     isQuick: values['quick'] === true,
     isResume: values['resume'] === true,
-    withPython: peer === 'python',
+    withPython: peers.includes('python'),
+    peerFolders: peers.filter((peer) => peer !== 'python').map(checkFolder),
     seeds: readSeeds(values['seeds'], values['quick'] === true ? Math.min(2, experiment.seeds) : experiment.seeds),
     out: values['out'] as string | undefined,
     options: Object.fromEntries(
@@ -45,11 +49,15 @@ export function readSettings(experiment: Experiment, args: readonly string[]): S
   };
 }
 
-function parse(experiment: Experiment, args: readonly string[]): Record<string, string | boolean | undefined> {
+function parse(
+  experiment: Experiment,
+  args: readonly string[],
+): Record<string, string | boolean | (string | boolean)[] | undefined> {
   const text = { type: 'string' } as const;
+  const texts = { type: 'string', multiple: true } as const;
   const flag = { type: 'boolean' } as const;
   const own = Object.keys(experiment.options ?? {}).map((name) => [name, text] as const);
-  const options = { quick: flag, resume: flag, seeds: text, out: text, peer: text, ...Object.fromEntries(own) };
+  const options = { quick: flag, resume: flag, seeds: text, out: text, peer: texts, ...Object.fromEntries(own) };
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
@@ -58,7 +66,12 @@ function parse(experiment: Experiment, args: readonly string[]): Record<string, 
   }
 }
 
-function readSeeds(given: string | boolean | undefined, byDefault: number): number {
+function checkFolder(path: string): string {
+  if (!existsSync(path)) throw new UsageError(`--peer: expected python, or the folder of a checkout, got ${path}`);
+  return path;
+}
+
+function readSeeds(given: unknown, byDefault: number): number {
   if (given === undefined) return byDefault;
   const seeds = Number(given);
   if (!Number.isInteger(seeds) || seeds < 1)

@@ -16,7 +16,7 @@ export interface Workspace {
 
 /** Makes the context of one run of an experiment, whose files go to `directory`. */
 export function createWorkspace(experiment: Experiment, settings: Settings, directory: string): Workspace {
-  const { isQuick, isResume, options, withPython } = settings;
+  const { isQuick, isResume, options, withPython, peerFolders } = settings;
   const rawDirectory = join(directory, 'raw');
   if (!isResume) setAside(rawDirectory);
   const sections: string[] = [];
@@ -28,6 +28,7 @@ export function createWorkspace(experiment: Experiment, settings: Settings, dire
     seeds,
     options,
     withPython,
+    peerFolders,
     directory,
     say,
     seedLoop: createSeedLoop({

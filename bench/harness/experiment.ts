@@ -31,8 +31,8 @@ export type Bar = { readonly what: string } & ({ readonly atLeast: number } | { 
 export interface Outcome {
   /** Every figure worth keeping, as JSON. */
   readonly figures: Readonly<Record<string, unknown>>;
-  /** The value for each bar. */
-  readonly bars: Readonly<Record<string, number>>;
+  /** The value for each bar; null, which isn't judged, where what it compares with isn't there, such as a peer. */
+  readonly bars: Readonly<Record<string, number | null>>;
 }
 
 /** What an experiment is given. */
@@ -45,6 +45,8 @@ export interface Context {
   readonly options: Readonly<Record<string, string>>;
   /** Whether peers in Python are asked for. */
   readonly withPython: boolean;
+  /** Checkouts of peers, given with --peer. */
+  readonly peerFolders: readonly string[];
   /** Where its files go. */
   readonly directory: string;
   /** A line for whoever waits (stderr). */

@@ -1,4 +1,5 @@
 export type { Context, Experiment, SeedPlace } from './experiment';
 export { main } from './main';
 export { findPython, runPython } from './python';
+export { recentEpisodes } from './recent-episodes';
 export { cpuClock, timeInTurns } from './timing';

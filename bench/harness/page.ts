@@ -7,7 +7,7 @@ export function barRows(bars: Readonly<Record<string, JudgedBar>>): TableRow[] {
     bar: name,
     what,
     value: value ?? Number.NaN,
-    must: `${must} ${bar.toLocaleString('en-US')}`,
+    must: `${must} ${bar.toLocaleString('en-US', { maximumSignificantDigits: 6 })}`,
     holds: ok === null ? 'not judged' : ok ? 'yes' : 'no',
   }));
 }

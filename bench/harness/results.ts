@@ -10,7 +10,7 @@ export interface JudgedBar {
   readonly bar: number;
   /** Whether value is to be at least or at most the bar. */
   readonly must: 'at least' | 'at most';
-  /** null with --quick, where nothing is judged. */
+  /** null where it isn't judged: with --quick, or without what it compares with. */
   readonly ok: boolean | null;
   readonly what: string;
 }
@@ -63,14 +63,15 @@ function judge({ name, bars }: Experiment, outcome: Outcome, isQuick: boolean): 
 }
 
 /** What is not measured, or not a number, doesn't hold. */
-function judgeBar(bar: Bar, value = Number.NaN, isQuick: boolean): JudgedBar {
+function judgeBar(bar: Bar, given: number | null | undefined, isQuick: boolean): JudgedBar {
+  const value = given ?? Number.NaN;
   const [limit, must] = 'atLeast' in bar ? ([bar.atLeast, 'at least'] as const) : ([bar.atMost, 'at most'] as const);
   const holds = must === 'at least' ? value >= limit : value <= limit;
   return {
     value: Number.isFinite(value) ? value : null,
     bar: limit,
     must,
-    ok: isQuick ? null : holds && Number.isFinite(value),
+    ok: isQuick || given === null ? null : holds && Number.isFinite(value),
     what: bar.what,
   };
 }

@@ -2,8 +2,9 @@
 
 A request and its reply are a line of JSON each:
   {"do": "load", "steps": {NAME: {"params": ..., "inputs": ...}}}   the version
-  {"do": "losses", "step": NAME, "mode": MODE}                      the values of four runs from fresh parameters
+  {"do": "losses", "step": NAME, "mode": MODE, "runs": N}           the values of N runs from fresh parameters
   {"do": "time", "step": NAME, "mode": MODE, "runs": N}             milliseconds of each of N runs
+  {"do": "forget", "step": NAME, "mode": MODE}                      frees what is kept for timing
 A request that fails is answered by {"error": ...}.
 """
 
@@ -59,6 +60,11 @@ def timed(run, runs):
     return milliseconds
 
 
+def value_of(result):
+    """A loss as it is, of an array the mean square."""
+    return result if isinstance(result, float) else float(np.mean(np.square(result)))
+
+
 def serve(version, make):
     """Answers requests until standard input ends.
 
@@ -76,8 +82,11 @@ def serve(version, make):
             return {"version": version}
         if request["do"] == "losses":
             run = fresh(request)
-            return {"losses": [float(np.mean(np.square(run())) if request["step"] == "act" else run()) for _ in range(4)]}
+            return {"losses": [value_of(run()) for _ in range(request["runs"])]}
         key = (request["step"], request["mode"])
+        if request["do"] == "forget":
+            runners.pop(key, None)
+            return {}
         if key not in runners:
             runners[key] = fresh(request)
         return {"milliseconds": timed(runners[key], request["runs"])}

@@ -1,7 +1,8 @@
 /** The script of the test's page: it offers {@link Page} to the test. */
-import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
+
 import { CoplayError } from '@coplay/core';
 import { tf, useBackend, useOnnxWeb } from '@coplay/tensor';
+import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import * as ort from 'onnxruntime-web/wasm';
 import { refusedOf, unknownOperator } from './operators';
 import { kernels, sharedState, train } from './work';
@@ -15,7 +16,7 @@ export const page = {
   refused: () => refusedOf(ort),
   /** The same for an operator that doesn't exist. */
   refusedUnknown: () => refusedOf(ort, unknownOperator),
-  isIsolated: () => self.crossOriginIsolated,
+  isIsolated: () => (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated,
   /** Compiled functions run on onnxruntime-web from here on. */
   async useOnnx(options: Parameters<typeof useOnnxWeb>[1]): Promise<string> {
     try {

@@ -1,11 +1,9 @@
-import { createGenerator, type LogEntry, type NamedArrays, ndarray, type SavedState, sizeOf } from '@coplay/core';
+/** Work that Node and a page do alike; what comes out can be written as JSON and compared. */
+import { type LogEntry, type NamedArrays, ndarray, type SavedState, sizeOf } from '@coplay/core';
 import { stagHunt } from '@coplay/envs';
 import { compile, tf, variables } from '@coplay/tensor';
 import { ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
 import { gridValues, type KernelCase, kernelCases } from '../../packages/tensor/test/kernel-cases';
-
-/** Work that Node and a page do alike: what comes out can be written as JSON and compared. */
-export const work = { kernels, sharedState, train };
 
 /** What a kernel gave: its numbers, or the error. */
 export interface KernelResult {
@@ -78,56 +76,54 @@ export async function sharedState(): Promise<number[]> {
 
 /** What {@link train} tells. */
 export interface Trained {
-  /** Parameters of every learner before the first update and after each of the first two, by name. */
+  /** Parameters of every learner before the first update and after it, by name. */
   readonly params: readonly Record<string, number[]>[];
-  /** What was done in the first two rollouts: every action. */
-  readonly actions: readonly (readonly number[])[];
+  /** Every action of the first rollout. */
+  readonly actions: readonly number[];
   /** Logged after each update. */
   readonly metrics: readonly Record<string, number>[];
-  /** Environment steps per second of the updates after the second (compilation lies before). */
+  /** Environment steps per second of the updates after the first, in which everything is compiled. */
   readonly stepsPerSecond: number;
 }
 
 /** Settings of {@link train}. */
 export interface TrainSettings {
+  /** At least 2. */
   readonly updates: number;
   readonly executor: 'auto' | 'eager';
 }
 
-/** Self-play on the 4x4 stag hunt with the settings of `npm start`, seed 1. */
+/** The first updates of self-play on the 4x4 stag hunt with the settings of `npm start`, seed 1. */
 export async function train({ updates, executor }: TrainSettings): Promise<Trained> {
   const game = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
   const entries: LogEntry[] = [];
-  const actions: number[][] = [];
-  let stop = new AbortController();
+  const actions: number[] = [];
+  let controller = new AbortController();
+  let until = 1;
   const run = selfPlay({
     game,
     agents: game.agents.map((id) => ppoAgent({ game, id, ppo: ppoPresets.stagHunt, executor })),
     seed: 1,
     log: [{ start: () => undefined, write: (entry) => entries.push(entry), close: () => undefined }],
     onRollout: ({ actions: taken }, { update }) => {
-      if (update > STOPS) return;
-      actions.push([...taken]);
-      stop.abort();
+      if (update === 1) actions.push(...taken);
+      if (update === until) controller.abort();
     },
   });
-  const envSteps = updates * 32 * 32;
+  // However few updates are made, schedules are those of the whole training.
+  const envSteps = 150_000;
   const params = [paramsOf(await run.state())];
-  for (let i = 0; i < STOPS; i++) {
-    stop = new AbortController();
-    await run.train({ envSteps, signal: stop.signal });
-    params.push(paramsOf(await run.state()));
-  }
-  const start = performance.now();
-  const before = run.envSteps;
-  await run.train({ envSteps });
+  await run.train({ envSteps, signal: controller.signal });
+  params.push(paramsOf(await run.state()));
+
+  controller = new AbortController();
+  until = updates;
+  const [start, before] = [performance.now(), run.envSteps];
+  await run.train({ envSteps, signal: controller.signal });
   const stepsPerSecond = (1000 * (run.envSteps - before)) / (performance.now() - start);
   run.dispose();
   return { params, actions, metrics: entries.map(({ metrics }) => ({ ...metrics })), stepsPerSecond };
 }
-
-/** Updates after which parameters are looked at. */
-const STOPS = 2;
 
 function paramsOf(state: SavedState): Record<string, number[]> {
   const learners = state['learners'] as Record<string, { params: NamedArrays }>;

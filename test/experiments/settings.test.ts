@@ -39,6 +39,7 @@ describe('readSettings', () => {
       isQuick: false,
       isResume: false,
       withPython: false,
+      peerFolders: [],
       seeds: 3,
       out: undefined,
       options: { factor: '1' },
@@ -55,7 +56,9 @@ describe('readSettings', () => {
     expect(() => readSettings(toy, ['more'])).toThrow(/more/);
     expect(() => readSettings(toy, ['--seeds', '0'])).toThrow('--seeds: expected a number of at least 1, got 0');
     expect(() => readSettings(toy, ['--seeds', 'x'])).toThrow(/got x/);
-    expect(() => readSettings(toy, ['--peer', 'ruby'])).toThrow('--peer: expected python, got ruby');
+    expect(() => readSettings(toy, ['--peer', 'ruby'])).toThrow(
+      '--peer: expected python, or the folder of a checkout, got ruby',
+    );
   });
 });
 

@@ -55,8 +55,12 @@ class SeatedAgents implements Rollout {
 
   async step(): Promise<readonly AgentOutput[]> {
     const { env, agents } = this;
-    const outputs: AgentOutput[] = [];
-    for (let seat = 0; seat < agents.length; seat++) outputs.push(await this.ask(seat));
+    // All are asked at once, so that networks of one kind can answer in one batch; of failures, the first seat's is told.
+    const answers = await Promise.allSettled(agents.map((_, seat) => this.ask(seat)));
+    const outputs = answers.map((answer) => {
+      if (answer.status === 'rejected') throw answer.reason;
+      return answer.value;
+    });
     this.wasActive.set(env.active);
     env.step(this.actions);
     this.tell();

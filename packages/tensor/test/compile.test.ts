@@ -1,15 +1,29 @@
 import { CoplayError, type NamedArrays, ndarray } from '@coplay/core';
-import { adam, compile, type TensorRecord, tf, useBackend, valueAndGradients, variables } from '@coplay/tensor';
+import {
+  adam,
+  compile,
+  type TensorRecord,
+  tf,
+  useBackend,
+  useExecutor,
+  valueAndGradients,
+  variables,
+} from '@coplay/tensor';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { loadableBackends } from './backends';
+import { onnx } from './onnx-runtime';
 
 type Groups = Record<'params', TensorRecord>;
 
 const scalar = (value: number) => ndarray(Float32Array.of(value), []);
 
-describe.each(await loadableBackends())('compile on %s', (backend) => {
+const eager = (await loadableBackends()).map((backend) => ({ backend, executor: 'eager' as const }));
+const compiled = onnx ? [{ backend: 'cpu' as const, executor: 'onnx' as const }] : [];
+
+describe.each([...compiled, ...eager])('compile, $executor, on $backend', ({ backend, executor }) => {
   beforeEach(async () => {
     await useBackend(backend);
+    await useExecutor(executor);
   });
 
   it('is a function from arrays to arrays', async () => {
@@ -110,6 +124,7 @@ describe.each(await loadableBackends())('compile on %s', (backend) => {
       }),
       { name: 'ppo/broken', state: { params } },
     );
+    params.tensors(); // eager calls keep them
     const before = tf.memory().numTensors;
     await expect(broken({ x: ndarray(new Float32Array(6), [2, 3]) })).rejects.toThrow(
       /^compiled function ppo\/broken: ./,

@@ -42,7 +42,7 @@ function expectClose(got: Arrays, expected: Arrays): void {
     const a = got[name]!;
     const b = expected[name]!;
     expect(a.shape).toEqual(b.shape);
-    const scale = b.data.reduce((max: number, value) => Math.max(max, Math.abs(Number(value))), 1);
+    const scale = [...b.data].reduce((max, value) => Math.max(max, Math.abs(Number(value))), 1);
     let worst = 0;
     b.data.forEach((value, i) => {
       worst = Math.max(worst, Math.abs(Number(value) - Number(a.data[i])) / scale);

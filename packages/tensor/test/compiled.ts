@@ -28,7 +28,7 @@ export async function run({ f, args }: Example, executor: 'onnx' | 'eager'): Pro
       const list = made instanceof tf.Tensor ? [made] : made;
       return { outputs: Object.fromEntries(list.map((y, i) => [`y${i}`, y])) };
     },
-    { name: 'example', executor },
+    { name: 'example', executor, threads: 1 },
   );
   try {
     return Object.values(await compiled(Object.fromEntries(args.map((x, i) => [`x${i}`, x]))));

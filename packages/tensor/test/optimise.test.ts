@@ -1,50 +1,18 @@
 import { type NamedArrays, ndarray } from '@coplay/core';
-import {
-  adam,
-  compile,
-  type Optimiser,
-  rmsProp,
-  sgd,
-  type TensorRecord,
-  tf,
-  useBackend,
-  variables,
-} from '@coplay/tensor';
+import { adam, adamW, laProp, type Optimiser, rmsProp, sgd, tf, useBackend } from '@coplay/tensor';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { loadableBackends } from './backends';
 import { expectNumbers } from './numbers';
-
-/** Parameters after each step of `gradients`, and the norms. */
-async function run(optimiser: Optimiser, initial: NamedArrays, gradients: NamedArrays[], learningRate: number) {
-  const [params, slots] = [variables(initial), variables(optimiser.init(initial))];
-  const step = compile(
-    (state: Record<'params' | 'slots', TensorRecord>, inputs) => {
-      const { rate, ...given } = inputs;
-      const next = optimiser.update(given, state.slots, state.params, rate as tf.Scalar);
-      return { state: { params: next.params, slots: next.slots }, outputs: { norm: next.gradientNorm } };
-    },
-    { name: 'step', state: { params, slots } },
-  );
-  const trace: { values: Record<string, number[]>; norm: number }[] = [];
-  for (const given of gradients) {
-    const { norm } = await step({ ...given, rate: ndarray(Float32Array.of(learningRate), []) });
-    const arrays = Object.entries(await params.read());
-    trace.push({
-      values: Object.fromEntries(arrays.map(([name, { data }]) => [name, [...data]])),
-      norm: norm!.data[0],
-    });
-  }
-  const left = await slots.read();
-  for (const part of [step, params, slots]) part.dispose();
-  return { trace, slots: left };
-}
+import { loadableMachines, runOptimiser } from './optimise-run';
 
 const vector = (...values: number[]) => ndarray(Float32Array.from(values));
 
-describe.each(await loadableBackends())('optimisers on %s', (backend) => {
+describe.each(await loadableMachines())('optimisers on $label', ({ backend, executor }) => {
   beforeEach(async () => {
     await useBackend(backend);
   });
+
+  const run = (optimiser: Optimiser, initial: NamedArrays, gradients: NamedArrays[], learningRate: number) =>
+    runOptimiser(optimiser, initial, gradients, learningRate, executor);
 
   it('adam: two steps by hand', async () => {
     // t 1: m = 0.05, v = 0.00025; unbiased 0.5 and 0.25: p = 1 - 0.1 x 0.5 / 0.5 = 0.9.
@@ -143,6 +111,9 @@ describe('options', () => {
     [() => adam({ beta1: 1 }), /adam: option beta1/],
     [() => adam({ epsilon: -1 }), /adam: option epsilon/],
     [() => adam({ weigthDecay: 0 } as object), /adam.*unknown option "weigthDecay"/],
+    [() => adamW({ weightDecay: -1 }), /adamW: option weightDecay/],
+    [() => laProp({ adaptiveClip: 0 }), /laProp: option adaptiveClip/],
+    [() => sgd({ nesterov: true }), /sgd: expected momentum with nesterov, got 0/],
     [() => sgd({ clipNorm: 0 }), /sgd: option clipNorm/],
     [() => rmsProp({ decay: Number.NaN }), /rmsProp: option decay/],
   ])('refuses %s', (make, message) => {

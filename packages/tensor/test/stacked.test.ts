@@ -2,9 +2,11 @@ import { createGenerator, type NamedArrays, ndarray } from '@coplay/core';
 import {
   adam,
   compile,
+  compileScan,
   compileStacked,
   logProbOf,
   maskedLogProbs,
+  type ScanInputs,
   type StepFunction,
   stackVariables,
   type TensorRecord,
@@ -187,4 +189,102 @@ describe('compileStacked', () => {
       /state\.g made by stackVariables/,
     );
   });
+});
+
+describe.each(['onnx', 'eager'] as const)('compileScan with %s', (executor) => {
+  const scanned: StepFunction<'params' | 'slots', ScanInputs> = (state, { each, shared }) => {
+    const rows = (name: string) => tf.gather(shared[name]!, each['rows'] as tf.Tensor1D);
+    return step(state, { x: rows('x'), mask: rows('mask'), actions: rows('actions'), rate: each['rate']! }, {});
+  };
+  const table = {
+    x: random(6, 4),
+    mask: ndarray(new Uint8Array(18).fill(1), [6, 3]),
+    actions: ndarray(Int32Array.of(0, 1, 2, 2, 1, 0)),
+  };
+  const rows = [Int32Array.of(0, 1, 2), Int32Array.of(5, 3, 1), Int32Array.of(2, 2, 4), Int32Array.of(0, 4, 5)];
+  const rates = Float32Array.of(0.01, 0.02, 0.03, 0.04);
+  const batchOf = (i: number, member = 0) => ({
+    x: gather(table.x, rows[(i + member) % 4]!),
+    mask: ndarray(new Uint8Array(9).fill(1), [3, 3]),
+    actions: ndarray(Int32Array.from(rows[(i + member) % 4]!, (row) => table.actions.data[row] as number)),
+    rate: ndarray(rates.slice(i, i + 1), []),
+  });
+
+  function gather({ data, shape }: NamedArrays[string], chosen: Int32Array) {
+    const parts = Array.from(chosen, (row) =>
+      Array.from((data as Float32Array).subarray(row * shape[1]!, (row + 1) * shape[1]!)),
+    );
+    return ndarray(Float32Array.from(parts.flat()), [chosen.length, shape[1]!]);
+  }
+
+  it('does in one call what S calls do', async () => {
+    const [alone, scan] = [members()[0]!, members()[0]!];
+    const single = compile(step, { name: 'test/single', state: alone, executor: 'eager' });
+    const all = compileScan(scanned, { name: 'test/scan', state: scan, executor });
+    const expected = [];
+    for (let i = 0; i < 4; i++) expected.push(await single(batchOf(i)));
+    const each = { rows: ndarray(Int32Array.from(rows.flatMap((r) => [...r])), [4, 3]), rate: ndarray(rates) };
+    const got = await all({ each, shared: table });
+    const joined = join(expected);
+    for (const name in joined) {
+      expect(got[name]!.shape).toEqual(joined[name]!.shape);
+      close(got[name]!.data, joined[name]!.data);
+    }
+    const [mine, theirs] = [await scan.params.read(), await alone.params.read()];
+    for (const name in theirs) close(mine[name]!.data, theirs[name]!.data);
+    expect((await scan.slots.read())['step']!.data[0]).toBe(4);
+  });
+
+  it('leaves everything as it was where one step is refused', async () => {
+    const scan = members()[0]!;
+    const all = compileScan(scanned, { name: 'test/scan', state: scan, executor, acceptState: () => false });
+    const each = { rows: ndarray(Int32Array.from(rows.flatMap((r) => [...r])), [4, 3]), rate: ndarray(rates) };
+    await all({ each, shared: table });
+    expect((await scan.params.read())['w']).toEqual(initial[0]!.w);
+    expect((await scan.slots.read())['step']!.data[0]).toBe(0);
+  });
+
+  it('repeats stacked members, each with its own rows', async () => {
+    const [alone, together] = [members(), members()];
+    const singles = alone.map((state) => compile(step, { name: 'test/single', state, executor: 'eager' }));
+    const all = compileStacked<'params' | 'slots', ScanInputs>(scanned, {
+      name: 'test/stacked-scan',
+      executor,
+      scan: true,
+      state: {
+        params: stackVariables(together.map(({ params }) => params)),
+        slots: stackVariables(
+          together.map(({ slots }) => slots),
+          'apart',
+        ),
+      },
+    });
+    const expected: NamedArrays[] = [];
+    for (let member = 0; member < MEMBERS; member++) {
+      const steps = [];
+      for (let i = 0; i < 4; i++) steps.push(await singles[member]!(batchOf(i, member)));
+      expected.push(join(steps));
+    }
+    const order = (member: number) => Array.from({ length: 4 }, (_, i) => [...rows[(i + member) % 4]!]).flat();
+    const each = {
+      rows: ndarray(Int32Array.from([0, 1, 2].flatMap(order)), [MEMBERS, 4, 3]),
+      rate: ndarray(Float32Array.from([0, 1, 2].flatMap(() => [...rates])), [MEMBERS, 4]),
+    };
+    const got = await all({ each, shared: join([table, table, table]) });
+    const joined = join(expected);
+    for (const name in joined) {
+      expect(got[name]!.shape).toEqual(joined[name]!.shape);
+      close(got[name]!.data, joined[name]!.data);
+    }
+    for (let i = 0; i < MEMBERS; i++) {
+      const [mine, theirs] = [await together[i]!.params.read(), await alone[i]!.params.read()];
+      for (const name in theirs) close(mine[name]!.data, theirs[name]!.data);
+    }
+  });
+});
+
+it('compileScan says what it wants', async () => {
+  const f = compileScan((_: never, { each }) => ({ outputs: { x: each['x']! } }), { name: 'f' });
+  await expect(f({ each: {}, shared: {} })).rejects.toThrow(/inputs\.each with arrays \[S, \.\.\.\]/);
+  await expect(f({ each: { x: random(2), y: random(3) }, shared: {} })).rejects.toThrow(/each\/y \[3\]/);
 });

@@ -95,7 +95,8 @@ export function compile<
   return callable(`compiled function ${name}`, start) as unknown as Compiled<Inputs, Outputs>;
 }
 
-function checkState(where: string, state: Readonly<Record<string, Variables>>): Record<string, VariableStore> {
+/** The variables of a function; refuses what isn't made by `variables`. */
+export function checkState(where: string, state: Readonly<Record<string, Variables>>): Record<string, VariableStore> {
   for (const [key, group] of Object.entries(state)) {
     if (group instanceof VariableStore) continue;
     fail(where, `state.${key} made by variables()`, show(group), 'Wrap the arrays: variables(arrays).');

@@ -23,6 +23,7 @@ export {
   threadChoices,
   useThreads,
 } from './onnx/threads';
+export { compileScan, type ScanInputs, type ScanOptions } from './scan';
 export {
   compileStacked,
   compileTogether,

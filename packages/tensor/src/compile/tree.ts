@@ -25,8 +25,10 @@ export function leavesOf<Leaf>(
     } else fail(where, `${leaf.root}${path ? `.${path}` : ''} to be ${leaf.kind}`, show(node), leaf.remedy);
   };
   walk(tree, '');
-  const twice = found.find(([path], i) => found.findIndex(([other]) => other === path) !== i);
-  if (twice) fail(where, 'one leaf for each path', `two named ${twice[0]}`, 'Rename one of them.');
+  if (new Set(found.map(([path]) => path)).size < found.length) {
+    const twice = found.find(([path], i) => found.findIndex(([other]) => other === path) !== i)!;
+    fail(where, 'one leaf for each path', `two named ${twice[0]}`, 'Rename one of them.');
+  }
   return found;
 }
 

@@ -1,4 +1,5 @@
 import { CoplayError, fail } from '@coplay/core';
+import { nodeModule } from '../compile/environment';
 
 let counter = 0;
 
@@ -9,7 +10,7 @@ let counter = 0;
  * @throws CoplayError if it can't be written; the old content is still there then
  */
 export async function writeFile(where: string, path: string, pieces: readonly Uint8Array[]): Promise<void> {
-  const fs = await import('node:fs/promises').catch(() =>
+  const fs = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises').catch(() =>
     fail(where, 'Node, to write a file', 'a browser', 'Take the bytes: await toOnnx(fn, options).'),
   );
   const temporary = `${path}.writing-${process.pid}-${counter++}`;

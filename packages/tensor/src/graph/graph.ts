@@ -28,6 +28,8 @@ export interface Node {
   readonly inputs: readonly (Value | undefined)[];
   readonly outputs: readonly Value[];
   readonly attributes: Attributes;
+  /** What a Scan repeats. Its nodes may read values of the graph around it, which passes don't see: loops are made last. */
+  readonly body?: Graph;
 }
 
 /** A value that has a name outside. */

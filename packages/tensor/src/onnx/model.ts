@@ -37,7 +37,7 @@ export function encodeModel(graph: Graph, info: ModelInfo): Uint8Array {
 /** The same in pieces, with the graph's constants as they lie in memory. */
 export function modelBytes(graph: Graph, info: ModelInfo): Bytes {
   const imports = [operatorSet('', OPSET)];
-  if (graph.nodes.some(({ domain }) => domain === 'com.microsoft')) imports.push(operatorSet('com.microsoft', 1));
+  if (usesMicrosoft(graph)) imports.push(operatorSet('com.microsoft', 1));
   const model = message(
     integer(1, IR_VERSION),
     text(2, 'coplay'),
@@ -57,6 +57,10 @@ export function modelBytes(graph: Graph, info: ModelInfo): Bytes {
     );
   }
   return model;
+}
+
+function usesMicrosoft({ nodes }: Graph): boolean {
+  return nodes.some(({ domain, body }) => domain === 'com.microsoft' || (body && usesMicrosoft(body)));
 }
 
 function optionalText(field: number, value: string | undefined): readonly Bytes[] {
@@ -112,19 +116,35 @@ class Names {
     return this.used;
   }
 
-  private fresh(): string {
+  /** A name that nothing has. */
+  fresh(): string {
     const name = `_${this.count++}`;
     return this.taken.has(name) ? this.fresh() : name;
   }
 }
 
-function encodeNode({ op, domain, inputs, outputs, attributes }: Node, names: Names): Bytes {
+function encodeNode({ op, domain, inputs, outputs, attributes, body }: Node, names: Names): Bytes {
   return message(
     inputs.map((input) => text(1, input ? names.of(input) : '')),
     outputs.map((output) => text(2, names.of(output))),
     text(4, op),
     Object.entries(attributes).map(([key, value]) => bytes(5, encodeAttribute(key, value))),
+    body ? bytes(5, message(text(1, 'body'), bytes(6, encodeBody(body, names)), integer(20, 5))) : [],
     domain ? text(7, domain) : [],
+  );
+}
+
+/** A graph inside a node. Its values have names unlike any outside; what it reads from outside keeps its name. */
+function encodeBody(body: Graph, names: Names): Bytes {
+  const inputs = body.inputs.map(({ value }) => valueInfo(names.of(value), value, {}));
+  const nodes = body.nodes.map((node) => bytes(1, encodeNode(node, names)));
+  const outputs = body.outputs.map(({ value }) => ({ value, name: names.fresh() }));
+  return message(
+    nodes,
+    outputs.map(({ value, name }) => bytes(1, copyNode(names.of(value), name))),
+    text(2, 'body'),
+    inputs.map((input) => bytes(11, input)),
+    outputs.map(({ value, name }) => bytes(12, valueInfo(name, value, {}))),
   );
 }
 

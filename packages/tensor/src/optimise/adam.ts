@@ -26,12 +26,14 @@ const schema = z.strictObject({
   weightDecay: z.number().min(0).default(0),
 });
 
+const schemaW = schema.extend({ weightDecay: z.number().min(0).default(0.01) });
+
 /**
  * Adam (Kingma and Ba 2015) in PyTorch's form: p -= rate / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon).
  * Slots: firstMoment m [N], secondMoment v [N], step t [].
  */
 export function adam(options: AdamOptions = {}): Optimiser {
-  return build('adam', options);
+  return build('adam', checkOptions('adam', schema, options));
 }
 
 /**
@@ -39,11 +41,11 @@ export function adam(options: AdamOptions = {}): Optimiser {
  * then {@link adam}'s step. The decay acts on every parameter, biases included.
  */
 export function adamW(options: AdamOptions = {}): Optimiser {
-  return build('adamW', { weightDecay: 0.01, ...options });
+  return build('adamW', checkOptions('adamW', schemaW, options));
 }
 
-function build(name: string, options: AdamOptions): Optimiser {
-  const { beta1, beta2, epsilon, weightDecay, ...clipping } = checkOptions(name, schema, options);
+function build(name: string, options: z.infer<typeof schema>): Optimiser {
+  const { beta1, beta2, epsilon, weightDecay, ...clipping } = options;
   return {
     init: momentSlots,
     update(gradients, slots, params, learningRate) {

@@ -20,6 +20,12 @@ export const clipSchema = {
   adaptiveClip: z.number().positive().optional(),
 };
 
+/** {@link ClipOptions} after they were checked. */
+export interface Clipping {
+  readonly clipNorm?: number | undefined;
+  readonly adaptiveClip?: number | undefined;
+}
+
 /** A gradient as one vector, still to be multiplied by `scale`. */
 export interface Clipped {
   /** [N] */
@@ -37,7 +43,7 @@ export function clip(
   gradients: TensorRecord,
   params: TensorRecord,
   names: readonly string[],
-  { clipNorm, adaptiveClip }: ClipOptions,
+  { clipNorm, adaptiveClip }: Clipping,
 ): Clipped {
   const adapted = adaptiveClip === undefined ? undefined : clipEach(gradients, params, names, adaptiveClip);
   const gradient = adapted?.gradient ?? flatten(gradients, names);

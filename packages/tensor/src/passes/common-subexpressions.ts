@@ -1,4 +1,4 @@
-import { type Graph, type Node, rewrite, type Value } from '../graph';
+import { type ConstantData, type Graph, type Node, rewrite, type Value } from '../graph';
 
 /** Operations whose first two operands may change places. */
 const COMMUTATIVE = new Set(['Add', 'Mul', 'And', 'Or', 'Xor', 'Equal']);
@@ -27,7 +27,9 @@ function keyOf(node: Node, inputs: readonly (Value | undefined)[], ids: Identiti
 
 /** Names may come in any order. */
 function attributesKey({ attributes }: Node): string {
-  const names = Object.keys(attributes).sort();
+  const names = Object.keys(attributes);
+  if (names.length === 0) return '';
+  names.sort();
   return names.map((name) => `${name}=${JSON.stringify(attributes[name])}`).join();
 }
 
@@ -56,28 +58,35 @@ class Identities {
 
   private equalConstant(value: Value): Value {
     const key = `${value.dtype}[${value.shape}]${checksum(value)}`;
-    const candidates = this.constants.get(key) ?? [];
-    const found = candidates.find((candidate) => sameContents(candidate, value));
+    const candidates = this.constants.get(key);
+    const found = candidates?.find((candidate) => sameContents(candidate, value));
     if (found) return found;
-    this.constants.set(key, [...candidates, value]);
+    if (candidates) candidates.push(value);
+    else this.constants.set(key, [value]);
     return value;
   }
 }
 
-function bytesOf({ constant }: Value): Uint8Array {
-  const { buffer, byteOffset, byteLength } = constant!;
-  return new Uint8Array(buffer, byteOffset, byteLength);
-}
+/** Entries that the checksum of a constant looks at. */
+const SAMPLES = 16;
 
-/** FNV-1a over the bytes (Fowler, Noll, Vo). */
-function checksum(value: Value): number {
+/** FNV-1a (Fowler, Noll, Vo) over some entries: a few constants that share it are compared in full. */
+function checksum({ constant }: Value): number {
+  const words = wordsOf(constant!);
+  const step = Math.max(1, Math.floor(words.length / SAMPLES));
   let hash = 0x811c9dc5;
-  for (const byte of bytesOf(value)) hash = Math.imul(hash ^ byte, 0x01000193);
+  for (let i = 0; i < words.length; i += step) hash = Math.imul(hash ^ words[i], 0x01000193);
   return hash;
 }
 
-/** Bytes are compared, so that 0 and -0 are told apart. */
+/** Bits are compared, so that 0 and -0 are told apart. */
 function sameContents(a: Value, b: Value): boolean {
-  const [left, right] = [bytesOf(a), bytesOf(b)];
-  return left.length === right.length && left.every((byte, i) => byte === right[i]);
+  const [left, right] = [wordsOf(a.constant!), wordsOf(b.constant!)];
+  if (left.length !== right.length) return false;
+  for (let i = 0; i < left.length; i++) if (left[i] !== right[i]) return false;
+  return true;
+}
+
+function wordsOf(data: ConstantData): Int32Array | Uint8Array {
+  return data instanceof Float32Array ? new Int32Array(data.buffer, data.byteOffset, data.length) : data;
 }

@@ -1,11 +1,23 @@
 import type { Graph, Pass } from '../graph';
 import { commonSubexpressions } from './common-subexpressions';
+import { sinkReshapes } from './conv-reshapes';
 import { deadNodes } from './dead-nodes';
 import { flatState } from './flat-state';
 import { foldConstants } from './fold-constants';
+import { sinkTransposes } from './layout';
 import { addedProducts, rowBiases, transposedOperands } from './products';
-import { batchedProducts, joinedNodes, splitProducts, stackedRows, sumsOfProducts } from './recurrence';
+import {
+  batchedProducts,
+  batchedSteps,
+  joinedNodes,
+  knownFactors,
+  splitProducts,
+  stackedRows,
+  sumsOfProducts,
+} from './recurrence';
 import { simplify } from './simplify';
+
+export { measurePasses, type PassMeasure } from './measure';
 
 /** Cleans up: what other passes leave behind. */
 const cleaning = [
@@ -19,9 +31,14 @@ const cleaning = [
 export const passes: readonly { readonly name: string; readonly pass: Pass }[] = [
   { name: 'flat-state', pass: flatState }, // first: it must see all variables of a group
   ...cleaning,
-  ...cleaning,
+  { name: 'simplify', pass: simplify },
+  { name: 'common-subexpressions', pass: commonSubexpressions },
+  { name: 'dead-nodes', pass: deadNodes },
+  { name: 'sink-transposes', pass: sinkTransposes },
+  { name: 'sink-reshapes', pass: sinkReshapes },
   { name: 'stacked-rows', pass: stackedRows },
   { name: 'simplify', pass: simplify },
+  { name: 'dead-nodes', pass: deadNodes },
   { name: 'transposed-operands', pass: transposedOperands },
   { name: 'row-biases', pass: rowBiases },
   { name: 'dead-nodes', pass: deadNodes },
@@ -30,10 +47,15 @@ export const passes: readonly { readonly name: string; readonly pass: Pass }[] =
   { name: 'batched-products', pass: batchedProducts },
   { name: 'dead-nodes', pass: deadNodes },
   { name: 'sums-of-products', pass: sumsOfProducts },
-  { name: 'common-subexpressions', pass: commonSubexpressions },
   { name: 'dead-nodes', pass: deadNodes },
   { name: 'joined-nodes', pass: joinedNodes },
   { name: 'added-products', pass: addedProducts },
+  { name: 'common-subexpressions', pass: commonSubexpressions },
+  { name: 'dead-nodes', pass: deadNodes },
+  { name: 'known-factors', pass: knownFactors },
+  { name: 'common-subexpressions', pass: commonSubexpressions },
+  { name: 'dead-nodes', pass: deadNodes },
+  { name: 'batched-steps', pass: batchedSteps },
   ...cleaning,
 ];
 

@@ -58,7 +58,22 @@ export function broadcastShape(shapes: readonly (readonly number[])[]): number[]
 
 /** Operations that work on each element by itself, with one operand. */
 export const UNARY = new Set([
-  ...['Abs', 'Cast', 'Ceil', 'Elu', 'Erf', 'Exp', 'Floor', 'LeakyRelu', 'Log', 'Neg', 'Not', 'Reciprocal', 'Relu'],
+  ...[
+    'Abs',
+    'Cast',
+    'Ceil',
+    'Elu',
+    'Erf',
+    'Exp',
+    'Floor',
+    'HardSigmoid',
+    'LeakyRelu',
+    'Log',
+    'Neg',
+    'Not',
+    'Reciprocal',
+    'Relu',
+  ],
   ...['Round', 'Selu', 'Sigmoid', 'Sign', 'Softplus', 'Softsign', 'Sqrt', 'Tanh', 'Sin', 'Cos'],
 ]);
 

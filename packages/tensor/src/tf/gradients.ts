@@ -12,6 +12,7 @@ export function mendGradients(): void {
     ...broadcastGradients(),
     productGradient(tf.getGradient('BatchMatMul')),
     unstackGradient(),
+    cumulativeSumGradient(),
   ];
   for (const gradient of ours) {
     if (tf.getGradient(gradient.kernelName) === gradient) continue;
@@ -106,6 +107,17 @@ function unstackGradient(): tf.GradConfig {
     gradFunc: (dy, _saved, attrs) => {
       const slices = Array.isArray(dy) ? dy : [dy];
       return { value: () => tf.stack(slices, (attrs as unknown as { axis: number }).axis) };
+    },
+  };
+}
+
+/** tfjs moves the axis to the end once more, which is right only if it's there already. */
+function cumulativeSumGradient(): tf.GradConfig {
+  return {
+    kernelName: 'Cumsum',
+    gradFunc: (dy, _saved, attrs) => {
+      const { axis, exclusive, reverse } = attrs as unknown as { axis: number; exclusive: boolean; reverse: boolean };
+      return { x: () => tf.cumsum(dy as tf.Tensor, axis, exclusive, !reverse) };
     },
   };
 }

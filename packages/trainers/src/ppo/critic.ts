@@ -1,16 +1,24 @@
 import { gatherRows } from '@coplay/buffers';
 import { type Experience, fail, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
 import { type ActorCritic, cutRows, experienceRows, type InputEncoder } from '@coplay/models';
-import { type Compiled, compile, type TensorRecord, type Variables } from '@coplay/tensor';
-import { clearAbsent, inSequences, prefixInputs, seatRows } from './rows';
+import type { Compiled, StepFunction } from '@coplay/tensor';
+import { clearAbsent, inSequences, paddedCount, padRows, prefixInputs, seatRows } from './rows';
 import { criticRows } from './step';
 
 /** What a critic needs to value experience. */
 export interface CriticParts {
   readonly net: ActorCritic;
   readonly encoder: InputEncoder;
-  readonly params: Variables;
-  readonly executor: 'auto' | 'eager';
+  /** The compiled {@link valueStep}; asked anew for every call. */
+  readonly run: () => Compiled;
+}
+
+/** Valuing as a function of tensors: inputs `critic/NAME` and, recurrent, `isFirst`, `criticState`; outputs `values` [B], `states`. */
+export function valueStep(net: ActorCritic): StepFunction<'params'> {
+  return (state, inputs) => {
+    const { values, states } = net.value(state.params, criticRows(inputs));
+    return { outputs: states ? { values, states } : { values } };
+  };
 }
 
 /** The critic's view of one seat of an experience. */
@@ -27,29 +35,20 @@ export interface SeatValues {
 export interface Critic {
   /** @param state [E, stateSize] the recurrent state that enters step 0; empty for feedforward networks */
   value(experience: Experience, seat: number, state: Float32Array): Promise<SeatValues>;
-  dispose(): void;
 }
 
 /** Values experience seat by seat, all steps at once. */
-export function createCritic({ net, encoder, params, executor }: CriticParts): Critic {
-  const run: Compiled = compile(
-    (state: Record<'params', TensorRecord>, inputs: TensorRecord) => {
-      const { values, states } = net.value(state.params, criticRows(inputs));
-      return { outputs: states ? { values, states } : { values } };
-    },
-    { name: 'ppo/value', state: { params }, executor },
-  );
-
+export function createCritic({ net, encoder, run }: CriticParts): Critic {
   const feedforward = async (experience: Experience, seat: number): Promise<SeatValues> => ({
-    values: await valuesOf(run, encoder.encode(experienceRows(experience, seat))),
-    cutValues: await valuesOf(run, encoder.encode(cutRows(experience, seat))),
+    values: await valuesOf(run(), encoder.encode(experienceRows(experience, seat))),
+    cutValues: await valuesOf(run(), encoder.encode(cutRows(experience, seat))),
   });
 
   const recurrent = async (experience: Experience, seat: number, state: Float32Array): Promise<SeatValues> => {
     const { envs, steps } = experience;
     const rows = encoder.encode(experienceRows(experience, seat));
     clearAbsent(rows, seatRows(experience.active, seat, experience.agents.length).data);
-    const { values, states } = await run({
+    const { values, states } = await run()({
       ...prefixInputs('critic', inSequences(rows, steps)),
       isFirst: ndarray(experience.isFirst, [envs, steps]),
       criticState: ndarray(state, [envs, net.stateSize]),
@@ -57,19 +56,19 @@ export function createCritic({ net, encoder, params, executor }: CriticParts): C
     const after = states as NDArray<Float32Array>;
     return {
       values: values!.data as Float32Array,
-      cutValues: await valuesAtCuts(run, encoder, experience, seat, after),
+      cutValues: await valuesAtCuts(run(), encoder, experience, seat, after),
       states: after,
     };
   };
 
-  return { value: net.stateSize > 0 ? recurrent : feedforward, dispose: () => run.dispose() };
+  return { value: net.stateSize > 0 ? recurrent : feedforward };
 }
 
 async function valuesOf(run: Compiled, rows: NamedArrays): Promise<Float32Array> {
   const count = Object.values(rows)[0]?.shape[0] ?? 0;
   if (count === 0) return new Float32Array(0);
-  const { values } = await run(prefixInputs('critic', rows));
-  return values!.data as Float32Array;
+  const { values } = await run(prefixInputs('critic', padRows(rows, paddedCount(count))));
+  return (values!.data as Float32Array).subarray(0, count);
 }
 
 /** One step of the recurrent critic from the state after each cut's step. */
@@ -86,7 +85,7 @@ async function valuesAtCuts(
   const size = states.shape[2];
   const flat = { states: { data: states.data, shape: [experience.envs * experience.steps, size] } };
   const places = Int32Array.from(env, (e, n) => e * experience.steps + step[n]);
-  const { values } = await run({
+  const { values } = await run()({
     ...prefixInputs('critic', inSequences(encoder.encode(cutRows(experience, seat)), 1)),
     isFirst: ndarray(new Float32Array(count), [count, 1]),
     criticState: gatherRows(flat, places)['states'],

@@ -147,7 +147,7 @@ export class PpoLearner implements Learner {
     const cutValues = new Float32Array(experience.cuts.env.length * agents);
     const states = new Map<number, NDArray>();
     const inReturns = (raw: Float32Array) => (options.normaliseValues ? this.valueNorm.denormalise(raw) : raw);
-    for (const seat of this.seats()) {
+    const judgeSeat = async (seat: number): Promise<void> => {
       const start = this.criticStates.get(seat) ?? new Float32Array(experience.envs * net.stateSize);
       const judged = await critic.value(experience, seat, start);
       putSeat(predictions, seat, agents, judged.values);
@@ -157,7 +157,8 @@ export class PpoLearner implements Learner {
         states.set(seat, enteringStates(judged.states, start));
         this.criticStates.set(seat, lastStates(judged.states));
       }
-    }
+    };
+    await Promise.all(this.seats().map(judgeSeat)); // at once, so that the seats' rows run as one batch
     return { values, predictions, cutValues, states };
   }
 
@@ -208,7 +209,7 @@ export class PpoLearner implements Learner {
       tally.startEpoch();
       for (const batch of minibatches(this.buffer, settings, generator)) {
         const inputs = { ...batch.inputs, ...scalars };
-        const outputs = await this.ready().step(inputs);
+        const outputs = await this.ready().functions.step(inputs);
         if (isFiniteStep(outputs)) tally.add(outputs, batch.rows);
         else if (options.nonFinite === 'skip') tally.skip();
         else

@@ -1,18 +1,37 @@
 import { createGenerator, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
-import { adam, type Compiled, compile, type Variables, variables } from '@coplay/tensor';
-import { type Critic, createCritic } from './critic';
-import { createPolicy, type Policy } from './policy';
+import {
+  adam,
+  type Compiled,
+  compile,
+  mergeRows,
+  type StepFunction,
+  type Variables,
+  variables,
+} from '@coplay/tensor';
+import { type Critic, createCritic, valueStep } from './critic';
+import { actStep, createPolicy, type Policy } from './policy';
 import type { PpoSetup } from './setup';
 import { ppoStep } from './step';
 
-/** Parameters on the backend and the functions over them. Acting and training see the same weights. */
+/** The three functions of tensors that PPO runs. */
+export interface PpoFunctions {
+  /** {@link actStep} */
+  readonly act: Compiled;
+  /** {@link valueStep} */
+  readonly value: Compiled;
+  /** {@link ppoStep}; a step whose loss or gradient isn't finite leaves everything as it was. */
+  readonly step: Compiled;
+}
+
+/** Parameters and the functions over them. Acting and training see the same weights. */
 export interface PpoNetworks {
   readonly params: Variables;
   readonly slots: Variables;
   readonly policy: Policy;
   readonly critic: Critic;
-  /** {@link ppoStep}; a step whose loss or gradient isn't finite leaves everything as it was. */
-  readonly step: Compiled;
+  readonly functions: PpoFunctions;
+  /** Replaces the functions by others over the same parameters, and disposes of those before; see `stackLearners`. */
+  use(functions: PpoFunctions): void;
   dispose(): void;
 }
 
@@ -54,25 +73,45 @@ function optimiserOf({ options }: PpoSetup) {
 }
 
 async function buildNetworks(setup: PpoSetup, params: NamedArrays, slots: NamedArrays): Promise<PpoNetworks> {
-  const { net, actorEncoder, criticEncoder, options, executor } = setup;
+  const { net, actorEncoder, criticEncoder } = setup;
   const live = { params: variables(params), slots: variables(slots) };
-  const policy = createPolicy({ net, encoder: actorEncoder, params: live.params, executor });
-  const critic = createCritic({ net, encoder: criticEncoder, params: live.params, executor });
-  const step = compile(ppoStep(net, optimiserOf(setup), options), {
-    name: 'ppo/step',
-    state: live,
-    executor,
-    acceptState: isFiniteStep,
-  });
+  let functions = ownFunctions(setup, live);
   return {
     ...live,
-    policy,
-    critic,
-    step,
+    policy: createPolicy({ net, encoder: actorEncoder, run: () => functions.act }),
+    critic: createCritic({ net, encoder: criticEncoder, run: () => functions.value }),
+    get functions() {
+      return functions;
+    },
+    use: (others) => {
+      disposeAll(functions);
+      functions = others;
+    },
     dispose: () => {
-      for (const part of [policy, critic, step, live.params, live.slots]) part.dispose();
+      disposeAll(functions);
+      for (const part of Object.values(live)) part.dispose();
     },
   };
+}
+
+function disposeAll(functions: PpoFunctions): void {
+  for (const part of Object.values(functions)) part.dispose();
+}
+
+/** Functions over one set of parameters. What several agents that share them ask in one turn is answered in one batch. */
+function ownFunctions(setup: PpoSetup, state: Record<'params' | 'slots', Variables>): PpoFunctions {
+  const { net, executor } = setup;
+  const { params } = state;
+  return {
+    act: mergeRows(compile(actStep(net), { name: 'ppo/act', state: { params }, executor })),
+    value: mergeRows(compile(valueStep(net), { name: 'ppo/value', state: { params }, executor })),
+    step: compile(stepOf(setup), { name: 'ppo/step', state, executor, acceptState: isFiniteStep }),
+  };
+}
+
+/** The function of tensors that updates a learner's parameters. */
+export function stepOf(setup: PpoSetup): StepFunction<'params' | 'slots'> {
+  return ppoStep(setup.net, optimiserOf(setup), setup.options);
 }
 
 /** Whether loss and gradient of a step are finite. */

@@ -1,6 +1,6 @@
 import { type AgentInput, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
 import { type ActorCritic, actingRows, type InputEncoder } from '@coplay/models';
-import { type Compiled, compile, type TensorRecord, type tf, type Variables } from '@coplay/tensor';
+import type { Compiled, StepFunction, tf } from '@coplay/tensor';
 import { prefixInputs } from './rows';
 import { actorRows } from './step';
 
@@ -8,8 +8,17 @@ import { actorRows } from './step';
 export interface PolicyParts {
   readonly net: ActorCritic;
   readonly encoder: InputEncoder;
-  readonly params: Variables;
-  readonly executor: 'auto' | 'eager';
+  /** The compiled {@link actStep}; asked anew for every call. */
+  readonly run: () => Compiled;
+}
+
+/** Acting as a function of tensors: inputs `actor/NAME`, `mask` [B, K] and, recurrent, `actorState`; outputs `logProbs` [B, K], `next`. */
+export function actStep(net: ActorCritic): StepFunction<'params'> {
+  return (state, inputs) => {
+    const rows = actorRows(inputs);
+    const { logProbs, state: next } = net.act(state.params, rows.inputs, inputs['mask'] as tf.Tensor2D, rows.state);
+    return { outputs: next ? { logProbs, next } : { logProbs } };
+  };
 }
 
 /** An actor that runs: from what an agent sees to log-probabilities. */
@@ -20,7 +29,6 @@ export interface Policy {
    * @returns logProbs [B, K], the state that entered (after zeroing), and the next state
    */
   act(input: AgentInput, seat: number, state: Float32Array): Promise<PolicyAnswer>;
-  dispose(): void;
 }
 
 /** What {@link Policy.act} returns. */
@@ -31,15 +39,8 @@ export interface PolicyAnswer {
 }
 
 /** A policy over parameters that others may be training. */
-export function createPolicy({ net, encoder, params, executor }: PolicyParts): Policy {
-  const run: Compiled = compile(
-    (state: Record<'params', TensorRecord>, inputs: TensorRecord) => {
-      const rows = actorRows(inputs);
-      const { logProbs, state: next } = net.act(state.params, rows.inputs, inputs['mask'] as tf.Tensor2D, rows.state);
-      return { outputs: next ? { logProbs, next } : { logProbs } };
-    },
-    { name: 'ppo/act', state: { params }, executor },
-  );
+/** Acts with whatever parameters the compiled function has at that moment. */
+export function createPolicy({ net, encoder, run }: PolicyParts): Policy {
   return {
     async act(input, seat, state) {
       const entered = ndarray(startAnew(state, input.isFirst, net.stateSize), [input.rows, net.stateSize]);
@@ -48,14 +49,13 @@ export function createPolicy({ net, encoder, params, executor }: PolicyParts): P
         mask: ndarray(input.masks, [input.rows, net.actions]),
       };
       if (net.stateSize > 0) feeds['actorState'] = entered;
-      const { logProbs, next } = await run(feeds);
+      const { logProbs, next } = await run()(feeds);
       return {
         logProbs: logProbs!.data as Float32Array,
         entered,
         next: (next?.data as Float32Array | undefined) ?? state,
       };
     },
-    dispose: () => run.dispose(),
   };
 }
 

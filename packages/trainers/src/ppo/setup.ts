@@ -44,6 +44,8 @@ export interface PpoSetup {
   readonly criticEncoder: InputEncoder;
   readonly reward: RewardChoice;
   readonly executor: 'auto' | 'eager';
+  /** What builds the networks, as given. */
+  readonly networks: Pick<PpoNetworkOptions, 'network' | 'criticNetwork'>;
   /** As JSON, for run directories and checkpoints. */
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -114,7 +116,7 @@ export function ppoSetup(
     reward: typeof reward === 'string' ? reward : `function ${reward.name || 'anonymous'}`,
   };
   const { critic, executor } = checked;
-  return { game, ids, options, net, inputs, critic, actorEncoder, criticEncoder, reward, executor, config };
+  return { game, ids, options, net, inputs, critic, actorEncoder, criticEncoder, reward, executor, networks, config };
 }
 
 function checkId(where: string, game: Game, id: AgentId): void {

@@ -14,7 +14,7 @@ import {
 import { sampleCategorical, type Variables, variables } from '@coplay/tensor';
 import { z } from 'zod';
 import type { PpoAgent } from '../ppo';
-import { createPolicy, type Policy } from '../ppo/policy';
+import { actStep, createPolicy, type Policy } from '../ppo/policy';
 
 /** Options of {@link pastSelves}. */
 export interface PastSelvesOptions {
@@ -129,8 +129,8 @@ class Pool implements Agent<PoolState> {
   }
 
   dispose(): void {
-    for (const { params, policy } of this.snapshots) {
-      policy.dispose();
+    for (const { params, run } of this.snapshots) {
+      run.dispose();
       params.dispose();
     }
     this.snapshots = [];
@@ -145,7 +145,7 @@ class Pool implements Agent<PoolState> {
     this.taken = Math.floor(learner.updates / this.rule.every) + 1;
     if (this.snapshots.length > this.rule.size) {
       const [oldest] = this.snapshots.splice(0, 1);
-      oldest.policy.dispose();
+      oldest.run.dispose();
       oldest.params.dispose();
     }
   }
@@ -153,7 +153,8 @@ class Pool implements Agent<PoolState> {
   private freeze(serial: number, arrays: NamedArrays): Snapshot {
     const { net, actorEncoder, executor } = this.of.learner.setup;
     const params = variables(arrays);
-    return { serial, arrays, params, policy: createPolicy({ net, encoder: actorEncoder, params, executor }) };
+    const run = compile(actStep(net), { name: 'ppo/act', state: { params }, executor });
+    return { serial, arrays, params, run, policy: createPolicy({ net, encoder: actorEncoder, run: () => run }) };
   }
 
   /** Draws who plays the rows in which an episode begins. */

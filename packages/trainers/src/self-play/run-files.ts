@@ -1,5 +1,6 @@
 import { saveNpz } from '@coplay/buffers';
 import { type Agent, CoplayError, fail, type SavedState } from '@coplay/core';
+import { restoreThreadChoices, type ThreadChoices, threadChoices } from '@coplay/tensor';
 import {
   createRunDirectory,
   describeCheckpoint,
@@ -70,19 +71,29 @@ export class RunFiles {
     const { keepCheckpoints, now, warn } = this.options;
     const path = await saveCheckpoint(this.checkpoints(), run.envSteps, await run.state(), {
       keep: keepCheckpoints,
-      about: { config: this.config, update: run.updates, savedAt: new Date(now()).toISOString() },
+      about: {
+        config: this.config,
+        update: run.updates,
+        savedAt: new Date(now()).toISOString(),
+        threads: threadChoices(),
+      },
       warn,
     });
     this.savedAt = run.envSteps;
     return path;
   }
 
-  /** The newest good checkpoint's content, if there is one; it must be of a run like this. */
+  /**
+   * The newest good checkpoint's content, if there is one; it must be of a run like this. Compiled functions get the threads
+   * that they had: with others, sums may be rounded otherwise.
+   */
   async latest(): Promise<SavedState | undefined> {
     const { warn, now } = this.options;
     const { checkpoint } = await latestCheckpoint(this.checkpoints(), { warn });
     if (!checkpoint) return undefined;
     resumeFits(checkpoint.about, { config: this.config });
+    const { threads } = checkpoint.about; // absent in checkpoints of earlier versions
+    if (threads !== undefined) restoreThreadChoices(threads as ThreadChoices);
     warn(`resumed ${describeCheckpoint(checkpoint, now())}`);
     this.savedAt = checkpoint.step;
     return checkpoint.saved;

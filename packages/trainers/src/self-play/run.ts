@@ -6,6 +6,7 @@ import {
   createRollout,
   type EvaluateOptions,
   type Evaluation,
+  type Experience,
   evaluate,
   fail,
   type Generator,
@@ -23,6 +24,7 @@ import {
 } from '@coplay/core';
 import { z } from 'zod';
 import { isLearning, type Learner } from '../learner';
+import { stackLearners } from '../ppo/stack-learners';
 import { breathe } from './breathe';
 import { type EpisodeTracker, episodeTracker } from './episode-tracker';
 import { mergeMetrics, Stopwatch } from './metrics';
@@ -220,6 +222,7 @@ class SelfPlayRun implements SelfPlay {
     }
     // A stream of its own: the shuffling of a learner doesn't depend on how many numbers its first parameters took.
     for (let i = 0; i < this.learners.length; i++) await this.learners[i].initialise(this.generators[i].split(1));
+    stackLearners(this.learners);
   }
 
   /** One rollout, one update of every learner. */
@@ -229,12 +232,7 @@ class SelfPlayRun implements SelfPlay {
     const experience = await this.rollout.collect(steps);
     watch.lap('collect');
     const progress = Math.min(1, this.envSteps / target);
-    const learned: [string, Metrics][] = [];
-    for (let i = 0; i < this.learners.length; i++) {
-      const learner = this.learners[i];
-      const data = { experience, progress, generator: this.generators[i] };
-      learned.push([learner.name, await this.files.guard(learner, () => learner.update(data))]);
-    }
+    const learned = await this.learn(experience, progress);
     watch.lap('learn');
     this.envSteps += envs * steps;
     this.updates++;
@@ -243,6 +241,18 @@ class SelfPlayRun implements SelfPlay {
     for (const sink of log) sink.write(entry);
     onRollout?.(experience, { envSteps: this.envSteps, update: this.updates });
     await this.files.save(this.saveable, false);
+  }
+
+  /** One update of every learner, all at once: those of one kind go in lockstep, in one graph. The first failure is told. */
+  private async learn(experience: Experience, progress: number): Promise<[string, Metrics][]> {
+    const updates = this.learners.map(async (learner, i): Promise<[string, Metrics]> => {
+      const data = { experience, progress, generator: this.generators[i] };
+      return [learner.name, await this.files.guard(learner, () => learner.update(data))];
+    });
+    return (await Promise.allSettled(updates)).map((update) => {
+      if (update.status === 'rejected') throw update.reason;
+      return update.value;
+    });
   }
 }
 

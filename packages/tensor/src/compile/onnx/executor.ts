@@ -1,7 +1,8 @@
 import type { NDArray } from '@coplay/core';
 import { optimiseGraph } from '../../passes';
+import { isArray } from '../convert';
 import type { Executor, Statics, StepSetup } from '../executor';
-import type { Tree } from '../tree';
+import { type Entry, leavesOf, type Tree } from '../tree';
 import { StateBinding } from './feeds';
 import { type BoundGraph, GraphSession } from './graph-session';
 import { type ProfileFolder, profileFolder } from './profile';
@@ -44,20 +45,27 @@ export function graphExecutor(
   const sessions = new SessionCache<GraphSession>(where, (line) => console.warn(line));
   let folder: ProfileFolder | undefined;
 
-  const sessionFor = async (inputs: Tree<NDArray>, statics: Statics): Promise<GraphSession> => {
-    const signature = signatureOf(where, inputs, statics);
+  const sessionFor = async (
+    leaves: readonly Entry<NDArray>[],
+    inputs: Tree<NDArray>,
+    statics: Statics,
+  ): Promise<GraphSession> => {
+    const signature = signatureOf(leaves, statics);
     const known = sessions.get(signature);
     if (known?.isCurrent) return known;
     await sessions.remove(signature);
     if (isProfiled) folder ??= await profileFolder();
     const setup = { runtime, name, where, threads, profileFolder: folder?.path };
-    const made = await GraphSession.create(setup, build(inputs, statics), inputs);
+    const made = await GraphSession.create(setup, build(inputs, statics), leaves);
     await sessions.add(signature, made);
     return made;
   };
 
   return {
-    run: async (inputs, statics) => (await sessionFor(inputs, statics)).run(inputs),
+    async run(inputs, statics) {
+      const leaves = leavesOf(where, inputs, isArray);
+      return (await sessionFor(leaves, inputs, statics)).run(leaves);
+    },
     async dispose() {
       await sessions.clear();
       await folder?.remove();

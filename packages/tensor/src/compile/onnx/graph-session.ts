@@ -1,8 +1,7 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
 import type { Graph } from '../../graph';
 import { encodeModel } from '../../onnx';
-import { isArray } from '../convert';
-import { leavesOf, mapTree, type Tree } from '../tree';
+import { type Entry, mapTree, type Tree } from '../tree';
 import { explainRun } from './errors';
 import { type Binding, type Feeds, inputTensor } from './feeds';
 import { type OpenedSession, openSession, type SessionSetup } from './open-session';
@@ -15,6 +14,9 @@ export interface BoundGraph {
   readonly outputs: Tree<string>;
   readonly binding: Binding;
 }
+
+/** The leaves of the inputs, by path. */
+type Inputs = readonly Entry<NDArray>[];
 
 type Fetches = Record<string, RuntimeTensor | null>;
 
@@ -32,7 +34,7 @@ export class GraphSession {
   }
 
   /** Emits and loads an optimised graph. Where a trial must find the number of threads, it runs with these inputs. */
-  static async create(setup: SessionSetup, bound: BoundGraph, inputs: Tree<NDArray>): Promise<GraphSession> {
+  static async create(setup: SessionSetup, bound: BoundGraph, inputs: Inputs): Promise<GraphSession> {
     const { runtime, name } = setup;
     const feeds = feedsOf(runtime, bound, inputNames(bound.graph), inputs);
     const opened = await openSession(setup, bound.graph, encodeModel(bound.graph, { name }), feeds);
@@ -47,7 +49,7 @@ export class GraphSession {
   }
 
   /** Runs the graph, and makes the next state the present one. Nothing changes if it throws. */
-  async run(inputs: Tree<NDArray>): Promise<Tree<NDArray>> {
+  async run(inputs: Inputs): Promise<Tree<NDArray>> {
     const { binding, outputs: names } = this.bound;
     const feeds = feedsOf(this.setup.runtime, this.bound, this.wanted, inputs);
     const fetches: Fetches = {};
@@ -80,9 +82,9 @@ export class GraphSession {
 }
 
 /** The inputs that the graph reads, and the present state. */
-function feedsOf(runtime: Runtime, { binding }: BoundGraph, wanted: ReadonlySet<string>, inputs: Tree<NDArray>): Feeds {
+function feedsOf(runtime: Runtime, { binding }: BoundGraph, wanted: ReadonlySet<string>, inputs: Inputs): Feeds {
   const feeds: Feeds = {};
-  for (const [path, array] of leavesOf('', inputs, isArray)) {
+  for (const [path, array] of inputs) {
     if (wanted.has(`in/${path}`)) feeds[`in/${path}`] = inputTensor(runtime, array);
   }
   binding.feed(feeds);

@@ -53,7 +53,7 @@ export async function profileFolder(): Promise<ProfileFolder | undefined> {
 }
 
 /** Sums the times of nodes by their operation, the longest first. */
-export function sumTimes(events: readonly TraceEvent[]): OperationTime[] {
+function sumTimes(events: readonly TraceEvent[]): OperationTime[] {
   const sums = new Map<string, { count: number; microseconds: number }>();
   for (const { cat, name, dur, args } of events) {
     if (cat !== 'Node' || !name?.endsWith('_kernel_time') || args?.op_name === undefined) continue;

@@ -5,7 +5,7 @@ import { trace } from '../../trace';
 import { callStep, checkNext } from '../checks';
 import { checkDtype, isArray, isTensor, type TensorRecord } from '../convert';
 import type { AnyStep, Statics } from '../executor';
-import { leavesOf, mapTree, type Tree } from '../tree';
+import { type Entry, mapTree, type Tree } from '../tree';
 import type { VariableStore } from '../variables';
 
 /** A traced step function. Inputs of the graph are `in/PATH` and `state/GROUP/NAME`, outputs `out/PATH` and `next/GROUP/NAME`. */
@@ -63,11 +63,9 @@ export function inputType(array: NDArray): ValueType {
 }
 
 /** What tells inputs that need different graphs apart. */
-export function signatureOf(where: string, inputs: Tree<NDArray>, statics: Statics): string {
+export function signatureOf(leaves: readonly Entry<NDArray>[], statics: Statics): string {
   let signature = '';
-  for (const [path, array] of leavesOf(where, inputs, isArray)) {
-    signature += `${path}:${dtypeOf(array.data)}[${array.shape}];`;
-  }
+  for (const [path, { data, shape }] of leaves) signature += `${path}:${dtypeOf(data)}[${shape}];`;
   for (const name in statics) signature += `${name}=${JSON.stringify(statics[name])};`;
   return signature;
 }

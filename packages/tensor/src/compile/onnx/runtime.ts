@@ -29,6 +29,8 @@ export interface SessionOptions {
   readonly executionMode?: 'sequential' | 'parallel';
   readonly enableCpuMemArena?: boolean;
   readonly enableMemPattern?: boolean;
+  /** 0 (all) to 4 (fatal errors only) */
+  readonly logSeverityLevel?: 0 | 1 | 2 | 3 | 4;
   readonly enableProfiling?: boolean;
   readonly profileFilePrefix?: string;
   readonly extra?: Readonly<Record<string, unknown>>;

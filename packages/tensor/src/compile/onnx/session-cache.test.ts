@@ -30,7 +30,9 @@ describe('SessionCache', () => {
     expect(lines).toEqual([]);
     for (let id = MAX_SESSIONS; id < 3 * MAX_SESSIONS; id++) await add(id);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(/compiled function f was traced for more than 16 sizes .*the last one: s16.*Pad its inputs/);
+    expect(lines[0]).toMatch(
+      /compiled function f was traced for more than 16 sizes .*the last one: s16.*Pad its inputs/,
+    );
   });
 
   it('releases all when cleared', async () => {

@@ -20,5 +20,6 @@ export function sessionOptions(threads: number): SessionOptions {
     graphOptimizationLevel: 'all',
     enableMemPattern: true,
     enableCpuMemArena: true,
+    logSeverityLevel: 4, // what goes wrong is thrown, in the same words
   };
 }

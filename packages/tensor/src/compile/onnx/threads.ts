@@ -9,14 +9,16 @@ export type ThreadChoices = Readonly<Record<string, number>>;
 
 const VARIABLE = 'COPLAY_THREADS';
 
-let setting: ThreadSetting | undefined;
+/** What {@link useThreads} was given; undefined for a trial. */
+let setting: number | undefined;
 let choices = new Map<string, number>();
 let changes = 0;
 
 /**
  * How many threads a graph may use inside an operation, for all functions that don't say so themselves. By default, in
  * Node, the environment variable `COPLAY_THREADS` decides if it's set, else a short trial when a graph runs for the first
- * time; the outcome is remembered for the function and its graph. `useThreads('trial')` forgets what is remembered.
+ * time; the outcome is remembered for the function and its graph. `useThreads('trial')` goes back to that and forgets what is
+ * remembered.
  *
  * Up to 2 threads gave the same bits as 1 in every graph of ours that was tried; with more, sums of some operations are
  * rounded otherwise.
@@ -24,8 +26,9 @@ let changes = 0;
  * @param threads  a whole number, at least 1, or `trial`
  */
 export function useThreads(threads: ThreadSetting): void {
-  setting = checkThreads('useThreads', threads);
-  if (threads === 'trial') choices = new Map();
+  const checked = checkThreads('useThreads', threads);
+  setting = checked === 'trial' ? undefined : checked;
+  if (checked === 'trial') choices = new Map();
   changes++;
 }
 

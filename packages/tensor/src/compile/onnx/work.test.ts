@@ -12,8 +12,16 @@ const node = (op: string, inputs: Value[], output: Value, attributes: Attributes
 
 describe('workOf', () => {
   it.each<[string, Node, number]>([
-    ['[4, 3] x [3, 5]: 3 products and sums for each of 20', node('MatMul', [value(4, 3), value(3, 5)], value(4, 5)), 120],
-    ['the same, the first operand transposed', node('Gemm', [value(3, 4), value(3, 5)], value(4, 5), { transA: 1 }), 120],
+    [
+      '[4, 3] x [3, 5]: 3 products and sums for each of 20',
+      node('MatMul', [value(4, 3), value(3, 5)], value(4, 5)),
+      120,
+    ],
+    [
+      'the same, the first operand transposed',
+      node('Gemm', [value(3, 4), value(3, 5)], value(4, 5), { transA: 1 }),
+      120,
+    ],
     ['two of them in a batch', node('MatMul', [value(2, 4, 3), value(2, 3, 5)], value(2, 4, 5)), 240],
     // 2 x 8 x 6 x 6 numbers, each of 7 x 3 x 3 products.
     ['a convolution', node('Conv', [value(2, 7, 8, 8), value(8, 7, 3, 3)], value(2, 8, 6, 6)), 2 * 576 * 63],
@@ -31,6 +39,8 @@ describe('isWorthThreads', () => {
   it('tells few large products from many small ones of the same work', () => {
     // 256 rows: 2 x 256 x 128 x 128 = 2^23; 8 rows: 2^18 each, too little to be split.
     expect(isWorthThreads({ inputs: [], outputs: [], nodes: [product(256)] })).toBe(true);
-    expect(isWorthThreads({ inputs: [], outputs: [], nodes: Array.from({ length: 32 }, () => product(8)) })).toBe(false);
+    expect(isWorthThreads({ inputs: [], outputs: [], nodes: Array.from({ length: 32 }, () => product(8)) })).toBe(
+      false,
+    );
   });
 });

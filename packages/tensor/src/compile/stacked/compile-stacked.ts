@@ -1,18 +1,22 @@
 import { fail, type NDArray, show } from '@coplay/core';
 import { optimiseGraph } from '../../passes';
+import { scanGraph } from '../../scan';
 import { readApart, readFlat, stackGraph } from '../../stack';
 import { callable } from '../callable';
 import type { Compiled, StepFunction } from '../compile';
-import { isArray, type TensorRecord, type TensorTree } from '../convert';
+import type { TensorRecord, TensorTree } from '../convert';
+import { isArray } from '../convert';
 import { eagerExecutor } from '../eager';
 import type { AnyStep, Executor } from '../executor';
-import { type ExecutorChoice, planExecutor } from '../executor-choice';
+import { checkChoice, type ExecutorChoice, planExecutor } from '../executor-choice';
 import { floatNames } from '../host-arrays';
 import { graphExecutor } from '../onnx/executor';
 import { record } from '../onnx/record';
 import type { Runtime } from '../onnx/runtime';
+import type { ThreadSetting } from '../onnx/threads';
+import { eagerScan } from '../scan/eager-scan';
+import { inputsOfStep, isEachInput, stepCount } from '../scan/scan-inputs';
 import { leavesOf, type Tree } from '../tree';
-import type { VariableStore } from '../variables';
 import { type AcceptMember, memberOf, StackBinding } from './binding';
 import { joinMembers } from './join';
 import { StackedStore, type StackedVariables } from './stacked-variables';
@@ -25,6 +29,10 @@ export interface StackedOptions<Key extends string = string> {
   readonly state: Readonly<Record<Key, StackedVariables>>;
   /** As in `compile`; with `eager` the members are computed one after the other. Default `auto` */
   readonly executor?: ExecutorChoice;
+  /** As in `compile`. */
+  readonly threads?: ThreadSetting;
+  /** The function runs S times in one call, as in `compileScan`: inputs are `{ each: [A, S, ...], shared: [A, ...] }`. Default false */
+  readonly scan?: boolean;
   /** Looks at one member's outputs before its new state is taken. Default: always taken */
   readonly acceptState?: AcceptMember;
 }
@@ -40,31 +48,44 @@ export function compileStacked<
   Inputs extends TensorTree = TensorRecord,
   Outputs extends TensorTree = TensorRecord,
 >(fn: StepFunction<Key, Inputs, Outputs>, options: StackedOptions<Key>): Compiled<Inputs, Outputs> {
-  const { name, executor = 'auto' } = options;
-  const where = `compiled function ${name}`;
-  const state = checkState(name, options.state);
-  const members = Object.values(state)[0].members.length;
-  const step = fn as unknown as AnyStep;
+  const { name, executor = 'auto', threads, scan = false, acceptState = () => true } = options;
+  const where = `compileStacked(${name})`;
+  checkChoice(where, executor);
+  const setup: StackSetup = {
+    name,
+    fn: fn as unknown as AnyStep,
+    state: checkState(where, options.state),
+    members: Object.values<StackedVariables>(options.state)[0].members.length,
+    acceptState,
+    scan,
+  };
   const start = async (): Promise<Executor> => {
-    const { runtime } = await planExecutor(`compileStacked(${name})`, executor);
-    return runtime
-      ? onnxStack(runtime, name, step, state, options.acceptState)
-      : eagerStack(name, step, state, options.acceptState);
+    const { runtime } = await planExecutor(where, executor);
+    return runtime ? onnxStack(runtime, setup, threads) : eagerStack(setup);
   };
-  const check = (inputs: Tree<NDArray>): void => {
-    for (const [path, { shape }] of leavesOf(where, inputs, isArray)) {
-      if (shape[0] !== members) {
-        fail(where, `${path} of shape [${members}, ...], one part for each member`, `[${shape}]`, 'Stack the inputs.');
-      }
-    }
-  };
-  return callable(where, start, check) as unknown as Compiled<Inputs, Outputs>;
+  const check = (inputs: Tree<NDArray>) => checkInputs(`compiled function ${name}`, inputs, setup.members);
+  return callable(`compiled function ${name}`, start, check) as unknown as Compiled<Inputs, Outputs>;
+}
+
+interface StackSetup {
+  readonly name: string;
+  readonly fn: AnyStep;
+  readonly state: Stores;
+  readonly members: number;
+  readonly acceptState: AcceptMember;
+  readonly scan: boolean;
+}
+
+function checkInputs(where: string, inputs: Tree<NDArray>, members: number): void {
+  for (const [path, { shape }] of leavesOf(where, inputs, isArray)) {
+    if (shape[0] === members) continue;
+    fail(where, `${path} of shape [${members}, ...], one part for each member`, `[${shape}]`, 'Stack the inputs.');
+  }
 }
 
 type Stores = Readonly<Record<string, StackedStore>>;
 
-function checkState(name: string, state: Readonly<Record<string, StackedVariables>>): Stores {
-  const where = `compileStacked(${name})`;
+function checkState(where: string, state: Readonly<Record<string, StackedVariables>>): Stores {
   const groups = Object.entries(state);
   if (groups.length === 0)
     fail(where, 'state, which says how many members there are', 'none', 'Give stacked variables.');
@@ -85,37 +106,36 @@ function checkState(name: string, state: Readonly<Record<string, StackedVariable
   return state as Stores;
 }
 
-function onnxStack(runtime: Runtime, name: string, fn: AnyStep, state: Stores, acceptState: AcceptMember = () => true) {
+function onnxStack(runtime: Runtime, setup: StackSetup, threads: ThreadSetting | undefined): Executor {
+  const { name, fn, state, members, acceptState, scan } = setup;
   const where = `compiled function ${name}`;
-  const members = Object.values(state)[0].members.length;
-  const firsts = Object.fromEntries(
-    Object.entries(state).map(
-      ([
-        key,
-        {
-          members: [first],
-        },
-      ]) => [key, first],
-    ),
+  const firsts = Object.fromEntries(Object.entries(state).map(([key, store]) => [key, store.members[0]]));
+  return graphExecutor(
+    runtime,
+    name,
+    (inputs, statics) => {
+      const own = memberOf(inputs, 0, members);
+      const traced = record(where, fn, firsts, scan ? inputsOfStep(own, 0) : own, statics);
+      let single = optimiseGraph(traced.graph);
+      for (const [key, store] of Object.entries(state)) {
+        const [first] = store.members;
+        const floats = { names: floatNames(first), shapes: first.shapes };
+        single = store.layout === 'flat' ? readFlat(single, key, floats) : readApart(single, key, floats);
+      }
+      const stacked = optimiseGraph(stackGraph(optimiseGraph(single), members));
+      const repeat = () => ({ steps: stepCount(where, inputs, 1), isEach: isEachInput, axis: 1 as const });
+      const graph = scan ? scanGraph(stacked, repeat()) : stacked;
+      return { graph, outputs: traced.outputs, binding: new StackBinding(runtime, state, graph, acceptState) };
+    },
+    { threads },
   );
-  return graphExecutor(runtime, name, (inputs, statics) => {
-    const traced = record(where, fn, firsts as Record<string, VariableStore>, memberOf(inputs, 0, members), statics);
-    let single = optimiseGraph(traced.graph);
-    for (const [key, store] of Object.entries(state)) {
-      const [first] = store.members;
-      const floats = { names: floatNames(first), shapes: first.shapes };
-      single = store.layout === 'flat' ? readFlat(single, key, floats) : readApart(single, key, floats);
-    }
-    const graph = optimiseGraph(stackGraph(optimiseGraph(single), members));
-    return { graph, outputs: traced.outputs, binding: new StackBinding(runtime, state, graph, acceptState) };
-  });
 }
 
 /** Member by member. */
-function eagerStack(name: string, fn: AnyStep, state: Stores, acceptState: AcceptMember = () => true): Executor {
-  const members = Object.values(state)[0].members.length;
+function eagerStack({ name, fn, state, members, acceptState, scan }: StackSetup): Executor {
+  const executor = scan ? eagerScan : eagerExecutor;
   const singles = Array.from({ length: members }, (_, member) =>
-    eagerExecutor({
+    executor({
       name,
       fn,
       state: Object.fromEntries(Object.entries(state).map(([key, store]) => [key, store.members[member]])),
@@ -125,9 +145,7 @@ function eagerStack(name: string, fn: AnyStep, state: Stores, acceptState: Accep
   return {
     async run(inputs, statics) {
       const results: Tree<NDArray>[] = [];
-      for (let i = 0; i < members; i++) {
-        results.push(await singles[i].run(memberOf(inputs, i, members), statics));
-      }
+      for (let i = 0; i < members; i++) results.push(await singles[i].run(memberOf(inputs, i, members), statics));
       return joinMembers(results);
     },
     async dispose() {},

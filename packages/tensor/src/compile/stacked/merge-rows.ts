@@ -8,13 +8,21 @@ import { gatherCalls } from './gather-calls';
  */
 export function mergeRows(compiled: Compiled): Compiled {
   const call = gatherCalls<NamedArrays, NamedArrays>(async (calls) => {
-    if (calls.length === 1) return [await compiled(calls[0])];
+    if (calls.length === 1 || new Set(calls.map(rowKind)).size > 1)
+      return Promise.all(calls.map((inputs) => compiled(inputs)));
     const rows = calls.map((inputs) => Object.values(inputs)[0].shape[0]);
     const names = Object.keys(calls[0]);
     const joined = names.map((name) => [name, joinRows(calls.map((inputs) => inputs[name]))]);
     return splitRows(await compiled(Object.fromEntries(joined)), rows);
   });
   return Object.assign(call, { dispose: () => compiled.dispose() });
+}
+
+/** Names, dtypes and shapes of rows: calls of one kind can be merged. */
+function rowKind(inputs: NamedArrays): string {
+  return Object.entries(inputs)
+    .map(([name, { data, shape }]) => `${name} ${data.constructor.name} ${shape.slice(1)}`)
+    .join(';');
 }
 
 function joinRows(parts: readonly NDArray[]): NDArray {

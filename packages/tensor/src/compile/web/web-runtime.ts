@@ -21,6 +21,7 @@ interface WebSessionOptions {
   readonly graphOptimizationLevel?: 'disabled' | 'basic' | 'extended' | 'all';
   readonly enableCpuMemArena?: boolean;
   readonly enableMemPattern?: boolean;
+  readonly logSeverityLevel?: number;
   readonly extra?: Record<string, unknown>;
 }
 
@@ -38,13 +39,16 @@ export function webRuntime(ort: OnnxWeb): Runtime {
   };
 }
 
+/** What onnxruntime-web has of the options; those about threads and profiles it hasn't. */
 function optionsOf(options: SessionOptions): WebSessionOptions {
-  const { graphOptimizationLevel = 'all', enableCpuMemArena = true, enableMemPattern = true, extra } = options;
+  const { graphOptimizationLevel = 'all', enableCpuMemArena = true, enableMemPattern = true } = options;
+  const { logSeverityLevel = 2, extra } = options;
   return {
     executionProviders: ['wasm'],
     graphOptimizationLevel,
     enableCpuMemArena,
     enableMemPattern,
+    logSeverityLevel,
     ...(extra && { extra: { ...extra } }),
   };
 }

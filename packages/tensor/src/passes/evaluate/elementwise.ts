@@ -49,7 +49,7 @@ export function evaluateElementwise(node: Node): readonly Value[] | undefined {
   if (!f || (FLOAT_ONLY.has(node.op) && output.dtype !== 'float32')) return undefined;
   const operands = node.inputs.map((input) => input && operandOf(input, output));
   const convert = converterTo(output);
-  return [filledBy(output, (i) => convert(f(...operands.map((operand) => operand?.(i)!))))];
+  return [filledBy(output, (i) => convert(f(...operands.map((operand) => operand?.(i) as number))))];
 }
 
 function operandOf(input: Value, { shape }: Value): (index: number) => number {

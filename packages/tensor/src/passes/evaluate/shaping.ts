@@ -59,7 +59,10 @@ function concatenated(node: Node): readonly Value[] {
   const [y] = node.outputs;
   const axis = axisOf(node);
   const inner = stridesOf(y.shape)[axis];
-  const data = room(y.dtype, y.shape.reduce((product, d) => product * d, 1));
+  const data = room(
+    y.dtype,
+    y.shape.reduce((product, d) => product * d, 1),
+  );
   let before = 0;
   for (const part of node.inputs) {
     const run = part!.shape[axis] * inner;

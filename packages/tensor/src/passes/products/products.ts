@@ -24,7 +24,8 @@ const isRow: Addable = ({ shape }, output) =>
 const isMatrix: Addable = ({ shape }, output) => sameShape(shape, output.shape);
 
 /** Whether a node is a matrix product without anything added. */
-export function isProduct({ op, inputs, attributes }: Node): boolean {
+export function isProduct({ op, inputs, outputs, attributes }: Node): boolean {
+  if (outputs[0].dtype !== 'float32') return false; // ONNX Runtime multiplies whole numbers by MatMul alone
   if (op === 'Gemm') return inputs[2] === undefined && attributes['alpha'] === undefined;
   return op === 'MatMul' || (op === 'FusedMatMul' && attributes['alpha'] === undefined);
 }
@@ -32,7 +33,7 @@ export function isProduct({ op, inputs, attributes }: Node): boolean {
 /** A matrix product, each operand transposed first if its flag is set. */
 export function product(
   { builder }: RewriteContext,
-  [a, b, c]: readonly [Value, Value, Value?],
+  [a, b, c]: readonly [Value, Value, (Value | undefined)?],
   transA: boolean,
   transB: boolean,
   output: Value,

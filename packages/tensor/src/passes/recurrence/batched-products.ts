@@ -36,7 +36,7 @@ function findMembers(graph: Graph): ReadonlyMap<Value, Member> {
   const members = new Map<Value, Member>();
   for (const node of graph.nodes) {
     if (node.op === 'Split' && axisOf(node) === 0 && node.outputs[0].shape.length === 2) {
-      node.outputs.forEach((output, index) => blocks.set(output, { split: node, index }));
+      for (const [index, output] of node.outputs.entries()) blocks.set(output, { split: node, index });
     }
     const block = isCandidate(node) ? blocks.get(node.inputs[0]!) : undefined;
     if (!block) continue;
@@ -83,5 +83,9 @@ function batch(node: Node, context: RewriteContext): readonly Value[] {
   const [whole] = split.inputs as [Value];
   const output = { shape: [whole.shape[0], node.outputs[0].shape[1]], dtype: whole.dtype };
   const all = product(context, [whole, matrix, bias], false, isTransposed(node), output);
-  return cutRows(context, all, split.outputs.map(({ shape }) => shape[0]));
+  return cutRows(
+    context,
+    all,
+    split.outputs.map(({ shape }) => shape[0]),
+  );
 }

@@ -1,5 +1,7 @@
 export { batchedProducts } from './batched-products';
+export { batchedSteps } from './batched-steps';
 export { joinedNodes } from './joined-nodes';
+export { knownFactors } from './known-factors';
 export { splitProducts } from './split-products';
 export { stackedRows } from './stacked-rows';
 export { sumsOfProducts } from './sums-of-products';

@@ -33,7 +33,8 @@ function join(parts: readonly Value[], context: RewriteContext): readonly Value[
 
 /** Whether two nodes differ in their operands alone. */
 function isAlike(a: Node, b: Node): boolean {
-  if (a.op !== b.op || a.domain !== b.domain || a.inputs.length !== b.inputs.length || a.outputs.length > 1) return false;
+  if (a.op !== b.op || a.domain !== b.domain || a.inputs.length !== b.inputs.length || a.outputs.length > 1)
+    return false;
   if (!sameShape(a.outputs[0].shape, b.outputs[0].shape)) return false;
   return a.attributes === b.attributes || JSON.stringify(a.attributes) === JSON.stringify(b.attributes);
 }
@@ -58,7 +59,11 @@ function joinRun(run: readonly Value[], context: RewriteContext): Value | undefi
 }
 
 /** Whether an operand is one for all nodes, or is to be joined too; undefined if neither will do. */
-function roleOf(node: Node, position: number, column: readonly (Value | undefined)[]): 'shared' | 'joined' | undefined {
+export function roleOf(
+  node: Node,
+  position: number,
+  column: readonly (Value | undefined)[],
+): 'shared' | 'joined' | undefined {
   const [operand] = column;
   const isShared = column.every((value) => value === operand);
   if (!operand) return isShared ? 'shared' : undefined;

@@ -1,17 +1,32 @@
-import { indices, type RewriteContext, type Value } from '../../graph';
+import { indices, type Node, type RewriteContext, type Value } from '../../graph';
+
+/** A Concat of values, one below the other. */
+export function concatRows(parts: readonly Value[]): Node {
+  const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
+  const [{ shape, dtype }] = parts;
+  return {
+    op: 'Concat',
+    inputs: parts,
+    outputs: [{ shape: [rows, ...shape.slice(1)], dtype }],
+    attributes: { axis: 0 },
+  };
+}
+
+/** A Split of a value into these parts, one below the other. */
+export function splitRows(x: Value, parts: readonly Value[]): Node {
+  const sizes = indices(parts.map(({ shape }) => shape[0]));
+  return { op: 'Split', inputs: [x, sizes], outputs: parts, attributes: { axis: 0 } };
+}
 
 /** Values one below the other. */
 export function joinRows({ builder }: RewriteContext, parts: readonly Value[]): Value {
-  if (parts.length === 1) return parts[0];
-  const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
-  const [first] = parts;
-  return builder.op('Concat', parts, { shape: [rows, ...first.shape.slice(1)], dtype: first.dtype }, { axis: 0 });
+  return parts.length === 1 ? parts[0] : builder.append(concatRows(parts))[0];
 }
 
 /** A value cut into blocks of rows. */
 export function cutRows({ builder }: RewriteContext, x: Value, rows: readonly number[]): readonly Value[] {
   const parts = rows.map((count) => ({ shape: [count, ...x.shape.slice(1)], dtype: x.dtype }));
-  return builder.ops('Split', [x, indices(rows)], parts, { axis: 0 });
+  return builder.append(splitRows(x, parts));
 }
 
 /** Rows `start` to `start + count` of a value. */

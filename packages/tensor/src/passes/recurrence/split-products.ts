@@ -49,7 +49,14 @@ function cutForward(node: Node, context: RewriteContext): readonly Value[] | und
     if (known[i]) multiply(part, [i]);
   });
   const others = [...parts.keys()].filter((i) => !known[i]);
-  if (others.length > 0) multiply(joinColumns(context, others.map((i) => parts[i])), others);
+  if (others.length > 0)
+    multiply(
+      joinColumns(
+        context,
+        others.map((i) => parts[i]),
+      ),
+      others,
+    );
   return [sum!];
 }
 

@@ -30,7 +30,9 @@ function unstacked(graph: Graph): ReadonlySet<Value> {
   const isDropped = (node: Node) =>
     node.outputs.every((part) => part.shape[axisOf(node)] === 1 && (uses.get(part) ?? 0) === (drops.get(part) ?? 0));
   const splits = graph.nodes.filter(({ op, outputs }) => op === 'Split' && outputs.length > FEW);
-  return new Set(splits.filter((node) => node.outputs[0].shape.length > 2 && isDropped(node)).map(({ outputs }) => outputs[0]));
+  return new Set(
+    splits.filter((node) => node.outputs[0].shape.length > 2 && isDropped(node)).map(({ outputs }) => outputs[0]),
+  );
 }
 
 /** The axis to the front, all rows in one matrix, cut; each part gets its axis back, and the Reshape that drops it cancels. */

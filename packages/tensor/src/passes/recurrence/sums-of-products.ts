@@ -105,9 +105,15 @@ function merged(terms: readonly Value[], context: RewriteContext): Value {
   const nodes = terms.map((term) => context.maker(term)!);
   const [first] = nodes;
   const [output] = first.outputs;
-  const joined = joinRows(context, nodes.map(({ inputs }) => inputs[0]!));
+  const joined = joinRows(
+    context,
+    nodes.map(({ inputs }) => inputs[0]!),
+  );
   if (first.op === 'Gemm') {
-    const right = joinRows(context, nodes.map(({ inputs }) => inputs[1]!));
+    const right = joinRows(
+      context,
+      nodes.map(({ inputs }) => inputs[1]!),
+    );
     return product(context, [joined, right], true, false, output);
   }
   const sum = context.builder.op('ReduceSum', [joined, first.inputs[1]], output, first.attributes);

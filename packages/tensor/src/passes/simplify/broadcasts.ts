@@ -1,4 +1,13 @@
-import { indices, type Node, type RewriteContext, type Rule, sameShape, scalar, uniformValue, type Value } from '../../graph';
+import {
+  indices,
+  type Node,
+  type RewriteContext,
+  type Rule,
+  sameShape,
+  scalar,
+  uniformValue,
+  type Value,
+} from '../../graph';
 import { BROADCAST, broadcastShape, isUniform, madeBy, UNARY } from '../patterns';
 
 /**

@@ -56,7 +56,11 @@ function blockOf({ inputs: [x, starts, , axes, steps], outputs: [output] }: Node
 }
 
 /** A block within one part of a Concat is a block of that part. */
-function sliceOfConcat({ axis, start, size }: Block, node: Node, context: RewriteContext): readonly Value[] | undefined {
+function sliceOfConcat(
+  { axis, start, size }: Block,
+  node: Node,
+  context: RewriteContext,
+): readonly Value[] | undefined {
   const joined = madeBy(node.inputs[0], context, 'Concat');
   if (!joined || axisOf(joined) !== axis) return undefined;
   let before = 0;

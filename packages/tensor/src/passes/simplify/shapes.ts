@@ -27,19 +27,39 @@ export const shapeRules: Readonly<Record<string, Rule>> = {
   Transpose(node, context) {
     const [x] = node.inputs as [Value];
     const before = madeBy(x, context, 'Transpose');
-    if (before) return [transpose(context, before.inputs[0]!, permOf(node).map((axis) => permOf(before)[axis]))];
+    if (before)
+      return [
+        transpose(
+          context,
+          before.inputs[0]!,
+          permOf(node).map((axis) => permOf(before)[axis]),
+        ),
+      ];
     return onlyMovesOnes(x, permOf(node)) ? [reshape(context, x, node.outputs[0].shape)] : undefined;
   },
 };
 
-function reshapeAgain({ op, inputs: [x], outputs: [output] }: Node, context: RewriteContext): readonly Value[] | undefined {
+function reshapeAgain(
+  { op, inputs: [x], outputs: [output] }: Node,
+  context: RewriteContext,
+): readonly Value[] | undefined {
   if (isLike(x!, output)) return [x!];
   if (elements(output) === 0) return undefined;
   const before = madeBy(x, context, 'Reshape', 'Squeeze', 'Unsqueeze');
   if (before) return [reshape(context, before.inputs[0]!, output.shape)];
   const expanded = madeBy(x, context, 'Expand')?.inputs[0];
   if (expanded && elements(expanded) === 1) {
-    return [expand(context, reshape(context, expanded, output.shape.map(() => 1)), output)];
+    return [
+      expand(
+        context,
+        reshape(
+          context,
+          expanded,
+          output.shape.map(() => 1),
+        ),
+        output,
+      ),
+    ];
   }
   return op === 'Reshape' ? undefined : [reshape(context, x!, output.shape)];
 }

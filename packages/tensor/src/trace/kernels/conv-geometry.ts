@@ -22,7 +22,7 @@ export interface ConvAttrs {
   readonly strides: [number, number] | number;
   readonly pad: 'same' | 'valid' | number | backend_util.ExplicitPadding;
   readonly dataFormat?: 'NHWC' | 'NCHW';
-  readonly dilations?: [number, number] | number;
+  readonly dilations?: [number, number] | number | null;
   readonly dimRoundingMode?: 'floor' | 'round' | 'ceil';
   /** Of the input, for gradients with respect to it. */
   readonly inputShape?: readonly number[];
@@ -41,7 +41,8 @@ export function geometry2D(
   attrs: ConvAttrs,
   isDepthwise: boolean,
 ): ConvGeometry {
-  const { strides, dilations = 1, pad, dimRoundingMode, dataFormat = 'NHWC' } = attrs;
+  const { strides, pad, dimRoundingMode, dataFormat = 'NHWC' } = attrs;
+  const dilations = attrs.dilations ?? 1; // tfjs-layers says null
   if (isDepthwise && dataFormat === 'NCHW') {
     fail(where, 'a depthwise convolution over NHWC', 'NCHW', 'Transpose around it.');
   }

@@ -67,7 +67,7 @@ function stridedSlice(graph: GraphBuilder, x: Value, attrs: StridedSliceAttrs): 
   // Going down to the first entry ends at -1, which ONNX would read as the last one.
   const ends = info.end.map((to) => (to < 0 ? -(2 ** 31) : to));
   const cut = graph.op('Slice', [x, indices(info.begin), indices(ends), indices(axes), indices(info.strides)], {
-    shape: info.finalShapeSparse,
+    shape: slice_util.computeOutShape(info.begin, info.end, info.strides),
     dtype: x.dtype,
   });
   return reshape(graph, cut, info.finalShape);
@@ -96,8 +96,10 @@ function registerFolds(): void {
     const perm = backend_util.getPermuted(split.length, blockShape.length);
     const shape = backend_util.getReshapedPermuted([...x!.shape], blockShape, size);
     const whole = reshape(graph, transpose(graph, reshape(graph, x!, split), perm), shape);
-    const begin = backend_util.getSliceBeginCoords(crops, blockShape.length);
-    return slice(graph, whole, begin, backend_util.getSliceSize(shape, crops, blockShape.length));
+    const rest = shape.slice(1 + blockShape.length);
+    const begin = [0, ...crops.map(([before]) => before), ...rest.map(() => 0)];
+    const sizes = crops.map(([before, after], i) => shape[i + 1] - before - after);
+    return slice(graph, whole, begin, [shape[0], ...sizes, ...rest]);
   });
   kernel<{ blockSize: number; dataFormat: 'NHWC' | 'NCHW' }>(
     'DepthToSpace',

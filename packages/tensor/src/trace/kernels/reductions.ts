@@ -48,7 +48,10 @@ function counted(graph: GraphBuilder, x: Value): Value {
 /** What a reduction of nothing gives. */
 const OF_NOTHING: Record<string, number> = { ReduceProd: 1, ReduceMax: -Infinity, ReduceMin: Infinity };
 
-/** Reduces axes by one of ONNX's Reduce operators. */
+/**
+ * Reduces axes by one of ONNX's Reduce operators. The largest and the smallest may overlook NaN, which tfjs's don't: ONNX
+ * Runtime keeps only one that comes first.
+ */
 export function reduce(graph: GraphBuilder, op: string, x: Value, axes: readonly number[], keepDims: boolean): Value {
   if (axes.length === 0) return x;
   const [reduced] = backend_util.computeOutAndReduceShapes([...x.shape], [...axes]);

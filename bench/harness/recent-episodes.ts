@@ -1,0 +1,24 @@
+import type { Experience } from '@coplay/core';
+import { mean } from '@coplay/diagnostics';
+
+/** The returns of the last `count` episodes of a game for one agent, in the order in which they ended. */
+export function recentEpisodes(count: number) {
+  const returns: number[] = [];
+  let running: Float64Array | undefined;
+  return {
+    add({ envs, steps, rewards, ended }: Experience) {
+      running ??= new Float64Array(envs);
+      for (let t = 0; t < steps; t++) {
+        for (let e = 0; e < envs; e++) {
+          running[e] += rewards[e * steps + t];
+          if (ended[e * steps + t] === 0) continue;
+          returns.push(running[e]);
+          running[e] = 0;
+        }
+      }
+      returns.splice(0, returns.length - count);
+    },
+    isFull: () => returns.length === count,
+    mean: () => mean(returns),
+  };
+}

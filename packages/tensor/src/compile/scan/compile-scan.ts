@@ -1,0 +1,76 @@
+import type { Graph } from '../../graph';
+import { optimiseGraph } from '../../passes';
+import { scanGraph } from '../../scan';
+import { readFlat } from '../../stack';
+import { callable } from '../callable';
+import { type Compiled, type CompileOptions, checkState, type StepFunction } from '../compile';
+import type { TensorRecord } from '../convert';
+import type { AnyStep, Executor, StepSetup } from '../executor';
+import { checkChoice, planExecutor } from '../executor-choice';
+import { floatNames } from '../host-arrays';
+import { graphExecutor } from '../onnx/executor';
+import { StateBinding } from '../onnx/feeds';
+import { record } from '../onnx/record';
+import type { Runtime } from '../onnx/runtime';
+import type { ThreadSetting } from '../onnx/threads';
+import { eagerScan } from './eager-scan';
+import { inputsOfStep, isEachInput, stepCount } from './scan-inputs';
+
+/** Inputs of a step that is repeated: what each step has of its own, and what all share. */
+export type ScanInputs = {
+  readonly each: TensorRecord;
+  readonly shared: TensorRecord;
+};
+
+/** How {@link compileScan} compiles. */
+export type ScanOptions<Key extends string = string> = Pick<
+  CompileOptions<Key>,
+  'name' | 'state' | 'executor' | 'acceptState' | 'threads'
+>;
+
+/**
+ * A step function compiled to run S times in one call, each step from the state that the one before left (JAX's scan): an epoch of
+ * minibatches is one call. Inputs are `{ each: [S, ...], shared }`; the function sees one step's part of `each`, and
+ * `shared` as it is. Outputs are [S, ...]. What `acceptState` refuses, it refuses of all steps together.
+ *
+ * @throws CoplayError as `compile`, and for inputs without steps
+ */
+export function compileScan<Key extends string = never>(
+  fn: StepFunction<Key, ScanInputs>,
+  options: ScanOptions<Key>,
+): Compiled<ScanInputs> {
+  const { name, executor = 'auto', threads, acceptState = () => true, state = {} } = options;
+  const where = `compileScan(${name})`;
+  checkChoice(where, executor);
+  const step: StepSetup = { name, fn: fn as unknown as AnyStep, state: checkState(where, state), acceptState };
+  const start = async (): Promise<Executor> => {
+    const { runtime } = await planExecutor(where, executor);
+    return runtime ? onnxScan(runtime, step, threads) : eagerScan(step);
+  };
+  return callable(`compiled function ${name}`, start) as unknown as Compiled<ScanInputs>;
+}
+
+function onnxScan(runtime: Runtime, step: StepSetup, threads: ThreadSetting | undefined): Executor {
+  const { name, fn, state, acceptState } = step;
+  const where = `compiled function ${name}`;
+  return graphExecutor(
+    runtime,
+    name,
+    (inputs, statics) => {
+      const steps = stepCount(where, inputs);
+      const traced = record(where, fn, state, inputsOfStep(inputs, 0), statics);
+      const single = optimiseGraph(carryWhole(optimiseGraph(traced.graph), state));
+      const graph = scanGraph(single, { steps, isEach: isEachInput, axis: 0 });
+      return { graph, outputs: traced.outputs, binding: new StateBinding(runtime, state, graph, acceptState) };
+    },
+    { threads },
+  );
+}
+
+/** A group that is written as one vector is read as one, too: a step hands the next what it wrote. */
+function carryWhole(graph: Graph, state: StepSetup['state']): Graph {
+  return Object.entries(state).reduce((current, [key, store]) => {
+    const isFlat = current.outputs.some(({ name }) => name === `next/${key}/`);
+    return isFlat ? readFlat(current, key, { names: floatNames(store), shapes: store.shapes }) : current;
+  }, graph);
+}

@@ -1,0 +1,1 @@
+export { compileScan, type ScanInputs, type ScanOptions } from './compile-scan';

@@ -1,0 +1,1 @@
+export { sinkTransposes } from './sink-transposes';

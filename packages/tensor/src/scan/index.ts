@@ -1,0 +1,1 @@
+export { type ScanOptions, scanGraph } from './scan-graph';

@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { ndarray } from '@coplay/core';
+import { compile, executorInfo, tf, useBackend, useExecutor } from '@coplay/tensor';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { needsOnnx, onnx } from './onnx-runtime';
+
+/** Whether a new function is traced (its tensors are on the tracing backend then), and twice the number it's given. */
+function doubling() {
+  let backend = '';
+  const double = compile(
+    (_, { x }) => {
+      backend = tf.getBackend();
+      return { outputs: { y: tf.mul(x!, 2) } };
+    },
+    { name: 'double' },
+  );
+  return async () => {
+    expect((await double({ x: ndarray(Float32Array.of(4)) }))['y']!.data[0]).toBe(8);
+    return backend === 'coplay-trace' ? 'onnx' : backend;
+  };
+}
+
+beforeEach(async () => {
+  vi.stubEnv('COPLAY_EXECUTOR', '');
+  await useBackend('cpu');
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await useExecutor('auto');
+});
+
+describe('useExecutor', () => {
+  it('runs functions operation by operation when asked to, and says so', async () => {
+    expect(await useExecutor('eager')).toEqual({ name: 'eager', reason: 'eager on cpu: as asked' });
+    expect(await doubling()()).toBe('cpu');
+  });
+
+  it.skipIf(!onnx)(`takes ONNX Runtime by itself, and says which${needsOnnx}`, async () => {
+    const { version } = createRequire(import.meta.url)('onnxruntime-node/package.json') as { version: string };
+    expect(await useExecutor()).toEqual({ name: 'onnx', reason: `onnx: onnxruntime-node ${version}` });
+    expect(await doubling()()).toBe('onnx');
+  });
+
+  it.skipIf(!onnx)(`leaves functions alone that were called before${needsOnnx}`, async () => {
+    const early = doubling();
+    expect(await early()).toBe('onnx');
+    await useExecutor('eager');
+    expect(await early()).toBe('onnx');
+    expect(await doubling()()).toBe('cpu');
+  });
+
+  it('leaves auto to COPLAY_EXECUTOR', async () => {
+    vi.stubEnv('COPLAY_EXECUTOR', 'eager');
+    expect(await useExecutor('auto')).toEqual({
+      name: 'eager',
+      reason: 'eager on cpu: COPLAY_EXECUTOR asks for it',
+    });
+    expect(await doubling()()).toBe('cpu');
+    vi.stubEnv('COPLAY_EXECUTOR', 'gpu');
+    await expect(executorInfo()).rejects.toThrow(
+      /COPLAY_EXECUTOR: expected executor 'auto', 'onnx' or 'eager', got "gpu"/,
+    );
+  });
+
+  it('refuses what is no executor, and stays as it was', async () => {
+    await useExecutor('eager');
+    await expect(useExecutor('fast' as 'auto')).rejects.toThrow(/useExecutor: expected executor .* got "fast"/);
+    expect((await executorInfo()).name).toBe('eager');
+  });
+});
+
+/** Runs the fixture in a process of its own. */
+function run(...args: string[]) {
+  const fixture = fileURLToPath(new URL('fixtures/without-onnx.ts', import.meta.url));
+  const flags = ['--conditions=@coplay/source', '--import', 'tsx', fixture, ...args];
+  const { stdout, stderr, status } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
+  return { status, lines: stdout.trim().split('\n'), complaints: stderr.trim().split('\n') };
+}
+
+// 2 + 3 times the sum of 0 to 49.
+const SUM = `sum ${5 * 1225}`;
+
+describe('without onnxruntime-node', () => {
+  it('says once that functions run eagerly, looks for it once, and computes the same', () => {
+    const { status, lines, complaints } = run('absent');
+    expect(complaints).toEqual([
+      'looked',
+      expect.stringMatching(
+        /^Compiled functions are slower than they could be\. eager on \w+: onnxruntime-node isn't installed$/,
+      ),
+    ]);
+    expect(lines).toEqual([
+      SUM,
+      expect.stringMatching(/^compile\(asked\): expected ONNX Runtime, .*isn't installed.*Install/),
+    ]);
+    expect(status).toBe(0);
+  });
+
+  it('gives the reason where the package is there and its library does not load', () => {
+    const { status, lines, complaints } = run('broken', 'told');
+    expect(complaints).toEqual(['looked']);
+    expect(lines[0]).toMatch(
+      /^eager on \w+: onnxruntime-node doesn't load \(Error loading shared library ld-linux[^\n]*\)$/,
+    );
+    expect(lines[1]).toBe(SUM);
+    expect(status).toBe(0);
+  });
+});
