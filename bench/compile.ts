@@ -1,4 +1,5 @@
-import { agreement } from './compile/agreement';
+import { loadavg } from 'node:os';
+import { type Agreement, agreement } from './compile/agreement';
 import { barsOf, SPEED_BARS, speedRow, tradeRow } from './compile/figures';
 import { graphs } from './compile/graphs';
 import { findMachines, type Machine } from './compile/machines';
@@ -32,6 +33,9 @@ export const bench: Experiment = {
   },
   async run(context) {
     const chosen = chooseSteps(context);
+    const [load] = loadavg();
+    // Peers whose threads wait by spinning (PyTorch, a hundred times) suffer more than ours when cores are taken.
+    if (load > 1) context.say(`The machine is busy (load ${load.toFixed(1)}): ratios mean nothing now.`);
     const inspected = await graphs(context, chosen);
     const held = await memory(context, chosen);
     const machines = await findMachines(context);
@@ -39,7 +43,7 @@ export const bench: Experiment = {
     const turn = context.isQuick ? 20 : Number(context.options['turn']);
 
     const found: Found[] = [];
-    const agreements = [];
+    const agreements: Pick<Agreement, 'row' | 'differences'>[] = [];
     for (const step of chosen) {
       context.say(step.title);
       const { able, row, differences } = await agreement(context, machines, step);
@@ -63,6 +67,7 @@ export const bench: Experiment = {
     const worst = (key: 'first' | 'later') => Math.max(...agreements.map(({ differences }) => differences[key]));
     return {
       figures: {
+        loadBefore: load,
         machines: machines.map(({ name }: Machine) => name),
         speeds: Object.fromEntries(found.map(({ step, speeds }) => [step.name, speeds])),
         graphs: inspected,

@@ -166,16 +166,15 @@ function quotient(ours: readonly Trial[], theirs: readonly Trial[], figure: (tri
 
 function row(trials: readonly Trial[]) {
   const times = trials.map(secondsToGoal);
-  const spread = (values: readonly number[]) =>
-    `${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)}`;
+  const orNever = (value: number) => (value === Infinity ? 'never' : value.toFixed(2));
   const compiling = trials.flatMap(({ compileSeconds }) => compileSeconds ?? []);
   return {
     '': trials[0].name,
     'steps/s': Math.round(median(trials.map(stepsPerSecond))),
-    'seconds to 475': median(times),
-    'of seeds': spread(times),
-    'steps to 475': median(trials.map(({ stepsToGoal }) => stepsToGoal ?? Infinity)),
-    'best 20 episodes': median(trials.map(({ best20 }) => best20 ?? 0)),
+    'seconds to 475': orNever(median(times)),
+    'of seeds': times.map(orNever).join(', '),
+    'steps to 475, of seeds': trials.map(({ stepsToGoal }) => stepsToGoal ?? 'never').join(', '),
+    'best 20 episodes, worst seed': Math.min(...trials.map(({ best20 }) => best20 ?? 0)),
     'seconds of compiling before': compiling.length > 0 ? median(compiling) : null,
   };
 }

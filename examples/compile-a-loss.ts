@@ -50,7 +50,7 @@ const slots = variables(optimiser.init(initial));
 function focalLoss(logits: tf.Tensor, labels: tf.Tensor): tf.Scalar {
   const oneHot = tf.cast(tf.oneHot(labels as tf.Tensor1D, CLASSES), 'float32');
   const logProbs = tf.sum(tf.mul(tf.logSoftmax(logits), oneHot), 1);
-  return tf.neg(tf.mean(tf.mul(tf.pow(tf.sub(1, tf.exp(logProbs)), FOCUS), logProbs)));
+  return tf.neg(tf.mean(tf.mul(tf.pow(tf.sub(1, tf.exp(logProbs)), FOCUS), logProbs)) as tf.Scalar);
 }
 
 const trainStep: StepFunction<'params' | 'slots'> = (state, { images, labels }) => {

@@ -1,4 +1,4 @@
-import type { NDArray } from '@coplay/core';
+import type { NamedArrays, NDArray } from '@coplay/core';
 import {
   adam,
   type Compiled,
@@ -158,6 +158,7 @@ export const steps: readonly Step[] = [
 /** A step that can be run, with parameters of its own. */
 export interface Runnable {
   readonly compiled: Compiled;
+  readonly inputs: NamedArrays;
   /** Runs once; what it returns is the loss, or for a forward step the outputs. */
   run(): Promise<NDArray>;
   dispose(): void;
@@ -184,6 +185,7 @@ export function makeRunnable(step: Step, executor: ExecutorName): Runnable {
     : compile(forward, { name, state: { params }, executor });
   return {
     compiled: compiled as Compiled,
+    inputs,
     run: async () => (await (compiled as Compiled)(inputs))['value'],
     dispose() {
       compiled.dispose();

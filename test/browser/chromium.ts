@@ -5,9 +5,10 @@ import { type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Where Chromium is: `CHROME_PATH`, else where Debian puts it; undefined if it's nowhere. */
+/** Where Chromium is: `CHROME_PATH` if that's set, else where Debian puts it; undefined if there's none. */
 export function chromiumPath(): string | undefined {
-  return [process.env['CHROME_PATH'], ...PLACES].find((path) => path !== undefined && existsSync(path));
+  const asked = process.env['CHROME_PATH'];
+  return (asked ? [asked] : PLACES).find((path) => existsSync(path));
 }
 
 /** A browser without a window, with a profile of its own that's removed at the end. */

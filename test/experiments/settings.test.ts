@@ -64,13 +64,26 @@ describe('readSettings', () => {
 
 describe('judging', () => {
   const run = { command: 'npm run study -- toy', seconds: 1 };
-  const judge = (bars: Record<string, number>, args: string[] = []) =>
+  const judge = (bars: Record<string, number | null>, args: string[] = []) =>
     makeResults(toy, readSettings(toy, args), { figures: {}, bars }, run);
 
   it('counts a bar that is just reached as held', () => {
     expect(exitStatus(judge({ sum: 6, largest: 10 }))).toBe(0);
     expect(exitStatus(judge({ sum: 5.999, largest: 10 }))).toBe(1);
     expect(exitStatus(judge({ sum: 6, largest: 10.001 }))).toBe(1);
+  });
+
+  it('leaves a bar alone that could not be measured', () => {
+    const { bars } = judge({ sum: null, largest: 10 });
+    expect(bars['sum']).toMatchObject({ value: null, ok: null });
+    expect(exitStatus(judge({ sum: null, largest: 10 }))).toBe(0);
+    expect(exitStatus(judge({ sum: null, largest: 11 }))).toBe(1);
+  });
+
+  it('takes folders as peers beside Python', () => {
+    const args = ['--peer', 'python', '--peer', import.meta.dirname];
+    expect(readSettings(toy, args)).toMatchObject({ withPython: true, peerFolders: [import.meta.dirname] });
+    expect(readSettings(toy, args.slice(2))).toMatchObject({ withPython: false });
   });
 
   it('takes what is missing or no number for not held', () => {

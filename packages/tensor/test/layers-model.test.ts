@@ -2,6 +2,7 @@ import { createGenerator, type NamedArrays, ndarray } from '@coplay/core';
 import {
   adam,
   applyModel,
+  applyModelOutputs,
   compile,
   layers,
   readWeights,
@@ -148,6 +149,21 @@ describe('a LayersModel that is trained by a compiled step', () => {
     const bytes = await toOnnx(fn, { name: 'model', state, inputs: { x: { shape: ['batch', 3] } } });
     const [got] = await runNode(bytes, [{ x }]);
     for (const [row, value] of predict(model).entries()) expect(got['y'].data[row]).toBeCloseTo(value, 5);
+  });
+});
+
+describe('a model with two inputs and two outputs', () => {
+  it('is a function of all of them', () => {
+    const { dense, add } = layers.layers;
+    const [a, b] = [layers.input({ shape: [2] }), layers.input({ shape: [2] })];
+    const sum = add().apply([a, b]) as layers.SymbolicTensor;
+    const out = dense({ units: 1, useBias: false }).apply(sum) as layers.SymbolicTensor;
+    const model = layers.model({ inputs: [a, b], outputs: [sum, out] });
+    const params = { weight_0: tf.tensor2d([[10], [1]]) };
+    const given = [tf.tensor2d([[1, 2]]), tf.tensor2d([[3, 4]])];
+    const made = applyModelOutputs(model, params, given).map((tensor) => [...tensor.dataSync()]);
+    expect(made).toEqual([[4, 6], [46]]);
+    expect(() => applyModel(model, params, given)).toThrow(/a model with one output, got 2 outputs/);
   });
 });
 

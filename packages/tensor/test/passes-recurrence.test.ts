@@ -140,6 +140,17 @@ describe('joinedNodes', () => {
     expect(countOps(after)).toMatchObject({ Gemm: T, ReduceMax: 1 });
   });
 
+  it('joins softmaxes and changes of shape that keep rows', async () => {
+    const graph = graphOf(perStep('x', [2, 6]), (b, values) => {
+      const made = valuesOf(values, 'x').map((x) =>
+        b.op('LogSoftmax', [b.op('Reshape', [x, indices([2, 2, 3])], f32(2, 2, 3))], f32(2, 2, 3), { axis: -1 }),
+      );
+      return { all: b.op('Concat', made, f32(2 * T, 2, 3), { axis: 0 }) };
+    });
+    const after = await keepsValues(graph, commonSubexpressions, joinedNodes);
+    expect(countOps(after)).toEqual({ Concat: 1, Reshape: 1, LogSoftmax: 1 });
+  });
+
   it('leaves rows alone that are read one by one, and operands that differ', async () => {
     const graph = graphOf(perStep('x', [2, 3]), (b, values) => {
       const made = valuesOf(values, 'x').map((x, t) => b.op('Mul', [x, scalar(t + 2)], f32(2, 3)));

@@ -143,6 +143,14 @@ describe('simplify', () => {
       {},
     ],
     [
+      'a sum repeated and scaled',
+      (b, x) => {
+        const sum = b.op('ReduceSum', [x, indices([1])], f32(2, 1), { keepdims: 1 });
+        return b.op('Mul', [b.op('Mul', [sum, ones], X), scalar(2)], X);
+      },
+      { ReduceSum: 1, Mul: 1, Expand: 1 },
+    ],
+    [
       'split and joined',
       (b, x) =>
         b.op('Concat', b.ops('Split', [x, indices([1, 2])], [f32(2, 1), f32(2, 2)], { axis: 1 }), X, { axis: 1 }),

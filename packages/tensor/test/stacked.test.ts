@@ -284,7 +284,7 @@ describe.each(['onnx', 'eager'] as const)('compileScan with %s', (executor) => {
 });
 
 it('compileScan says what it wants', async () => {
-  const f = compileScan((_: never, { each }) => ({ outputs: { x: each['x']! } }), { name: 'f' });
+  const f = compileScan((_, { each }) => ({ outputs: { x: each['x']! } }), { name: 'f' });
   await expect(f({ each: {}, shared: {} })).rejects.toThrow(/inputs\.each with arrays \[S, \.\.\.\]/);
   await expect(f({ each: { x: random(2), y: random(3) }, shared: {} })).rejects.toThrow(/each\/y \[3\]/);
 });

@@ -47,7 +47,7 @@ describe.skipIf(!hasOnnx)('threads of compiled functions (skipped where they run
     await run.train({ envSteps: 128 });
     run.dispose();
     const kept = threadChoices();
-    expect(Object.keys(kept).some((key) => key.includes('step#'))).toBe(true);
+    expect(Object.keys(kept).some((key) => key.includes('update#'))).toBe(true);
     const [name] = readdirSync(join(directory, 'checkpoints'));
     expect((await loadCheckpoint(join(directory, 'checkpoints', name))).about['threads']).toEqual(kept);
 

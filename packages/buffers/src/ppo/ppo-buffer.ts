@@ -18,6 +18,16 @@ export interface RowCounts {
   readonly imagined: number;
 }
 
+/** Which rows a minibatch has. */
+export interface MinibatchRows {
+  /** [P] places in the table; from `count` on, where it is filled up to `padTo`, that of the first one */
+  readonly places: Int32Array;
+  /** [P], or [P, L] of sequences; 0 from `count` on */
+  readonly weights: NDArray<Float32Array>;
+  /** Rows that are its own. */
+  readonly count: number;
+}
+
 /**
  * The rows that one learner is updated on: steps or sequences of one agent, or of several that share weights. Real and
  * imagined rows are kept apart until they are mixed in minibatches.
@@ -47,6 +57,17 @@ export interface PpoBuffer {
    * imagined ones, they are multiplied by p (r + i) / r and (1 - p) (r + i) / i: the real ones weigh p of the whole.
    */
   minibatches(generator: Generator, options?: MinibatchOptions): Iterable<NamedArrays>;
+  /**
+   * The same pass as {@link minibatches} with the same generator, as places in the {@link table}: for functions that gather
+   * rows themselves.
+   */
+  plan(generator: Generator, options?: MinibatchOptions): MinibatchRows[];
+  /**
+   * All rows, the real ones first, and zeros after them up to `size` rows. The arrays are the caller's.
+   *
+   * @throws CoplayError for a size below the number of rows
+   */
+  table(size?: number): NamedArrays;
   /** Forgets the rows, not what was counted. */
   clear(): void;
   /** Rows and counters. */
@@ -100,6 +121,13 @@ class TwoStores implements PpoBuffer {
   }
 
   *minibatches(generator: Generator, options: MinibatchOptions = {}): globalThis.Generator<NamedArrays> {
+    for (const { places, weights } of this.plan(generator, options)) {
+      const batch = this.gather(places);
+      yield { ...batch, weights };
+    }
+  }
+
+  plan(generator: Generator, options: MinibatchOptions = {}): MinibatchRows[] {
     const plans = planMinibatches(this.rows, options);
     // Real rows are shuffled first and imagined ones after: a run without imagined data draws the same numbers.
     const order = {
@@ -108,15 +136,26 @@ class TwoStores implements PpoBuffer {
     };
     let real = 0;
     let imagined = 0;
-    for (const plan of plans) {
+    return plans.map((plan) => {
       const chosen = {
         real: order.real.subarray(real, real + plan.real),
         imagined: order.imagined.subarray(imagined, imagined + plan.imagined),
       };
-      yield this.assemble(chosen, options);
       real += plan.real;
       imagined += plan.imagined;
+      return this.choose(chosen, options);
+    });
+  }
+
+  table(size = this.rows.real + this.rows.imagined): NamedArrays {
+    const { real, imagined } = this.rows;
+    if (size < real + imagined) {
+      fail('ppoBuffer.table', `a size of at least ${real + imagined} rows`, show(size), 'Give a larger one.');
     }
+    const table = allocateRows(this.spec ?? {}, size);
+    this.stores.real.copyInto(table, 0);
+    this.stores.imagined.copyInto(table, real);
+    return table;
   }
 
   clear(): void {
@@ -142,15 +181,31 @@ class TwoStores implements PpoBuffer {
     this.spec = this.stores.real.spec ?? this.stores.imagined.spec;
   }
 
-  /** One minibatch: its real rows, its imagined rows, and copies of the first one of weight 0 up to `padTo`. */
-  private assemble(chosen: Record<Kind, Int32Array>, { realRatio, padTo = 0 }: MinibatchOptions): NamedArrays {
+  /** One minibatch: its real rows, its imagined rows, and the first one with weight 0 up to `padTo`. */
+  private choose(chosen: Record<Kind, Int32Array>, { realRatio, padTo = 0 }: MinibatchOptions): MinibatchRows {
     const real = chosen.real.length;
-    const filled = real + chosen.imagined.length;
-    const batch = allocateRows(this.spec ?? {}, Math.max(filled, padTo));
-    this.stores.real.gatherInto(batch, 0, chosen.real);
-    this.stores.imagined.gatherInto(batch, real, chosen.imagined);
-    repeatFirstRow(batch, filled);
-    weigh(batch['weights'], real, filled, realRatio);
+    const count = real + chosen.imagined.length;
+    const places = new Int32Array(Math.max(count, padTo));
+    places.set(chosen.real);
+    places.set(
+      chosen.imagined.map((place) => this.rows.real + place),
+      real,
+    );
+    places.fill(places[0], count);
+    const { weights } = this.gather(places, ['weights']);
+    weigh(weights, real, count, realRatio);
+    return { places, weights: weights as NDArray<Float32Array>, count };
+  }
+
+  /** The rows at places of the table. */
+  private gather(places: Int32Array, names = Object.keys(this.spec ?? {})): NamedArrays {
+    const spec = Object.fromEntries(names.map((name) => [name, this.spec![name]]));
+    const batch = allocateRows(spec, places.length);
+    const { real } = this.rows;
+    places.forEach((place, row) => {
+      if (place < real) this.stores.real.gatherInto(batch, row, [place]);
+      else this.stores.imagined.gatherInto(batch, row, [place - real]);
+    });
     return batch;
   }
 
@@ -169,14 +224,6 @@ function checkReserved({ isImagined, weights }: NamedArrays): void {
   }
   if (weights !== undefined && !(weights.data instanceof Float32Array && weights.data.every((weight) => weight >= 0))) {
     fail('ppoBuffer.push', 'weights of float32, at least 0', show(weights.data), 'Change them, or leave them out.');
-  }
-}
-
-/** Copies row 0 of every field to the rows from `start` on. */
-function repeatFirstRow(batch: NamedArrays, start: number): void {
-  for (const { data, shape } of Object.values(batch)) {
-    const size = data.length / shape[0];
-    for (let row = start; row < shape[0]; row++) data.copyWithin(row * size, 0, size);
   }
 }
 

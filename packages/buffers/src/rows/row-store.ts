@@ -31,6 +31,16 @@ export class RowStore {
     gatherInto(target, start, this.fields, indices);
   }
 
+  /** Copies all rows held into `target` from row `start` on. */
+  copyInto(target: NamedArrays, start: number): void {
+    for (const name in target) {
+      if (this.length === 0) return;
+      const { data, shape } = this.fields[name];
+      const width = sizeOf(shape.slice(1));
+      target[name].data.set(data.subarray(0, this.length * width) as Float32Array, start * width);
+    }
+  }
+
   clear(): void {
     this.length = 0;
   }

@@ -49,5 +49,5 @@ function call(model: LayersModel, shapes: InputShapes, params: TensorRecord, inp
     );
   }
   const fed = isNamed ? wanted.map((name) => inputs[name]) : [flattenInputs(shapes, inputs)];
-  return applyModel<tf.Tensor2D>(model, params, fed.length === 1 ? fed[0] : fed);
+  return applyModel(model, params, fed.length === 1 ? fed[0] : fed) as tf.Tensor2D;
 }

@@ -1,6 +1,7 @@
 import { fail, type NDArray } from '@coplay/core';
 import { isArray } from './convert';
 import type { Executor, Statics } from './executor';
+import type { GraphInspection } from './onnx/inspect';
 import type { OperationTime } from './onnx/profile';
 import { leavesOf, type Tree } from './tree';
 import { inTurn } from './turns';
@@ -41,6 +42,12 @@ export function callable(
   };
   const compiled: Callable = Object.assign(call, { dispose });
   profilers.set(compiled, () => inTurn(async () => machine?.profile?.()));
+  inspectors.set(compiled, (inputs, statics) =>
+    inTurn(async () => {
+      machine ??= await start();
+      return machine.inspect?.(inputs, statics);
+    }),
+  );
   return compiled;
 }
 
@@ -56,4 +63,26 @@ export async function operationTimes(compiled: { dispose(): void }): Promise<rea
   const times = await profilers.get(compiled)?.();
   const expected = 'a function compiled with profile: true that ran on ONNX Runtime in Node';
   return times ?? fail('operationTimes', expected, 'another', 'Call it before, and look at executorInfo().');
+}
+
+type Inspector = (inputs: Tree<NDArray>, statics: Statics) => Promise<GraphInspection | undefined>;
+
+const inspectors = new WeakMap<object, Inspector>();
+
+/**
+ * What it takes to make a function's graph for inputs like these ready: times of tracing, passes and loading, and the
+ * size of the graph after each pass. It's done once more for that; no state is read or written.
+ *
+ * @param inputs   arrays, as the function takes them
+ * @param statics  as the function takes them
+ * @throws CoplayError for functions that don't run on ONNX Runtime, or weren't made by `compile`
+ */
+export async function inspectGraph(
+  compiled: { dispose(): void },
+  inputs: Tree<NDArray>,
+  statics: Statics = {},
+): Promise<GraphInspection> {
+  const inspection = await inspectors.get(compiled)?.(inputs, statics);
+  const expected = 'a function made by compile() that runs on ONNX Runtime';
+  return inspection ?? fail('inspectGraph', expected, 'another', 'Look at executorInfo().');
 }

@@ -1,5 +1,6 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
 import type { TensorRecord, TensorTree } from './convert';
+import type { GraphInspection } from './onnx/inspect';
 import type { OperationTime } from './onnx/profile';
 import type { Tree } from './tree';
 import type { VariableStore } from './variables';
@@ -35,4 +36,6 @@ export interface Executor {
   dispose(): Promise<void>;
   /** Times of operations since the last time, where they're kept. */
   profile?(): Promise<readonly OperationTime[] | undefined>;
+  /** Measures what it takes to make a graph ready, where there are graphs. */
+  inspect?(inputs: Tree<NDArray>, statics: Statics): Promise<GraphInspection>;
 }

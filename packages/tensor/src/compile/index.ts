@@ -1,4 +1,5 @@
-export { operationTimes } from './callable';
+export type { PassMeasure } from '../passes';
+export { inspectGraph, operationTimes } from './callable';
 export {
   type ArraysOf,
   type Compiled,
@@ -15,6 +16,7 @@ export {
   executorInfo,
   useExecutor,
 } from './executor-choice';
+export type { GraphInspection } from './onnx/inspect';
 export type { OperationTime } from './onnx/profile';
 export {
   restoreThreadChoices,
@@ -25,6 +27,7 @@ export {
 } from './onnx/threads';
 export { compileScan, type ScanInputs, type ScanOptions } from './scan';
 export {
+  type AlignedCalls,
   compileStacked,
   compileTogether,
   mergeRows,
@@ -34,5 +37,6 @@ export {
   stackVariables,
   type TogetherOptions,
 } from './stacked';
+export type { Tree } from './tree';
 export { type Variables, variables } from './variables';
 export { type OnnxWeb, type OnnxWebOptions, useOnnxWeb } from './web';

@@ -28,7 +28,8 @@ export function rewrite(graph: Graph, rule: Rule): Graph {
     uses: (value) => counts.get(value) ?? 0,
   };
   for (const old of graph.nodes) {
-    const node = { ...old, inputs: old.inputs.map((input) => input && current(input)) };
+    const isNew = old.inputs.some((input) => input && replaced.has(input));
+    const node = isNew ? { ...old, inputs: old.inputs.map((input) => input && current(input)) } : old;
     const values = rule(node, context);
     if (!values) {
       builder.append(node);

@@ -20,12 +20,21 @@ interface Weight {
  * @param params  as {@link readWeights} names them; of another group of parameters take its part first
  * @param inputs  one tensor [B, ...] for each input of the model
  */
-export function applyModel<Output extends tf.Tensor | tf.Tensor[] = tf.Tensor>(
+export function applyModel(model: LayersModel, params: TensorRecord, inputs: tf.Tensor | tf.Tensor[]): tf.Tensor {
+  const outputs = applyModelOutputs(model, params, inputs);
+  if (outputs.length === 1) return outputs[0];
+  const remedy = 'Call applyModelOutputs, which gives a list.';
+  return fail('applyModel', 'a model with one output', `${outputs.length} outputs`, remedy);
+}
+
+/** The same for a model with several outputs. */
+export function applyModelOutputs(
   model: LayersModel,
   params: TensorRecord,
   inputs: tf.Tensor | tf.Tensor[],
-): Output {
-  return withWeights(model, params, () => model.apply(inputs, { training: false }) as Output);
+): tf.Tensor[] {
+  const made = withWeights(model, params, () => model.apply(inputs, { training: false }));
+  return (Array.isArray(made) ? made : [made]) as tf.Tensor[];
 }
 
 /**

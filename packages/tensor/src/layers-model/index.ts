@@ -1,2 +1,2 @@
-export { applyModel } from './apply-model';
+export { applyModel, applyModelOutputs } from './apply-model';
 export { readWeights, writeWeights } from './weights';

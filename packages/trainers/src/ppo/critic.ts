@@ -85,12 +85,13 @@ async function valuesAtCuts(
   const size = states.shape[2];
   const flat = { states: { data: states.data, shape: [experience.envs * experience.steps, size] } };
   const places = Int32Array.from(env, (e, n) => e * experience.steps + step[n]);
-  const { values } = await run()({
+  const rows = {
     ...prefixInputs('critic', inSequences(encoder.encode(cutRows(experience, seat)), 1)),
     isFirst: ndarray(new Float32Array(count), [count, 1]),
     criticState: gatherRows(flat, places)['states'],
-  });
-  return values!.data as Float32Array;
+  };
+  const { values } = await run(padRows(rows, paddedCount(count)));
+  return (values!.data as Float32Array).subarray(0, count);
 }
 
 /** The critic's states that enter the next segment: those after the last step, [E, stateSize]. */

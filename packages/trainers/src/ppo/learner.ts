@@ -7,7 +7,6 @@ import {
   type Metrics,
   type NamedArrays,
   type NDArray,
-  ndarray,
   normaliseAdvantages,
   type SavedState,
   type ValueNorm,
@@ -15,9 +14,9 @@ import {
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
 import { ppoRows } from './batch';
 import { enteringStates, lastStates } from './critic';
-import { batchTally, dataMetrics } from './metrics';
-import { minibatches } from './minibatches';
-import { freshNetworks, isFiniteStep, type PpoNetworks, savedNetworks } from './networks';
+import { runEpochs } from './epochs';
+import { dataMetrics } from './metrics';
+import { freshNetworks, type PpoNetworks, savedNetworks } from './networks';
 import { anneal } from './options';
 import { chosenRewards } from './rewards';
 import { putSeat } from './rows';
@@ -190,38 +189,27 @@ export class PpoLearner implements Learner {
     };
   }
 
-  /** The epochs of one update. */
-  private async learn(steps: number, progress: number, generator: Generator): Promise<Metrics> {
+  private learn(steps: number, progress: number, generator: Generator): Promise<Metrics> {
     const { options, net } = this.setup;
-    const annealed = {
-      learningRate: anneal(options.learningRate, progress),
-      entropyWeight: anneal(options.entropyWeight, progress),
-      clip: anneal(options.clip, progress),
-    };
-    const scalars = Object.fromEntries(Object.entries(annealed).map(([name, value]) => [name, scalar(value)]));
-    const settings = {
-      ...options,
-      minibatchSize: options.minibatchSize * this.ids.length,
-      stepsPerRow: net.stateSize > 0 ? this.sequenceLength(steps) : 1,
-    };
-    const tally = batchTally(annealed);
-    for (let epoch = 0; epoch < options.epochs; epoch++) {
-      tally.startEpoch();
-      for (const batch of minibatches(this.buffer, settings, generator)) {
-        const inputs = { ...batch.inputs, ...scalars };
-        const outputs = await this.ready().functions.step(inputs);
-        if (isFiniteStep(outputs)) tally.add(outputs, batch.rows);
-        else if (options.nonFinite === 'skip') tally.skip();
-        else
-          throw new NonFiniteError(
-            `PPO (${this.name}), update ${this.updates + 1}`,
-            describeStep(outputs, inputs),
-            inputs,
-          );
-      }
-      if (options.targetKl !== false && tally.epochKl() > options.targetKl) break;
-    }
-    return tally.result();
+    return runEpochs(
+      {
+        where: `PPO (${this.name}), update ${this.updates + 1}`,
+        buffer: this.buffer,
+        update: this.ready().functions.update,
+        options,
+        settings: {
+          ...options,
+          minibatchSize: options.minibatchSize * this.ids.length,
+          stepsPerRow: net.stateSize > 0 ? this.sequenceLength(steps) : 1,
+        },
+        annealed: {
+          learningRate: anneal(options.learningRate, progress),
+          entropyWeight: anneal(options.entropyWeight, progress),
+          clip: anneal(options.clip, progress),
+        },
+      },
+      generator,
+    );
   }
 
   /** L, for recurrent networks. */
@@ -242,14 +230,4 @@ export class PpoLearner implements Learner {
     const bad = findNonFinite(await this.ready().params.read());
     if (bad) throw new NonFiniteError(`PPO (${this.name}), update ${this.updates + 1}`, `the parameter ${bad}`, {});
   }
-}
-
-function scalar(value: number): NDArray<Float32Array> {
-  return ndarray(Float32Array.of(value), []);
-}
-
-function describeStep(outputs: NamedArrays, inputs: NamedArrays): string {
-  const given = findNonFinite(inputs);
-  const came = `loss ${outputs['loss'].data[0]}, gradient norm ${outputs['gradientNorm'].data[0]}`;
-  return given ? `${came}, from the input ${given}` : `${came}, from finite inputs`;
 }

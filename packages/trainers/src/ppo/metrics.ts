@@ -15,7 +15,8 @@ const STEP_METRICS: Readonly<Record<string, string>> = {
 /** Collects the outputs of the steps of one update. */
 export interface BatchTally {
   startEpoch(): void;
-  add(outputs: NamedArrays, rows: number): void;
+  /** One step of outputs [S]. */
+  add(outputs: NamedArrays, step: number, rows: number): void;
   /** Counts a minibatch that was left out. */
   skip(): void;
   /** Mean approximate KL of the present epoch. */
@@ -38,12 +39,12 @@ export function batchTally(annealed: Record<'learningRate' | 'entropyWeight' | '
       epochRows = 0;
       epochKlSum = 0;
     },
-    add: (outputs, rows) => {
-      for (const name in STEP_METRICS) sums[name] = (sums[name] ?? 0) + outputs[name].data[0] * rows;
+    add: (outputs, step, rows) => {
+      for (const name in STEP_METRICS) sums[name] = (sums[name] ?? 0) + outputs[name].data[step] * rows;
       rowsSeen += rows;
       steps++;
       epochRows += rows;
-      epochKlSum += outputs['approxKl'].data[0] * rows;
+      epochKlSum += outputs['approxKl'].data[step] * rows;
     },
     skip: () => {
       skipped++;

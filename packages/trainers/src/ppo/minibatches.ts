@@ -1,12 +1,14 @@
-import type { PpoBuffer } from '@coplay/buffers';
+import type { MinibatchRows, PpoBuffer } from '@coplay/buffers';
 import { type Generator, type NamedArrays, ndarray, normaliseAdvantages } from '@coplay/core';
 import type { ResolvedPpoOptions } from './options';
+import { paddedCount } from './rows';
 
-/** Inputs of one step, but for the scalars. */
-export interface Minibatch {
-  readonly inputs: NamedArrays;
-  /** Number of steps with a weight above 0. */
-  readonly rows: number;
+/** Minibatches of one update or epoch, as inputs of `ppoUpdate`. */
+export interface Minibatches {
+  /** [S, ...]: `places`, `weights`, `advantages`, `isStep` */
+  readonly each: NamedArrays;
+  /** By minibatch, the number of steps with a weight above 0. */
+  readonly rows: readonly number[];
 }
 
 /** What minibatches depend on. */
@@ -15,25 +17,65 @@ export type MinibatchSettings = Pick<ResolvedPpoOptions, 'minibatchSize' | 'real
   readonly stepsPerRow: number;
 };
 
+/** All rows of the buffer, filled up to one of few sizes. Weights and imagined flags come with the minibatches. */
+export function rowTable(buffer: PpoBuffer): NamedArrays {
+  const { isImagined: _, weights: __, ...table } = buffer.table(paddedCount(buffer.rows.real + buffer.rows.imagined));
+  return table;
+}
+
 /** One epoch over the buffer: each row once, in a fresh order. */
-export function* minibatches(
-  buffer: PpoBuffer,
-  settings: MinibatchSettings,
-  generator: Generator,
-): globalThis.Generator<Minibatch> {
+export function planEpoch(buffer: PpoBuffer, settings: MinibatchSettings, generator: Generator): MinibatchRows[] {
   const size = Math.max(1, Math.round(settings.minibatchSize / settings.stepsPerRow));
-  const padTo = paddedSize(buffer, size);
-  for (const rows of buffer.minibatches(generator, { size, realRatio: settings.realRatio, padTo })) {
-    const { isImagined: _, weights, ...inputs } = rows;
-    const advantages =
-      settings.normaliseAdvantages === 'minibatch'
-        ? normaliseAdvantages(inputs['advantages'].data, weights.data)
-        : (inputs['advantages'].data as Float32Array);
-    yield {
-      inputs: { ...inputs, weights, advantages: ndarray(advantages, inputs['advantages'].shape) },
-      rows: countPositive(weights.data),
-    };
-  }
+  return buffer.plan(generator, { size, realRatio: settings.realRatio, padTo: paddedSize(buffer, size) });
+}
+
+/** Minibatches one after the other, as inputs. */
+export function minibatchInputs(
+  plan: readonly MinibatchRows[],
+  table: NamedArrays,
+  settings: MinibatchSettings,
+): Minibatches {
+  const advantages = plan.map((batch) => advantagesOf(batch, table, settings.normaliseAdvantages === 'minibatch'));
+  const [{ weights, places }] = plan;
+  const steps = plan.length;
+  return {
+    each: {
+      places: ndarray(
+        join(
+          new Int32Array(steps * places.length),
+          plan.map((batch) => batch.places),
+        ),
+        [steps, places.length],
+      ),
+      weights: ndarray(
+        join(
+          new Float32Array(steps * weights.data.length),
+          plan.map((batch) => batch.weights.data),
+        ),
+        [steps, ...weights.shape],
+      ),
+      advantages: ndarray(join(new Float32Array(steps * weights.data.length), advantages), [steps, ...weights.shape]),
+      isStep: ndarray(new Float32Array(steps).fill(1)),
+    },
+    rows: plan.map((batch) => countPositive(batch.weights.data)),
+  };
+}
+
+function advantagesOf({ places, weights }: MinibatchRows, table: NamedArrays, isNormalised: boolean): Float32Array {
+  const all = table['advantages'].data;
+  const length = weights.data.length / places.length;
+  const own = new Float32Array(weights.data.length);
+  places.forEach((place, row) => {
+    for (let i = 0; i < length; i++) own[row * length + i] = all[place * length + i];
+  });
+  return isNormalised ? normaliseAdvantages(own, weights.data) : own;
+}
+
+function join<Data extends Float32Array | Int32Array>(target: Data, parts: readonly Data[]): Data {
+  parts.forEach((part, i) => {
+    target.set(part, i * part.length);
+  });
+  return target;
 }
 
 /** How many sizes of minibatches there are at most: each is another graph to compile. */
@@ -46,7 +88,7 @@ const SIZES = 4;
 function paddedSize({ rows }: PpoBuffer, size: number): number {
   const total = rows.real + rows.imagined;
   const largest = Math.ceil(total / Math.max(1, Math.ceil(total / size)));
-  const step = Math.ceil(Math.min(size, 2 ** Math.ceil(Math.log2(Math.max(1, total)))) / SIZES);
+  const step = Math.ceil(Math.min(size, paddedCount(total)) / SIZES);
   return Math.ceil(largest / step) * step;
 }
 

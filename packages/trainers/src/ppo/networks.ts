@@ -3,6 +3,7 @@ import {
   adam,
   type Compiled,
   compile,
+  compileScan,
   mergeRows,
   type StepFunction,
   type Variables,
@@ -11,7 +12,7 @@ import {
 import { type Critic, createCritic, valueStep } from './critic';
 import { actStep, createPolicy, type Policy } from './policy';
 import type { PpoSetup } from './setup';
-import { ppoStep } from './step';
+import { ppoStep, ppoUpdate, type UpdateInputs } from './step';
 
 /** The three functions of tensors that PPO runs. */
 export interface PpoFunctions {
@@ -19,8 +20,8 @@ export interface PpoFunctions {
   readonly act: Compiled;
   /** {@link valueStep} */
   readonly value: Compiled;
-  /** {@link ppoStep}; a step whose loss or gradient isn't finite leaves everything as it was. */
-  readonly step: Compiled;
+  /** {@link ppoUpdate}, S steps in a call; if the loss or gradient of one isn't finite, everything stays as it was. */
+  readonly update: Compiled<UpdateInputs>;
 }
 
 /** Parameters and the functions over them. Acting and training see the same weights. */
@@ -105,16 +106,25 @@ function ownFunctions(setup: PpoSetup, state: Record<'params' | 'slots', Variabl
   return {
     act: mergeRows(compile(actStep(net), { name: 'ppo/act', state: { params }, executor })),
     value: mergeRows(compile(valueStep(net), { name: 'ppo/value', state: { params }, executor })),
-    step: compile(stepOf(setup), { name: 'ppo/step', state, executor, acceptState: isFiniteStep }),
+    update: compileScan(updateOf(setup), { name: 'ppo/update', state, executor, acceptState: areFinite }),
   };
 }
 
 /** The function of tensors that updates a learner's parameters. */
-export function stepOf(setup: PpoSetup): StepFunction<'params' | 'slots'> {
-  return ppoStep(setup.net, optimiserOf(setup), setup.options);
+export function updateOf(setup: PpoSetup): StepFunction<'params' | 'slots', UpdateInputs> {
+  return ppoUpdate(ppoStep(setup.net, optimiserOf(setup), setup.options));
 }
 
-/** Whether loss and gradient of a step are finite. */
-export function isFiniteStep(outputs: NamedArrays): boolean {
-  return Number.isFinite(outputs['loss'].data[0]) && Number.isFinite(outputs['gradientNorm'].data[0]);
+/** Whether losses and gradients of all steps are finite. */
+export function areFinite(outputs: NamedArrays): boolean {
+  return firstNonFinite(outputs) === undefined;
+}
+
+/** The first step whose loss or gradient isn't finite, if there is one. */
+export function firstNonFinite({ loss, gradientNorm }: NamedArrays): number | undefined {
+  const steps = loss.data.length;
+  for (let step = 0; step < steps; step++) {
+    if (!Number.isFinite(loss.data[step]) || !Number.isFinite(gradientNorm.data[step])) return step;
+  }
+  return undefined;
 }

@@ -1,12 +1,13 @@
-import type { NamedArrays } from '@coplay/core';
-import { compileTogether, stackVariables } from '@coplay/tensor';
+import { allocate, dtypeOf, type NamedArrays, type NDArray } from '@coplay/core';
+import { type AlignedCalls, type ArraysOf, compileTogether, stackVariables } from '@coplay/tensor';
 import type { Learner } from '../learner';
 import { valueStep } from './critic';
 import { PpoLearner } from './learner';
-import { isFiniteStep, type PpoNetworks, stepOf } from './networks';
+import { areFinite, type PpoNetworks, updateOf } from './networks';
 import { actStep } from './policy';
 import { padRows } from './rows';
 import type { PpoSetup } from './setup';
+import type { UpdateInputs } from './step';
 
 /** Networks that have been put together, and with which others. */
 const stacks = new WeakMap<PpoNetworks, readonly PpoNetworks[]>();
@@ -39,15 +40,16 @@ function stack(learners: readonly PpoLearner[]): void {
   );
   const acts = compileTogether(actStep(net), { name: 'ppo/act', state: { params }, executor });
   const values = compileTogether(valueStep(net), { name: 'ppo/value', state: { params }, executor });
-  const steps = compileTogether(stepOf(setup), {
-    name: 'ppo/step',
+  const updates = compileTogether(updateOf(setup), {
+    name: 'ppo/update',
     state: { params, slots },
     executor,
-    acceptState: isFiniteStep,
-    align: sameRows,
+    scan: true,
+    acceptState: areFinite,
+    align: (inputs) => alignUpdates(inputs as readonly UpdateArrays[]),
   });
   networks.forEach((member, i) => {
-    member.use({ act: acts[i], value: values[i], step: steps[i] });
+    member.use({ act: acts[i], value: values[i], update: updates[i] });
     stacks.set(member, networks);
   });
 }
@@ -68,8 +70,54 @@ function idOf(builder: { readonly config: Readonly<Record<string, unknown>> } | 
   return ids.get(builder)!;
 }
 
-/** Minibatches of as many rows as the largest has; the rows that are added have weight 0. */
-function sameRows(inputs: readonly NamedArrays[]): NamedArrays[] {
-  const most = Math.max(...inputs.map(({ weights }) => weights.shape[0]));
-  return inputs.map((arrays) => padRows(arrays, most));
+/** The inputs of {@link updateOf}, as arrays. */
+type UpdateArrays = ArraysOf<UpdateInputs>;
+
+/**
+ * Updates of as many steps, minibatches of as many rows and tables of as many rows as the largest has. Rows that are added have
+ * weight 0; steps that are added change nothing.
+ */
+function alignUpdates(inputs: readonly UpdateArrays[]): AlignedCalls {
+  const most = (size: (update: UpdateArrays) => number) => Math.max(...inputs.map(size));
+  const steps = most(({ each }) => each['places'].shape[0]);
+  const rows = most(({ each }) => each['places'].shape[1]);
+  const table = most(({ shared }) => Object.values(shared.table)[0].shape[0]);
+  return {
+    inputs: inputs.map(({ each, shared }) => ({
+      each: padSteps(padColumns(each, rows), steps),
+      shared: { table: padRows(shared.table, table), scalars: shared.scalars },
+    })),
+    statics: { isGated: inputs.some(({ each }) => each['places'].shape[0] !== steps) },
+  };
+}
+
+/** Steps that are added repeat the first one, so that their numbers are finite, with `isStep` 0. */
+function padSteps(each: NamedArrays, steps: number): NamedArrays {
+  const padded = padRows(each, steps);
+  const given = each['isStep'].shape[0];
+  for (const [name, { data }] of Object.entries(padded)) {
+    if (name === 'isStep') continue;
+    const size = data.length / steps;
+    for (let step = given; step < steps; step++) data.copyWithin(step * size, 0, size);
+  }
+  return padded;
+}
+
+/** [S, P, ...] to [S, rows, ...] with zeros. */
+function padColumns(each: NamedArrays, rows: number): NamedArrays {
+  return Object.fromEntries(
+    Object.entries(each).map(([name, array]) => [name, name === 'isStep' ? array : padSecond(array, rows)]),
+  );
+}
+
+function padSecond({ data, shape }: NDArray, rows: number): NDArray {
+  const [steps, given, ...rest] = shape as [number, number, ...number[]];
+  if (given === rows) return { data, shape };
+  const size = data.length / (steps * given);
+  const padded = allocate(dtypeOf(data), steps * rows * size);
+  for (let step = 0; step < steps; step++) {
+    const own = data.subarray(step * given * size, (step + 1) * given * size);
+    padded.set(own as Float32Array, step * rows * size);
+  }
+  return { data: padded, shape: [steps, rows, ...rest] };
 }

@@ -11,7 +11,7 @@ import {
   type SavedState,
   show,
 } from '@coplay/core';
-import { sampleCategorical, type Variables, variables } from '@coplay/tensor';
+import { type Compiled, compile, sampleCategorical, type Variables, variables } from '@coplay/tensor';
 import { z } from 'zod';
 import type { PpoAgent } from '../ppo';
 import { actStep, createPolicy, type Policy } from '../ppo/policy';
@@ -47,6 +47,7 @@ interface Snapshot {
   readonly arrays: NamedArrays;
   readonly params: Variables;
   readonly policy: Policy;
+  readonly run: Compiled;
 }
 
 /** What the agent carries through an episode: by whom each row is played, and that policy's recurrent state. */

@@ -5,6 +5,7 @@ import type { Executor, Statics, StepSetup } from '../executor';
 import { type Entry, leavesOf, type Tree } from '../tree';
 import { StateBinding } from './feeds';
 import { type BoundGraph, GraphSession } from './graph-session';
+import { inspectStep } from './inspect';
 import { type ProfileFolder, profileFolder } from './profile';
 import { record, signatureOf } from './record';
 import type { Runtime } from './runtime';
@@ -27,7 +28,10 @@ export function onnxExecutor(runtime: Runtime, step: StepSetup, options: OnnxOpt
     const graph = optimiseGraph(traced);
     return { graph, outputs, binding: new StateBinding(runtime, state, graph, acceptState) };
   };
-  return graphExecutor(runtime, name, build, options);
+  return {
+    ...graphExecutor(runtime, name, build, options),
+    inspect: (inputs, statics) => inspectStep(runtime, step, inputs, statics),
+  };
 }
 
 /**

@@ -4,7 +4,7 @@ import { scanGraph } from '../../scan';
 import { readFlat } from '../../stack';
 import { callable } from '../callable';
 import { type Compiled, type CompileOptions, checkState, type StepFunction } from '../compile';
-import type { TensorRecord } from '../convert';
+import type { TensorRecord, TensorTree } from '../convert';
 import type { AnyStep, Executor, StepSetup } from '../executor';
 import { checkChoice, planExecutor } from '../executor-choice';
 import { floatNames } from '../host-arrays';
@@ -17,9 +17,9 @@ import { eagerScan } from './eager-scan';
 import { inputsOfStep, isEachInput, stepCount } from './scan-inputs';
 
 /** Inputs of a step that is repeated: what each step has of its own, and what all share. */
-export type ScanInputs = {
+export type ScanInputs<Shared extends TensorTree = TensorRecord> = {
   readonly each: TensorRecord;
-  readonly shared: TensorRecord;
+  readonly shared: Shared;
 };
 
 /** How {@link compileScan} compiles. */
@@ -35,10 +35,10 @@ export type ScanOptions<Key extends string = string> = Pick<
  *
  * @throws CoplayError as `compile`, and for inputs without steps
  */
-export function compileScan<Key extends string = never>(
-  fn: StepFunction<Key, ScanInputs>,
+export function compileScan<Key extends string = never, Inputs extends ScanInputs<TensorTree> = ScanInputs>(
+  fn: StepFunction<Key, Inputs>,
   options: ScanOptions<Key>,
-): Compiled<ScanInputs> {
+): Compiled<Inputs> {
   const { name, executor = 'auto', threads, acceptState = () => true, state = {} } = options;
   const where = `compileScan(${name})`;
   checkChoice(where, executor);
@@ -47,7 +47,7 @@ export function compileScan<Key extends string = never>(
     const { runtime } = await planExecutor(where, executor);
     return runtime ? onnxScan(runtime, step, threads) : eagerScan(step);
   };
-  return callable(`compiled function ${name}`, start) as unknown as Compiled<ScanInputs>;
+  return callable(`compiled function ${name}`, start) as unknown as Compiled<Inputs>;
 }
 
 function onnxScan(runtime: Runtime, step: StepSetup, threads: ThreadSetting | undefined): Executor {

@@ -1,13 +1,23 @@
-import type { NamedArrays, NDArray } from '@coplay/core';
+import { fail, type NamedArrays, type NDArray } from '@coplay/core';
 import { type Compiled, compile, type StepFunction } from '../compile';
+import { isArray, type TensorRecord, type TensorTree } from '../convert';
+import type { Statics } from '../executor';
 import type { ExecutorChoice } from '../executor-choice';
+import { compileScan, type ScanInputs } from '../scan/compile-scan';
+import { mapTree, type Tree } from '../tree';
 import type { Variables } from '../variables';
-import type { AcceptMember } from './binding';
-import { memberOf } from './binding';
+import { type AcceptMember, memberOf } from './binding';
 import { compileStacked } from './compile-stacked';
 import { gatherCalls } from './gather-calls';
 import { joinMembers } from './join';
 import type { StackedVariables } from './stacked-variables';
+
+/** Inputs of calls that meet, brought to the same shapes. */
+export interface AlignedCalls {
+  readonly inputs: readonly Tree<NDArray>[];
+  /** For the call that they become. Default: none */
+  readonly statics?: Statics;
+}
 
 /** How {@link compileTogether} compiles. */
 export interface TogetherOptions<Key extends string = string> {
@@ -17,16 +27,18 @@ export interface TogetherOptions<Key extends string = string> {
   readonly state: Readonly<Record<Key, StackedVariables>>;
   /** As in `compile`. Default `auto` */
   readonly executor?: ExecutorChoice;
+  /** The function runs S times in one call, as in `compileScan`. Default false */
+  readonly scan?: boolean;
   /** Looks at one member's outputs before its new state is taken. Default: always taken */
   readonly acceptState?: AcceptMember;
   /** Brings inputs of calls that meet to the same shapes, so that they can be stacked. Default: they have them */
-  readonly align?: (inputs: readonly NamedArrays[]) => readonly NamedArrays[];
+  readonly align?: (inputs: readonly Tree<NDArray>[]) => AlignedCalls;
 }
 
 /** One member's call. */
 interface Call {
   readonly member: number;
-  readonly inputs: NamedArrays;
+  readonly inputs: Tree<NDArray>;
 }
 
 /**
@@ -35,59 +47,78 @@ interface Call {
  * together, so that members that go in lockstep stay in it. What meets depends on the calls alone, not on time.
  *
  * @returns one compiled function for each member; disposing one disposes all
+ * @throws CoplayError as `compileStacked`
  */
-export function compileTogether<Key extends string>(fn: StepFunction<Key>, options: TogetherOptions<Key>): Compiled[] {
-  const { name, state, executor = 'auto', acceptState = () => true, align = (inputs) => inputs } = options;
-  const groups = Object.entries(state) as [Key, StackedVariables][];
-  const count = groups[0][1].members.length;
+export function compileTogether<Key extends string, Inputs extends TensorTree = TensorRecord>(
+  fn: StepFunction<Key, Inputs>,
+  options: TogetherOptions<Key>,
+): Compiled<Inputs>[] {
+  const { state, acceptState = () => true, align = (inputs): AlignedCalls => ({ inputs }), ...rest } = options;
+  const [first] = Object.values<StackedVariables>(state);
+  if (!first)
+    fail(`compileTogether(${options.name})`, 'state, which says how many members there are', 'none', 'Give it.');
+  const count = first.members.length;
   // A member that makes no call is computed all the same, on another's inputs; its state is left as it was.
   let callers: ReadonlySet<number> = new Set();
-  const stacked = compileStacked<Key>(fn, {
-    name,
+  const stacked = compileStacked<Key, Inputs>(fn, {
+    ...rest,
     state,
-    executor,
     acceptState: (outputs, member) => callers.has(member) && acceptState(outputs, member),
+  }) as unknown as AnyCompiled;
+  const singles = Array.from({ length: count }, (_, member) => {
+    const own = { name: rest.name, state: stateOf(state, member), acceptState: acceptOf(acceptState, member) };
+    const single = { ...own, ...(rest.executor ? { executor: rest.executor } : {}) };
+    const scanned = () =>
+      compileScan<Key, Inputs & ScanInputs<TensorTree>>(
+        fn as unknown as StepFunction<Key, Inputs & ScanInputs<TensorTree>>,
+        single,
+      );
+    return (rest.scan ? scanned() : compile<Key, Inputs>(fn, single)) as unknown as AnyCompiled;
   });
-  const singles = Array.from({ length: count }, (_, member) =>
-    compile<Key>(fn, {
-      name,
-      executor,
-      state: Object.fromEntries(groups.map(([key, { members }]) => [key, members[member]])) as Record<Key, Variables>,
-      acceptState: (outputs) => acceptState(outputs, member),
-    }),
-  );
 
-  const inOneGraph = async (calls: readonly Call[]): Promise<NamedArrays[]> => {
-    callers = new Set(calls.map(({ member }) => member));
-    const aligned = align(calls.map(({ inputs }) => inputs));
+  const inOneGraph = async (calls: readonly Call[]): Promise<Tree<NDArray>[]> => {
+    const { inputs, statics } = align(calls.map((call) => call.inputs));
     const byMember = Array.from({ length: count }, (_, member) => {
-      return aligned[
+      return inputs[
         Math.max(
           0,
           calls.findIndex((call) => call.member === member),
         )
       ];
     });
-    const outputs = (await stacked(joinMembers(byMember) as NamedArrays)) as NamedArrays;
+    callers = new Set(calls.map(({ member }) => member));
+    const outputs = await stacked(joinMembers(byMember), statics);
     return calls.map(({ member }) => ownCopy(memberOf(outputs, member, count)));
   };
   const oneByOne = (calls: readonly Call[]) => Promise.all(calls.map(({ member, inputs }) => singles[member](inputs)));
 
-  const call = gatherCalls<Call, NamedArrays>(async (calls) => {
+  const call = gatherCalls<Call, Tree<NDArray>>(async (calls) => {
     const isEachOnce = new Set(calls.map(({ member }) => member)).size === calls.length;
     return isEachOnce && calls.length > count / 2 ? inOneGraph(calls) : oneByOne(calls);
   });
   const dispose = () => {
     for (const part of [stacked, ...singles]) part.dispose();
   };
-  return singles.map((_, member) =>
-    Object.assign((inputs: NamedArrays) => call({ member, inputs }), { dispose }),
-  ) as Compiled[];
+  const compiledOf = (member: number) =>
+    Object.assign((inputs: Tree<NDArray>) => call({ member, inputs }), { dispose });
+  return singles.map((_, member) => compiledOf(member) as unknown as Compiled<Inputs>);
+}
+
+interface AnyCompiled {
+  (inputs: Tree<NDArray>, statics?: Statics): Promise<Tree<NDArray>>;
+  dispose(): void;
+}
+
+function stateOf<Key extends string>(state: Readonly<Record<Key, StackedVariables>>, member: number) {
+  const groups = Object.entries(state) as [Key, StackedVariables][];
+  return Object.fromEntries(groups.map(([key, { members }]) => [key, members[member]])) as Record<Key, Variables>;
+}
+
+function acceptOf(acceptState: AcceptMember, member: number) {
+  return (outputs: NamedArrays) => acceptState(outputs, member);
 }
 
 /** Outputs that outlive those of the other members. */
-function ownCopy(arrays: NamedArrays): NamedArrays {
-  return Object.fromEntries(
-    Object.entries(arrays).map(([name, { data, shape }]) => [name, { data: data.slice(), shape } as NDArray]),
-  );
+function ownCopy(arrays: Tree<NDArray>): Tree<NDArray> {
+  return mapTree(arrays, isArray, ({ data, shape }): NDArray => ({ data: data.slice(), shape }));
 }

@@ -8,12 +8,15 @@
 export function gatherCalls<Call, Result>(
   answer: (calls: readonly Call[]) => Promise<readonly Result[]>,
 ): (call: Call) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
   let waiting: { call: Call; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
   const flush = async (): Promise<void> => {
     const batch = waiting;
     waiting = [];
     try {
-      const results = await answer(batch.map(({ call }) => call));
+      const answered = last.then(() => answer(batch.map(({ call }) => call)));
+      last = answered.catch(() => undefined); // one batch at a time
+      const results = await answered;
       batch.forEach(({ resolve }, i) => {
         resolve(results[i]);
       });

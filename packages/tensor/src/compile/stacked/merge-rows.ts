@@ -37,13 +37,15 @@ function joinRows(parts: readonly NDArray[]): NDArray {
   return { data, shape: [rows, ...parts[0].shape.slice(1)] };
 }
 
+/** Each call's part; an output with several numbers of a row in its first axis ([B T] of sequences) is cut in proportion. */
 function splitRows(arrays: NamedArrays, rows: readonly number[]): NamedArrays[] {
+  const total = rows.reduce((sum, count) => sum + count, 0);
   let start = 0;
   return rows.map((count) => {
     const part = Object.entries(arrays).map(([name, { data, shape }]) => {
-      const size = data.length / shape[0];
+      const size = data.length / total;
       const own = data.slice(start * size, (start + count) * size);
-      return [name, { data: own, shape: [count, ...shape.slice(1)] }];
+      return [name, { data: own, shape: [(shape[0] / total) * count, ...shape.slice(1)] }];
     });
     start += count;
     return Object.fromEntries(part) as NamedArrays;

@@ -1,6 +1,7 @@
 import { countUses, type Graph, type Node, type Value } from '../../graph';
 import { type Batch, batchesOf, isReadOutside, sourceOf } from './batches';
 import { gainOf } from './gain';
+import { onRows } from './joined-nodes';
 import { inOrder } from './order';
 import { concatRows, splitRows } from './rows';
 
@@ -41,7 +42,7 @@ function rebuilt(graph: Graph, batches: readonly Batch[], uses: ReadonlyMap<Valu
       return source ? results.get(source) : joins.of(column.values as Value[]);
     });
     const result = results.get(batch)!;
-    const node: Node = { ...batch.members[0], inputs, outputs: [result] };
+    const node = onRows(batch.members[0], inputs, result);
     if (!isReadOutside(batch, batches, uses)) return [node];
     const parts = batch.members.map(({ outputs }) => outputs[0]);
     return [node, splitRows(result, parts)];

@@ -31,7 +31,7 @@ export function batchesOf(graph: Graph): readonly Batch[] {
 
 function batchOf(members: readonly Node[]): Batch | undefined {
   const [first] = members;
-  if (first.outputs.length > 1 || first.outputs[0].shape.length < 2) return undefined;
+  if (first.outputs.length > 1 || first.outputs[0].shape.length === 0) return undefined;
   const columns: Column[] = [];
   for (const position of first.inputs.keys()) {
     const values = members.map(({ inputs }) => inputs[position]);

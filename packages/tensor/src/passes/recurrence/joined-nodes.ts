@@ -1,4 +1,4 @@
-import { type Graph, type Node, type RewriteContext, rewrite, sameShape, type Value } from '../../graph';
+import { type Graph, indices, type Node, type RewriteContext, rewrite, sameShape, type Value } from '../../graph';
 import { axisOf, integerOf, isElementwise, reducedAxes } from '../patterns';
 import { product } from '../products/products';
 import { joinRows } from './rows';
@@ -55,7 +55,7 @@ function joinRun(run: readonly Value[], context: RewriteContext): Value | undefi
   if (first.op === 'MatMul' || first.op === 'Gemm') {
     return product(context, operands as [Value, Value, Value?], false, integerOf(first, 'transB', 0) === 1, output);
   }
-  return context.builder.append({ ...first, inputs: operands, outputs: [output] })[0];
+  return context.builder.append(onRows(first, operands, output))[0];
 }
 
 /** Whether an operand is one for all nodes, or is to be joined too; undefined if neither will do. */
@@ -80,6 +80,10 @@ export function roleOf(
     return isShared && (position === 1 || operand.shape.length === 1) ? 'shared' : undefined;
   }
   if (node.op === 'Concat' && axisOf(node) > 0) return areRows ? 'joined' : undefined;
+  if (isRowReshape(node) || isRowSoftmax(node)) {
+    if (position > 0) return 'shared';
+    return column.every((value) => sameShape(value!.shape, operand.shape)) ? 'joined' : undefined;
+  }
   if (isRowReduction(node)) return position === 0 ? 'joined' : isShared ? 'shared' : undefined;
   return undefined;
 }
@@ -87,6 +91,20 @@ export function roleOf(
 function isRowProduct(node: Node): boolean {
   if (node.op === 'MatMul') return node.outputs[0].shape.length === 2 && node.inputs[1]!.shape.length === 2;
   return node.op === 'Gemm' && integerOf(node, 'transA', 0) === 0 && node.attributes['alpha'] === undefined;
+}
+
+/** A copy of a node for more rows. */
+export function onRows(node: Node, inputs: readonly (Value | undefined)[], output: Value): Node {
+  const operands = node.op === 'Reshape' ? [inputs[0], indices(output.shape)] : inputs;
+  return { ...node, inputs: operands, outputs: [output] };
+}
+
+function isRowReshape({ op, inputs: [x], outputs: [y] }: Node): boolean {
+  return op === 'Reshape' && x!.shape.length > 0 && x!.shape[0] === y.shape[0];
+}
+
+function isRowSoftmax(node: Node): boolean {
+  return (node.op === 'Softmax' || node.op === 'LogSoftmax') && axisOf(node) > 0;
 }
 
 function isRowReduction(node: Node): boolean {

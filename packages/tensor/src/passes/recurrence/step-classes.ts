@@ -14,7 +14,7 @@ export interface StepClass {
 const MANY = 8;
 
 /** How far above a node its likes must be alike too. */
-const DEPTH = 2;
+const DEPTH = 3;
 
 /** Finds the nodes that an unrolled recurrence repeats, by what they do and how their operands are made. */
 export function stepClasses(graph: Graph): ReadonlyMap<Node, StepClass> {
