@@ -1,7 +1,7 @@
 """PureJaxRL's ppo.py on CartPole-v1 with its own settings: environment and learning are one compiled program, which is timed
 after it was compiled. Where in it the goal was reached is found afterwards, as all its updates take the same time.
 
-A checkout of PureJaxRL, and pip install 'jax[cpu]' gymnax flax distrax optax
+A checkout of PureJaxRL, and pip install 'jax[cpu]' 'gymnax<1' flax distrax optax, and what else its wrappers import (brax, navix).
 Arguments: seed, environment steps, folder of the checkout. Prints one line of JSON.
 """
 

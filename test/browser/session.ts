@@ -21,7 +21,7 @@ export interface Session {
 const HTML = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>';
 
 /** Folders of npm packages that a page needs at run time. */
-export const folders = {
+const folders = {
   '/ort/': join(root, 'node_modules/onnxruntime-web/dist'),
   '/tfjs/': join(root, 'node_modules/@tensorflow/tfjs-backend-wasm/dist'),
 };

@@ -138,10 +138,14 @@ function encodeNode({ op, domain, inputs, outputs, attributes, body }: Node, nam
 function encodeBody(body: Graph, names: Names): Bytes {
   const inputs = body.inputs.map(({ value }) => valueInfo(names.of(value), value, {}));
   const nodes = body.nodes.map((node) => bytes(1, encodeNode(node, names)));
-  const outputs = body.outputs.map(({ value }) => ({ value, name: names.fresh() }));
+  const made = new Set(body.nodes.flatMap((node) => node.outputs));
+  const outputs = body.outputs.map(({ value }) => {
+    const isOwn = made.delete(value); // what comes from outside, or goes out twice, is copied
+    return { value, name: isOwn ? names.of(value) : names.fresh(), isOwn };
+  });
   return message(
     nodes,
-    outputs.map(({ value, name }) => bytes(1, copyNode(names.of(value), name))),
+    outputs.flatMap(({ value, name, isOwn }) => (isOwn ? [] : [bytes(1, copyNode(names.of(value), name))])),
     text(2, 'body'),
     inputs.map((input) => bytes(11, input)),
     outputs.map(({ value, name }) => bytes(12, valueInfo(name, value, {}))),

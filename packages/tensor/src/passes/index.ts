@@ -15,6 +15,7 @@ import {
   stackedRows,
   sumsOfProducts,
 } from './recurrence';
+import { rowSums } from './row-sums';
 import { simplify } from './simplify';
 
 export { measurePasses, type PassMeasure } from './measure';
@@ -56,6 +57,7 @@ export const passes: readonly { readonly name: string; readonly pass: Pass }[] =
   { name: 'common-subexpressions', pass: commonSubexpressions },
   { name: 'dead-nodes', pass: deadNodes },
   { name: 'batched-steps', pass: batchedSteps },
+  { name: 'row-sums', pass: rowSums },
   ...cleaning,
 ];
 

@@ -21,7 +21,7 @@ interface WebSessionOptions {
   readonly graphOptimizationLevel?: 'disabled' | 'basic' | 'extended' | 'all';
   readonly enableCpuMemArena?: boolean;
   readonly enableMemPattern?: boolean;
-  readonly logSeverityLevel?: number;
+  readonly logSeverityLevel?: 0 | 1 | 2 | 3 | 4;
   readonly extra?: Record<string, unknown>;
 }
 
