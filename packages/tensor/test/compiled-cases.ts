@@ -141,7 +141,7 @@ const unaryGradients: readonly CompiledCase[] = Object.entries(UNARY)
     args: [DOMAIN[name] ?? floats([-2.3, -0.7, 0.2, 0.9, 3.1, 6.5])],
   }));
 
-const integers: readonly CompiledCase[] = [
+const integerCases: readonly CompiledCase[] = [
   ...[
     'abs',
     'clip to [-1, 1]',
@@ -215,7 +215,8 @@ const integers: readonly CompiledCase[] = [
     f: (a, b) => tf.logicalXor(asBool(a), asBool(b)),
     args: [wave(6), floats([1, -1, 1, -1, 1, -1])],
   },
-].map((example) => ({ forwardOnly: true, ...example }));
+];
+const integers = integerCases.map((example): CompiledCase => ({ ...example, forwardOnly: true }));
 
 const reductionAxes: [string, number | number[] | undefined, boolean][] = [
   ['all', undefined, false],

@@ -4,7 +4,12 @@ import { tf } from '@coplay/tensor';
 /** sum(weights x) / sum(weights): the mean over the rows that count. 0 where none does. */
 export function weightedMean(x: tf.Tensor1D, weights: tf.Tensor1D): tf.Scalar {
   checkShapes('weightedMean', { x, weights }, 'B');
-  return tf.div(tf.sum(tf.mul(x, weights)), tf.maximum(tf.sum(weights), 1e-8)) as tf.Scalar;
+  return tf.sum(tf.mul(x, shares(weights))) as tf.Scalar;
+}
+
+/** Weights that sum to 1. The losses and metrics of a step all need these, which a compiled graph computes once. */
+function shares(weights: tf.Tensor1D): tf.Tensor1D {
+  return tf.div(weights, tf.maximum(tf.sum(weights), 1e-8));
 }
 
 /** Inputs of {@link clippedSurrogate}: [B] each. */

@@ -1,0 +1,253 @@
+"""PPO self-play on the Markov Stag Hunt in JAX, the peer of `npm run bench -- ppo`: rules, collecting and learning of an update are
+one compiled program. The game is that of @coplay/envs with one stag and without obstacles (whose empty plane isn't observed here),
+the algorithm that of @coplay/trainers: for each agent, or for all of them together, an MLP of 2 x 128 as policy and one as critic.
+
+pip install 'jax[cpu]' optax
+Argument: JSON as `Task` in bench/ppo/trial.ts. Prints lines of JSON: {"name", "compileSeconds"}, then for each update
+{"seconds" since the first began, "episodes" that ended in it, "meanReturn" of those, over agents; null if none did}.
+"""
+
+import json
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+task = json.loads(sys.argv[1])
+ppo = task["ppo"]
+SIZE, AGENTS, HARES = task["size"], task["agents"], task["hares"]
+ENVS, STEPS, EPOCHS, MINIBATCH = task["envs"], task["steps"], ppo["epochs"], ppo["minibatchSize"]
+IS_SHARED = task["weights"] == "shared"
+UPDATES = -(-task["envSteps"] // (ENVS * STEPS))
+CELLS, MAX_STEPS, HIDDEN, ACTIONS = SIZE * SIZE, 35, 128, 7
+STAY, HUNT_STAG, HUNT_HARE = 4, 5, 6
+MOVES = jnp.array([-SIZE, SIZE, -1, 1, 0, 0, 0])
+CLIP, VALUE_WEIGHT, CLIP_NORM, ADAM_EPSILON = 0.2, 0.5, 0.5, 1e-5
+
+# The game. A state: cells [A] and who is active, the cells of the prey and which are there, steps done.
+
+
+def reset(key):
+    places = jax.random.permutation(key, CELLS)[: AGENTS + 1 + HARES]
+    return {
+        "cells": places[:AGENTS],
+        "active": jnp.ones(AGENTS, bool),
+        "stag": places[AGENTS],
+        "stag_is_there": jnp.array(True),
+        "hares": places[AGENTS + 1 :],
+        "hares_are_there": jnp.ones(HARES, bool),
+        "steps": jnp.array(0),
+    }
+
+
+def legal(state):
+    """[A, K]"""
+    row, column = state["cells"] // SIZE, state["cells"] % SIZE
+    on_stag = (state["cells"] == state["stag"]) & state["stag_is_there"]
+    on_hare = ((state["cells"][:, None] == state["hares"]) & state["hares_are_there"]).any(1)
+    ways = [row > 0, row < SIZE - 1, column > 0, column < SIZE - 1, jnp.ones(AGENTS, bool), on_stag, on_hare]
+    return jnp.where(state["active"][:, None], jnp.stack(ways, 1), jnp.arange(ACTIONS) == STAY)
+
+
+def observe(state):
+    """[A, D]: planes of the observer, of the others in cyclic order, of stag and hares, and the time."""
+    agents = jax.nn.one_hot(state["cells"], CELLS) * state["active"][:, None]
+    planes = jnp.stack([jnp.roll(agents, -i, 0) for i in range(AGENTS)]).reshape(AGENTS, -1)
+    stag = jax.nn.one_hot(state["stag"], CELLS) * state["stag_is_there"]
+    hares = (jax.nn.one_hot(state["hares"], CELLS) * state["hares_are_there"][:, None]).sum(0)
+    common = jnp.concatenate([stag, hares, state["steps"][None] / MAX_STEPS])
+    return jnp.concatenate([planes, jnp.broadcast_to(common, (AGENTS, common.size))], 1)
+
+
+def step(state, actions):
+    """The next state, rewards [A], who left [A], whether the episode ended."""
+    active = state["active"]
+    actions = jnp.where(jnp.take_along_axis(legal(state), actions[:, None], 1)[:, 0], actions, STAY)
+    hunts_stag = active & (actions == HUNT_STAG)
+    is_caught = hunts_stag.sum() >= 2
+    on_hare = (state["cells"][:, None] == state["hares"]) & state["hares_are_there"]
+    hunts_hare = on_hare & (active & (actions == HUNT_HARE))[:, None]  # [A, hares]
+    hunters = hunts_hare.sum(0)
+    rewards = jnp.where(hunts_stag & is_caught, 10 / jnp.maximum(hunts_stag.sum(), 1), 0.0)
+    rewards += (hunts_hare / jnp.maximum(hunters, 1)).sum(1)
+    left = (hunts_stag & is_caught) | hunts_hare.any(1)
+    after = {
+        "cells": state["cells"] + MOVES[actions] * active,
+        "active": active & ~left,
+        "stag": state["stag"],
+        "stag_is_there": state["stag_is_there"] & ~is_caught,
+        "hares": state["hares"],
+        "hares_are_there": state["hares_are_there"] & (hunters == 0),
+        "steps": state["steps"] + 1,
+    }
+    return after, rewards, left, ~after["active"].any() | (after["steps"] >= MAX_STEPS)
+
+
+# Networks: parameters of one, or of A with A as first axis.
+
+
+def init(key):
+    keys = iter(jax.random.split(key, 6))
+    inputs = (AGENTS + 2) * CELLS + 1
+
+    def mlp(outputs, gain):
+        shapes = [(inputs, HIDDEN, 2**0.5), (HIDDEN, HIDDEN, 2**0.5), (HIDDEN, outputs, gain)]
+        return [(jax.nn.initializers.orthogonal(g)(next(keys), (i, o)), jnp.zeros(o)) for i, o, g in shapes]
+
+    return {"actor": mlp(ACTIONS, 0.01), "critic": mlp(1, 1.0)}
+
+
+def apply(layers, x):
+    for kernel, bias in layers[:-1]:
+        x = jnp.tanh(x @ kernel + bias)
+    kernel, bias = layers[-1]
+    return x @ kernel + bias
+
+
+def per_agent(function):
+    """Of parameters and x [B, A, ...]: one set of parameters for all agents, or one for each."""
+    return function if IS_SHARED else jax.vmap(function, in_axes=(0, 1), out_axes=1)
+
+
+def log_policy(params, observations, mask):
+    logits = per_agent(apply)(params["actor"], observations)
+    return jax.nn.log_softmax(jnp.where(mask, logits, -1e8))
+
+
+def value(params, observations):
+    return per_agent(apply)(params["critic"], observations)[..., 0]
+
+
+# Collecting
+
+
+def flat(x):
+    return x.reshape((-1,) + x.shape[2:])
+
+
+def taken(log_probs, actions):
+    return jnp.take_along_axis(log_probs, actions[..., None], -1)[..., 0]
+
+
+def collect(params, states, returns, key):
+    """Steps [T, E, ...]."""
+
+    def one(carry, key):
+        states, returns = carry
+        choose, restart = jax.random.split(key)
+        observations, mask = jax.vmap(observe)(states), jax.vmap(legal)(states)
+        log_probs = log_policy(params, observations, mask)
+        actions = jax.random.categorical(choose, log_probs)
+        after, rewards, left, ended = jax.vmap(step)(states, actions)
+        fresh = jax.vmap(reset)(jax.random.split(restart, ENVS))
+        returns = returns + rewards.mean(1)
+        record = {
+            "observations": observations,
+            "mask": mask,
+            "actions": actions,
+            "log_probs": taken(log_probs, actions),
+            "rewards": rewards,
+            "active": states["active"],
+            "terminated": left | ~states["active"],
+            "ended": ended,
+            "next_observations": jax.vmap(observe)(after),
+            "returns": returns,
+        }
+        choice = jax.tree.map(lambda a, b: jnp.where(ended.reshape((ENVS,) + (1,) * (a.ndim - 1)), a, b), fresh, after)
+        return (choice, jnp.where(ended, 0, returns)), record
+
+    return jax.lax.scan(one, (states, returns), jax.random.split(key, STEPS))
+
+
+def advantages(steps, values, next_values):
+    """GAE; a time limit is bootstrapped."""
+    alive = 1.0 - steps["terminated"]
+    deltas = steps["rewards"] + ppo["gamma"] * alive * next_values - values
+    decay = ppo["gamma"] * ppo["lambda"] * alive * (1.0 - steps["ended"][..., None])
+
+    def back(following, now):
+        delta, keep = now
+        advantage = delta + keep * following
+        return advantage, advantage
+
+    return jax.lax.scan(back, jnp.zeros((ENVS, AGENTS)), (deltas, decay), reverse=True)[1]
+
+
+# Learning
+
+optimiser = optax.chain(optax.clip_by_global_norm(CLIP_NORM), optax.scale_by_adam(eps=ADAM_EPSILON))
+
+
+def loss(params, rows, entropy_weight):
+    """Of rows [B, ...] and one set of parameters. A row in which the agent had left has weight 0."""
+    weights = rows["active"] / (rows["active"].sum() + 1e-8)
+    logits = jnp.where(rows["mask"], apply(params["actor"], rows["observations"]), -1e8)
+    log_probs = jax.nn.log_softmax(logits)
+    values = apply(params["critic"], rows["observations"])[:, 0]
+    given = rows["advantages"]
+    mean, count = (weights * given).sum(), rows["active"].sum()
+    deviation = jnp.sqrt((rows["active"] * (given - mean) ** 2).sum() / (count - 1))
+    normalised = (given - mean) / (deviation + 1e-8)
+    ratio = jnp.exp(taken(log_probs, rows["actions"]) - rows["log_probs"])
+    surrogate = jnp.minimum(ratio * normalised, jnp.clip(ratio, 1 - CLIP, 1 + CLIP) * normalised)
+    entropy = -(jnp.exp(log_probs) * jnp.where(rows["mask"], log_probs, 0)).sum(1)
+    value_loss = 0.5 * (values - rows["returns"]) ** 2
+    return (weights * (VALUE_WEIGHT * value_loss - surrogate - entropy_weight * entropy)).sum()
+
+
+def gradient_step(params, slots, rows, rate, entropy_weight):
+    gradients = jax.grad(loss)(params, rows, entropy_weight)
+    direction, slots = optimiser.update(gradients, slots)
+    return jax.tree.map(lambda p, d: p - rate * d, params, direction), slots
+
+
+def learn(params, slots, table, key, progress):
+    """Epochs of minibatches over rows [E T, A, ...]."""
+    rate, entropy_weight = (
+        ppo[name]["from"] + (ppo[name]["to"] - ppo[name]["from"]) * progress for name in ("learningRate", "entropyWeight")
+    )
+
+    def minibatch(carry, places):
+        rows = jax.tree.map(lambda column: column[places], table)
+        if IS_SHARED:
+            return gradient_step(*carry, jax.tree.map(flat, rows), rate, entropy_weight), None
+        return jax.vmap(gradient_step, in_axes=(0, 0, 1, None, None))(*carry, rows, rate, entropy_weight), None
+
+    orders = [jax.random.permutation(k, ENVS * STEPS).reshape(-1, MINIBATCH) for k in jax.random.split(key, EPOCHS)]
+    return jax.lax.scan(minibatch, (params, slots), jnp.concatenate(orders))[0]
+
+
+@jax.jit
+def update(params, slots, states, returns, key, progress):
+    for_collecting, for_learning = jax.random.split(key)
+    (states, returns), steps = collect(params, states, returns, for_collecting)
+    seen = value(params, flat(steps["observations"])).reshape(STEPS, ENVS, AGENTS)
+    seen_next = value(params, flat(steps["next_observations"])).reshape(STEPS, ENVS, AGENTS)
+    gains = advantages(steps, seen, seen_next)
+    table = {name: flat(steps[name]) for name in ("observations", "mask", "actions", "log_probs")}
+    table |= {"active": flat(steps["active"]).astype(jnp.float32), "advantages": flat(gains), "returns": flat(gains + seen)}
+    params, slots = learn(params, slots, table, for_learning, progress)
+    ended = steps["ended"]
+    return params, slots, states, returns, ended.sum(), jnp.where(ended, steps["returns"], 0).sum()
+
+
+start = time.perf_counter()
+key, for_params, for_games = jax.random.split(jax.random.PRNGKey(task["seed"]), 3)
+params = init(for_params) if IS_SHARED else jax.vmap(init)(jax.random.split(for_params, AGENTS))
+slots = optimiser.init(params) if IS_SHARED else jax.vmap(optimiser.init)(params)
+states, returns = jax.vmap(reset)(jax.random.split(for_games, ENVS)), jnp.zeros(ENVS)
+compiled = update.lower(params, slots, states, returns, key, jnp.float32(0)).compile()
+print(json.dumps({"name": f"JAX {jax.__version__}", "compileSeconds": time.perf_counter() - start}))
+
+start = time.perf_counter()
+for count in range(UPDATES):
+    key, now = jax.random.split(key)
+    progress = jnp.float32(min(1, count * ENVS * STEPS / task["envSteps"]))
+    params, slots, states, returns, episodes, total = compiled(params, slots, states, returns, now, progress)
+    episodes = int(np.asarray(episodes))  # waits for the update
+    seconds = time.perf_counter() - start
+    mean_return = float(np.asarray(total)) / episodes if episodes > 0 else None
+    print(json.dumps({"seconds": seconds, "episodes": episodes, "meanReturn": mean_return}))
