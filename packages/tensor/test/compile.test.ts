@@ -224,3 +224,12 @@ describe.each([...compiled, ...eager])('compile, $executor, on $backend', ({ bac
     expect(held()).toEqual(atStart);
   });
 });
+
+it('flushes denormal numbers, and nothing else', async () => {
+  const values = Float32Array.of(1e-45, -1e-39, 1.18e-38, 0, -2, 1e-30);
+  const group = variables({ a: ndarray(values), step: ndarray(Int32Array.of(7)) });
+  group.flushDenormals();
+  const { a, step } = await group.read();
+  expect([...a!.data]).toEqual([0, -0, Math.fround(1.18e-38), 0, -2, Math.fround(1e-30)]);
+  expect(step!.data).toEqual(Int32Array.of(7));
+});

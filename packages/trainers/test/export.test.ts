@@ -66,7 +66,7 @@ function feedsOf({ observation, actions, agents }: Game, input: AgentInput, extr
   return feeds;
 }
 
-async function ready(options: Omit<PpoAgentOptions, 'game' | 'id'>, rules = game): Promise<PpoAgent> {
+async function ready(options: Omit<PpoAgentOptions, 'game' | 'id'>, rules: Game = game): Promise<PpoAgent> {
   const agent = ppoAgent({ game: rules, id: 'agent_1', ...options });
   await agent.learner.initialise(createGenerator(5));
   await sharpen(agent);

@@ -17,6 +17,11 @@ export interface Variables {
    * @throws CoplayError if a name is missing or unknown, or a shape differs; nothing is changed then
    */
   write(arrays: NamedArrays): void;
+  /**
+   * Sets float32 numbers below 1.2e-38 to 0. Such denormal numbers (the means of an optimiser whose gradient has vanished decay
+   * into them) slow down every operation that meets them, several times over.
+   */
+  flushDenormals(): void;
   /** The present tensors, for eager use. They're valid until the next write or compiled call; don't dispose them. */
   tensors(): TensorRecord;
   /** Frees the memory. The variables can't be used afterwards. */
@@ -62,6 +67,11 @@ export class VariableStore implements Variables, GroupSpec {
     this.check();
     checkRecord('variables.write', this, arrays);
     this.present!.write(arrays);
+    this.tookHost();
+  }
+
+  flushDenormals(): void {
+    for (const view of Object.values(this.host().views)) if (view instanceof Float32Array) flush(view);
     this.tookHost();
   }
 
@@ -160,4 +170,10 @@ export function checkRecord(
   }
   const unknown = Object.keys(record).find((name) => !Object.hasOwn(shapes, name));
   if (unknown !== undefined) fail(where, `only ${names.join(', ')}`, `also ${unknown}`, 'Leave it out.');
+}
+
+/** A float32 is denormal where its exponent is 0 and its fraction isn't. */
+function flush(values: Float32Array): void {
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  for (let i = 0; i < bits.length; i++) if ((bits[i] & 0x7f800000) === 0) bits[i] &= 0x80000000;
 }

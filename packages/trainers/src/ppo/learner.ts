@@ -95,6 +95,7 @@ export class PpoLearner implements Learner {
     this.fill(judged, judgement, targets);
     const learned = await this.learn(experience.steps, progress, generator);
     await this.checkParameters();
+    this.ready().slots.flushDenormals();
     this.buffer.clear(); // checkpoints needn't hold it
     this.updates++;
     return { ...data, ...learned };

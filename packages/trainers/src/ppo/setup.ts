@@ -9,6 +9,7 @@ import {
   mlp,
   type TorsoBuilder,
 } from '@coplay/models';
+import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { type PpoOptions, type ResolvedPpoOptions, resolvePpoOptions } from './options';
 import type { RewardChoice } from './rewards';
@@ -27,8 +28,8 @@ export interface PpoNetworkOptions {
   readonly critic?: 'own' | 'joint';
   /** Which rewards are learned from. Default `own` */
   readonly reward?: RewardChoice;
-  /** `auto` takes the fastest executor; `eager` runs operation by operation. Default `auto` */
-  readonly executor?: 'auto' | 'eager';
+  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  readonly executor?: ExecutorChoice;
 }
 
 /** Everything that's fixed before the first parameter is drawn. */
@@ -43,7 +44,7 @@ export interface PpoSetup {
   readonly actorEncoder: InputEncoder;
   readonly criticEncoder: InputEncoder;
   readonly reward: RewardChoice;
-  readonly executor: 'auto' | 'eager';
+  readonly executor: ExecutorChoice;
   /** What builds the networks, as given. */
   readonly networks: Pick<PpoNetworkOptions, 'network' | 'criticNetwork'>;
   /** As JSON, for run directories and checkpoints. */
@@ -67,7 +68,7 @@ const networkSchema = z.strictObject({
     .default({}),
   critic: z.enum(['own', 'joint']).default('own'),
   reward: z.union([z.enum(['own', 'prosocial']), functionSchema('a function of the experience')]).default('own'),
-  executor: z.enum(['auto', 'eager']).default('auto'),
+  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
 });
 
 /** Checks options and builds networks and encoders. Nothing here is random or touches a tensor. */
