@@ -89,13 +89,18 @@ def step(state, actions):
 # Networks: parameters of one, or of A with A as first axis.
 
 
-def init(key):
-    keys = iter(jax.random.split(key, 6))
+def init(random):
+    """By numpy, as compiling this would take longer than learning."""
     inputs = (AGENTS + 2) * CELLS + 1
+
+    def orthogonal(rows, columns, gain):
+        q, r = np.linalg.qr(random.standard_normal((max(rows, columns), min(rows, columns))))
+        q = q * np.sign(np.diag(r))
+        return (gain * (q if rows >= columns else q.T)).astype(np.float32)
 
     def mlp(outputs, gain):
         shapes = [(inputs, HIDDEN, 2**0.5), (HIDDEN, HIDDEN, 2**0.5), (HIDDEN, outputs, gain)]
-        return [(jax.nn.initializers.orthogonal(g)(next(keys), (i, o)), jnp.zeros(o)) for i, o, g in shapes]
+        return [(orthogonal(i, o, g), np.zeros(o, np.float32)) for i, o, g in shapes]
 
     return {"actor": mlp(ACTIONS, 0.01), "critic": mlp(1, 1.0)}
 
@@ -235,10 +240,14 @@ def update(params, slots, states, returns, key, progress):
 
 
 start = time.perf_counter()
-key, for_params, for_games = jax.random.split(jax.random.PRNGKey(task["seed"]), 3)
-params = init(for_params) if IS_SHARED else jax.vmap(init)(jax.random.split(for_params, AGENTS))
+random = np.random.default_rng(task["seed"])
+if IS_SHARED:
+    params = jax.tree.map(jnp.asarray, init(random))
+else:
+    params = jax.tree.map(lambda *agents: jnp.asarray(np.stack(agents)), *[init(random) for _ in range(AGENTS)])
 slots = optimiser.init(params) if IS_SHARED else jax.vmap(optimiser.init)(params)
-states, returns = jax.vmap(reset)(jax.random.split(for_games, ENVS)), jnp.zeros(ENVS)
+key, for_games = jax.random.split(jax.random.PRNGKey(task["seed"]))
+states, returns = jax.jit(jax.vmap(reset))(jax.random.split(for_games, ENVS)), jnp.zeros(ENVS)
 compiled = update.lower(params, slots, states, returns, key, jnp.float32(0)).compile()
 print(json.dumps({"name": f"JAX {jax.__version__}", "compileSeconds": time.perf_counter() - start}))
 

@@ -71,7 +71,7 @@ const schema = z.strictObject({
 
 /**
  * Makes a function of arrays out of a function of tensors. With `onnx` it is traced once for each signature (shapes and
- * dtypes of the inputs, static values) into a graph, which ONNX Runtime runs; the graphs of the last 16 signatures are kept.
+ * dtypes of the inputs, static values) into a graph, which ONNX Runtime runs; the graphs of the last 32 signatures are kept.
  *
  * @throws CoplayError for unknown options; and when called with state of other names or shapes than the variables', with
  * the name of the function

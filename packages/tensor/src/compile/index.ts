@@ -8,6 +8,7 @@ export {
   type StepFunction,
 } from './compile';
 export type { TensorRecord, TensorTree } from './convert';
+export { compileScanEach, type ScanEachOptions } from './each';
 export type { StateOf, Statics, StepResult } from './executor';
 export {
   type ExecutorChoice,

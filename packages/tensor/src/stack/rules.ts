@@ -16,7 +16,7 @@ const ELEMENTWISE = new Set([
   ...['Abs', 'Acos', 'Acosh', 'Asin', 'Asinh', 'Atan', 'Atanh', 'Cast', 'Ceil', 'Cos', 'Cosh', 'Elu', 'Erf', 'Exp'],
   ...['Floor', 'Identity', 'IsInf', 'IsNaN', 'LeakyRelu', 'Log', 'Neg', 'Not', 'Reciprocal', 'Relu', 'Round', 'Selu'],
   ...['Sigmoid', 'Sign', 'Sin', 'Sinh', 'Softplus', 'Sqrt', 'Tan', 'Tanh', 'HardSigmoid', 'Gelu'],
-  ...['Add', 'Sub', 'Mul', 'Div', 'Mod', 'Pow', 'Max', 'Min', 'Sum', 'Mean', 'And', 'Or', 'Xor', 'PRelu'],
+  ...['Add', 'Sub', 'Mul', 'Div', 'Mod', 'Pow', 'Max', 'Min', 'Sum', 'Mean', 'And', 'Or', 'Xor'],
   ...['Equal', 'Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual', 'Where'],
 ]);
 
@@ -27,6 +27,12 @@ const elementwise: StackRule = (node, context) => {
     context,
     node.inputs.map((input) => input && context.aligned(input, rank)),
   );
+};
+
+/** ONNX broadcasts slopes to x, but not x to slopes. */
+const prelu: StackRule = (node, context) => {
+  const [x, slopes] = node.inputs as [Value, Value];
+  return one(node, context, [context.expanded(x), context.aligned(slopes, x.shape.length)]);
 };
 
 /** The same operation on other inputs. */
@@ -74,7 +80,8 @@ const transpose: StackRule = (node, context) => {
 const alongAxis: StackRule = (node, context) => {
   const [x, ...rest] = node.inputs as [Value, ...Value[]];
   if (rest.some((input) => input && context.isStacked(input))) return undefined;
-  const axis = shifted((node.attributes['axis'] as number | undefined) ?? -1, x.shape.length);
+  const fallback = node.op.endsWith('Softmax') ? -1 : 0;
+  const axis = shifted((node.attributes['axis'] as number | undefined) ?? fallback, x.shape.length);
   return one(node, context, [context.get(x), ...rest], { axis });
 };
 
@@ -126,6 +133,7 @@ const gemm: StackRule = (node, context) => {
   const [a, b, c] = node.inputs as [Value, Value, Value | undefined];
   const { transA = 0, transB = 0, alpha = { float: 1 }, beta = { float: 1 } } = node.attributes;
   if (realOf(beta) !== 1) return undefined;
+  if (!context.isStacked(a) && !context.isStacked(b)) return undefined;
   const output = context.spec(node.outputs[0]);
   const operands = [context.get(a), context.get(b)];
   const isPlain = transA === 0 && transB === 0 && realOf(alpha) === 1;
@@ -140,6 +148,7 @@ function realOf(attribute: unknown): number {
 }
 
 const RULES: Readonly<Record<string, StackRule>> = {
+  PRelu: prelu,
   Reshape: reshape,
   Transpose: transpose,
   Softmax: alongAxis,

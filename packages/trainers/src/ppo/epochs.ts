@@ -78,7 +78,7 @@ async function runSteps(parts: EpochParts, table: NamedArrays, each: NamedArrays
     const inputs = { ...gatherStep(table, each, bad), ...scalars };
     throw new NonFiniteError(where, describeStep(outputs, bad, inputs), inputs);
   }
-  const steps = each['isStep'].data.length;
+  const steps = each['places'].shape[0];
   const single: NamedArrays[] = [];
   for (let step = 0; step < steps; step++)
     single.push((await update({ each: stepOf(each, step), shared })) as NamedArrays);
@@ -99,7 +99,7 @@ function stepOf(each: NamedArrays, step: number): NamedArrays {
 
 /** The minibatch of a step, for people to look at. */
 function gatherStep(table: NamedArrays, each: NamedArrays, step: number): NamedArrays {
-  const { places, isStep: _, ...own } = stepOf(each, step);
+  const { places, ...own } = stepOf(each, step);
   const rows = gatherRows(table, places.data);
   const flat = Object.entries(own).map(([name, { data, shape }]) => [name, { data, shape: shape.slice(1) }]);
   return { ...rows, ...(Object.fromEntries(flat) as NamedArrays) };

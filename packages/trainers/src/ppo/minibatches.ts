@@ -5,7 +5,7 @@ import { paddedCount } from './rows';
 
 /** Minibatches of one update or epoch, as inputs of `ppoUpdate`. */
 export interface Minibatches {
-  /** [S, ...]: `places`, `weights`, `advantages`, `isStep` */
+  /** [S, ...]: `places`, `weights`, `advantages` */
   readonly each: NamedArrays;
   /** By minibatch, the number of steps with a weight above 0. */
   readonly rows: readonly number[];
@@ -55,7 +55,6 @@ export function minibatchInputs(
         [steps, ...weights.shape],
       ),
       advantages: ndarray(join(new Float32Array(steps * weights.data.length), advantages), [steps, ...weights.shape]),
-      isStep: ndarray(new Float32Array(steps).fill(1)),
     },
     rows: plan.map((batch) => countPositive(batch.weights.data)),
   };
@@ -79,11 +78,11 @@ function join<Data extends Float32Array | Int32Array>(target: Data, parts: reado
 }
 
 /** How many sizes of minibatches there are at most: each is another graph to compile. */
-const SIZES = 4;
+const SIZES = 8;
 
 /**
  * The rows that a minibatch is filled up to. Agents that leave early make their number another one in every update; in
- * steps of a quarter of the largest it takes few values.
+ * steps of an eighth of the largest it takes few values.
  */
 function paddedSize({ rows }: PpoBuffer, size: number): number {
   const total = rows.real + rows.imagined;

@@ -49,26 +49,19 @@ export type UpdateInputs = {
 /**
  * One step of an update: gathers its minibatch out of the table of all rows, then {@link ppoStep}.
  *
- * Inputs of each step: `places` int32 [P] in the table, `weights` and `advantages` [P] (or [P, L]), `isStep` [] 1, or 0 for a
- * step that changes nothing; shared: `table/NAME` [R, ...], the rows; `scalars/NAME` []. The static value `isGated` says
- * whether `isStep` is looked at.
+ * Inputs of each step: `places` int32 [P] in the table, `weights` and `advantages` [P] (or [P, L]); shared: `table/NAME`
+ * [R, ...], the rows; `scalars/NAME` [].
  */
 export function ppoUpdate(step: StepFunction<'params' | 'slots'>): StepFunction<'params' | 'slots', UpdateInputs> {
   return (state, { each, shared }, statics) => {
     const rows = mapRecord(shared.table, (column) => tf.gather(column, each['places'] as tf.Tensor1D));
     const { weights, advantages } = each as Record<'weights' | 'advantages', tf.Tensor>;
-    const result = step(state, { ...rows, ...shared.scalars, weights, advantages }, statics);
-    if (statics['isGated'] !== true) return result;
-    const isStep = tf.greater(each['isStep'], 0);
-    const choose = (next: TensorRecord, present: TensorRecord) =>
-      mapRecord(next, (tensor, name) => tf.where(isStep, tensor, present[name]));
-    const { params, slots } = result.state as Record<'params' | 'slots', TensorRecord>;
-    return { ...result, state: { params: choose(params, state.params), slots: choose(slots, state.slots) } };
+    return step(state, { ...rows, ...shared.scalars, weights, advantages }, statics);
   };
 }
 
-function mapRecord(record: TensorRecord, change: (tensor: tf.Tensor, name: string) => tf.Tensor): TensorRecord {
-  return Object.fromEntries(Object.entries(record).map(([name, tensor]) => [name, change(tensor, name)]));
+function mapRecord(record: TensorRecord, change: (tensor: tf.Tensor) => tf.Tensor): TensorRecord {
+  return Object.fromEntries(Object.entries(record).map(([name, tensor]) => [name, change(tensor)]));
 }
 
 function ppoLoss(net: ActorCritic, params: TensorRecord, inputs: TensorRecord, options: StepOptions) {

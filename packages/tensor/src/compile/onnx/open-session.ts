@@ -29,7 +29,8 @@ export interface OpenedSession {
 }
 
 /**
- * Loads a graph with the threads that were asked for or remembered, or else with those that a trial finds fastest. A trial
+ * Loads a graph with the threads that were asked for or remembered, or else with those that a trial finds fastest: one trial for
+ * each function, on the first of its graphs for which threads may pay. A trial
  * runs the graph with these feeds and writes into no state.
  *
  * @param model  the graph as an ONNX file
@@ -41,9 +42,11 @@ export async function openSession(
   feeds: Feeds,
 ): Promise<OpenedSession> {
   const key = `${setup.name}#${hashOf(model)}`;
-  const known = threadsOf(key, setup.threads) ?? (isWorthThreads(graph) ? undefined : 1);
+  const ofFunction = `${setup.name}#`;
+  const known = threadsOf(key, setup.threads) ?? (isWorthThreads(graph) ? threadsOf(ofFunction, setup.threads) : 1);
   if (known !== undefined) return opened(setup, model, key, known);
   const { threads, session } = await tryThreads(setup, graph, model, feeds);
+  noteThreads(ofFunction, threads); // the function's other large graphs take the same: a trial for each size would cost more than it gains
   if (setup.profileFolder === undefined) return note({ session, key, threads });
   await session.release(); // the trial's runs are none of the function's
   return opened(setup, model, key, threads);

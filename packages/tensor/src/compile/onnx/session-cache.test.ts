@@ -31,7 +31,7 @@ describe('SessionCache', () => {
     for (let id = MAX_SESSIONS; id < 3 * MAX_SESSIONS; id++) await add(id);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(
-      /compiled function f was traced for more than 16 sizes .*the last one: s16.*Pad its inputs/,
+      /compiled function f was traced for more than 32 sizes .*the last one: s32.*Pad its inputs/,
     );
   });
 

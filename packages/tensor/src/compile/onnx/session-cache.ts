@@ -1,5 +1,5 @@
 /** Graphs kept for each function; the one that wasn't used for longest is released first. */
-export const MAX_SESSIONS = 16;
+export const MAX_SESSIONS = 32;
 
 /** Something that holds memory until it's released. */
 export interface Releasable {

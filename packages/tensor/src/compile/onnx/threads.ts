@@ -4,7 +4,7 @@ import { environment } from '../environment';
 /** Threads of a graph: a whole number from 1, or chosen by a short trial. */
 export type ThreadSetting = number | 'trial';
 
-/** The threads that graphs were given, by function and graph: `{ 'ppo/step#1f0c2a9b': 2 }`. JSON. */
+/** The threads that graphs were given, by function and graph: `{ 'ppo/update#1f0c2a9b': 2 }`; `ppo/update#` is what a trial found for the function. JSON. */
 export type ThreadChoices = Readonly<Record<string, number>>;
 
 const VARIABLE = 'COPLAY_THREADS';
@@ -16,8 +16,8 @@ let changes = 0;
 
 /**
  * How many threads a graph may use inside an operation, for all functions that don't say so themselves. By default, in
- * Node, the environment variable `COPLAY_THREADS` decides if it's set, else a short trial when a graph runs for the first
- * time; the outcome is remembered for the function and its graph. `useThreads('trial')` goes back to that and forgets what is
+ * Node, the environment variable `COPLAY_THREADS` decides if it's set, else a short trial when a function's first
+ * large graph runs for the first time; the outcome is remembered for the function. `useThreads('trial')` goes back to that and forgets what is
  * remembered.
  *
  * Up to 2 threads gave the same bits as 1 in every graph of ours that was tried; with more, sums of some operations are

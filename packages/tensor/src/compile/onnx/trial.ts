@@ -62,7 +62,8 @@ async function isFaster(candidate: TrialRunner, present: TrialRunner, clock: () 
   await candidate.run();
   const times: [number, number][] = [];
   const start = clock();
-  while (times.length < FEWEST || (times.length < MOST && clock() - start < BUDGET)) {
+  const isHopeless = () => times.length === 2 && times.every(([time, other]) => time > other);
+  while (!isHopeless() && (times.length < FEWEST || (times.length < MOST && clock() - start < BUDGET))) {
     const presentFirst = times.length % 2 === 0;
     const first = await timeOf(presentFirst ? present : candidate);
     const second = await timeOf(presentFirst ? candidate : present);

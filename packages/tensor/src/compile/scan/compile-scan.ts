@@ -1,3 +1,4 @@
+import type { NDArray } from '@coplay/core';
 import type { Graph } from '../../graph';
 import { optimiseGraph } from '../../passes';
 import { scanGraph } from '../../scan';
@@ -5,14 +6,15 @@ import { readFlat } from '../../stack';
 import { callable } from '../callable';
 import { type Compiled, type CompileOptions, checkState, type StepFunction } from '../compile';
 import type { TensorRecord, TensorTree } from '../convert';
-import type { AnyStep, Executor, StepSetup } from '../executor';
+import type { AnyStep, Executor, Statics, StepSetup } from '../executor';
 import { checkChoice, planExecutor } from '../executor-choice';
 import { floatNames } from '../host-arrays';
 import { graphExecutor } from '../onnx/executor';
 import { StateBinding } from '../onnx/feeds';
-import { record } from '../onnx/record';
+import { type Recorded, record } from '../onnx/record';
 import type { Runtime } from '../onnx/runtime';
 import type { ThreadSetting } from '../onnx/threads';
+import type { Tree } from '../tree';
 import { eagerScan } from './eager-scan';
 import { inputsOfStep, isEachInput, stepCount } from './scan-inputs';
 
@@ -51,20 +53,24 @@ export function compileScan<Key extends string = never, Inputs extends ScanInput
 }
 
 function onnxScan(runtime: Runtime, step: StepSetup, threads: ThreadSetting | undefined): Executor {
-  const { name, fn, state, acceptState } = step;
-  const where = `compiled function ${name}`;
   return graphExecutor(
     runtime,
-    name,
+    step.name,
     (inputs, statics) => {
-      const steps = stepCount(where, inputs);
-      const traced = record(where, fn, state, inputsOfStep(inputs, 0), statics);
-      const single = optimiseGraph(carryWhole(optimiseGraph(traced.graph), state));
-      const graph = scanGraph(single, { steps, isEach: isEachInput, axis: 0 });
-      return { graph, outputs: traced.outputs, binding: new StateBinding(runtime, state, graph, acceptState) };
+      const { graph, outputs } = buildScan(step, inputs, statics);
+      return { graph, outputs, binding: new StateBinding(runtime, step.state, graph, step.acceptState) };
     },
     { threads },
   );
+}
+
+/** The optimised graph of a step that is repeated as often as these inputs say. */
+export function buildScan({ name, fn, state }: StepSetup, inputs: Tree<NDArray>, statics: Statics): Recorded {
+  const where = `compiled function ${name}`;
+  const steps = stepCount(where, inputs);
+  const { graph: traced, outputs } = record(where, fn, state, inputsOfStep(inputs, 0), statics);
+  const single = optimiseGraph(carryWhole(optimiseGraph(traced), state));
+  return { graph: scanGraph(single, { steps, isEach: isEachInput, axis: 0 }), outputs };
 }
 
 /** A group that is written as one vector is read as one, too: a step hands the next what it wrote. */

@@ -9,7 +9,7 @@ import type { Variables } from '../variables';
 import { type AcceptMember, memberOf } from './binding';
 import { compileStacked } from './compile-stacked';
 import { gatherCalls } from './gather-calls';
-import { joinMembers } from './join';
+import { areAlike, joinMembers } from './join';
 import type { StackedVariables } from './stacked-variables';
 
 /** Inputs of calls that meet, brought to the same shapes. */
@@ -43,8 +43,9 @@ interface Call {
 
 /**
  * The same step function for each of A members. Calls that meet (made in the same turn of the event loop) are computed in one
- * graph, as `compileStacked` does it, if most members make one; otherwise one by one. Either way all that met are answered
- * together, so that members that go in lockstep stay in it. What meets depends on the calls alone, not on time.
+ * graph, as `compileStacked` does it, if most members make one and their inputs are alike; otherwise one by one. Either way all
+ * that met are answered together, so that members that go in lockstep stay in it. What meets depends on the calls alone, not
+ * on time.
  *
  * @returns one compiled function for each member; disposing one disposes all
  * @throws CoplayError as `compileStacked`
@@ -76,8 +77,10 @@ export function compileTogether<Key extends string, Inputs extends TensorTree = 
     return (rest.scan ? scanned() : compile<Key, Inputs>(fn, single)) as unknown as AnyCompiled;
   });
 
+  const oneByOne = (calls: readonly Call[]) => Promise.all(calls.map(({ member, inputs }) => singles[member](inputs)));
   const inOneGraph = async (calls: readonly Call[]): Promise<Tree<NDArray>[]> => {
     const { inputs, statics } = align(calls.map((call) => call.inputs));
+    if (!areAlike(`compiled function ${rest.name}`, inputs)) return oneByOne(calls);
     const byMember = Array.from({ length: count }, (_, member) => {
       return inputs[
         Math.max(
@@ -90,7 +93,6 @@ export function compileTogether<Key extends string, Inputs extends TensorTree = 
     const outputs = await stacked(joinMembers(byMember), statics);
     return calls.map(({ member }) => ownCopy(memberOf(outputs, member, count)));
   };
-  const oneByOne = (calls: readonly Call[]) => Promise.all(calls.map(({ member, inputs }) => singles[member](inputs)));
 
   const call = gatherCalls<Call, Tree<NDArray>>(async (calls) => {
     const isEachOnce = new Set(calls.map(({ member }) => member)).size === calls.length;

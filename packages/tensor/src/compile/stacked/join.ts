@@ -1,8 +1,22 @@
 import type { NDArray } from '@coplay/core';
 import { isArray } from '../convert';
-import { leavesOf, mapTree, type Tree } from '../tree';
+import { type Entry, leavesOf, mapTree, type Tree } from '../tree';
 
-/** Members' arrays as one tree of arrays [A, ...]. */
+/**
+ * Whether members' arrays can be joined: the same names, shapes and dtypes.
+ *
+ * @param where  whose inputs they are, as messages say it
+ */
+export function areAlike(where: string, trees: readonly Tree<NDArray>[]): boolean {
+  const kinds = trees.map((tree) => leavesOf(where, tree, isArray).map(kindOf).sort().join(';'));
+  return kinds.every((kind) => kind === kinds[0]);
+}
+
+function kindOf([path, { data, shape }]: Entry<NDArray>): string {
+  return `${path} ${data.constructor.name} ${shape}`;
+}
+
+/** Members' arrays, which are alike, as one tree of arrays [A, ...]. */
 export function joinMembers(results: readonly Tree<NDArray>[]): Tree<NDArray> {
   const byMember = results.map((tree) => new Map(leavesOf('joinMembers', tree, isArray)));
   return mapTree(results[0], isArray, (first, path) => {

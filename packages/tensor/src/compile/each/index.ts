@@ -1,0 +1,1 @@
+export { compileScanEach, type ScanEachOptions } from './compile-each';

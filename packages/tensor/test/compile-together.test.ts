@@ -1,0 +1,222 @@
+import { type NDArray, ndarray } from '@coplay/core';
+import {
+  type Compiled,
+  compileTogether,
+  type ScanInputs,
+  type Statics,
+  type StepFunction,
+  stackVariables,
+  type TogetherOptions,
+  tf,
+  useBackend,
+  type Variables,
+  variables,
+} from '@coplay/tensor';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { onnx } from './onnx-runtime';
+
+const executors = onnx ? (['onnx', 'eager'] as const) : (['eager'] as const);
+const START = [1, 10, 100];
+
+type Options = Omit<TogetherOptions<'params'>, 'name' | 'state'>;
+
+/**
+ * Three members with a weight w each, and a step of theirs: y = w x for each row, then w' = w + the sum of x. With the
+ * static value `factor` the outputs are multiplied by it.
+ */
+function together(options: Options = {}) {
+  const members = START.map((w) => variables({ w: ndarray(Float32Array.of(w)) }));
+  const runs: Statics[] = [];
+  const step: StepFunction<'params'> = ({ params }, { x }, statics) => {
+    runs.push(statics);
+    const y = tf.mul(tf.mul(x!, params['w']!), Number(statics['factor'] ?? 1));
+    return { state: { params: { w: tf.add(params['w']!, tf.sum(x!)) } }, outputs: { y } };
+  };
+  const functions = compileTogether(step, {
+    name: 'test/together',
+    state: { params: stackVariables(members) },
+    ...options,
+  });
+  return { members, functions, runs };
+}
+
+const rows = (...values: number[]) => ({ x: ndarray(Float32Array.from(values)) });
+const numbers = ({ data }: NDArray) => Array.from(data);
+
+async function weights(members: readonly Variables[]): Promise<number[]> {
+  const all = await Promise.all(members.map((member) => member.read()));
+  return all.map((arrays) => arrays['w']!.data[0]!);
+}
+
+async function answers(calls: readonly ReturnType<Compiled>[]): Promise<number[][]> {
+  return (await Promise.all(calls)).map(({ y }) => numbers(y!));
+}
+
+beforeAll(async () => {
+  await useBackend('cpu');
+});
+
+describe.each(executors)('compileTogether with %s', (executor) => {
+  it('does for each member what is its own, call after call', async () => {
+    const { functions, members } = together({ executor });
+    const calls = (...x: number[][]) => answers(functions.map((fn, member) => fn(rows(...x[member]!))));
+    expect(await calls([1, 2], [3, 4], [5, 6])).toEqual([
+      [1, 2],
+      [30, 40],
+      [500, 600],
+    ]);
+    expect(await weights(members)).toEqual([4, 17, 111]);
+    expect(await calls([1, 1], [1, 0], [0, 1])).toEqual([
+      [4, 4],
+      [17, 0],
+      [0, 111],
+    ]);
+    expect(await weights(members)).toEqual([6, 18, 112]);
+  });
+
+  it('leaves those as they were that make no call, be they few or many', async () => {
+    const { functions, members } = together({ executor });
+    expect(await answers([functions[0]!(rows(1, 2)), functions[2]!(rows(3, 4))])).toEqual([
+      [1, 2],
+      [300, 400],
+    ]);
+    expect(await weights(members)).toEqual([4, 10, 107]);
+    expect(await answers([functions[1]!(rows(1, 2))])).toEqual([[10, 20]]);
+    expect(await weights(members)).toEqual([4, 13, 107]);
+    expect(await answers(functions.map((fn) => fn(rows(1, 0))))).toEqual([
+      [4, 0],
+      [13, 0],
+      [107, 0],
+    ]);
+  });
+
+  it('answers a member that calls twice in a turn one call after the other', async () => {
+    const { functions, members } = together({ executor });
+    const [a, b] = [functions[0]!, functions[1]!];
+    expect(await answers([a(rows(1)), b(rows(2)), a(rows(3))])).toEqual([[1], [20], [6]]);
+    expect(await weights(members)).toEqual([5, 12, 100]);
+  });
+
+  it('brings inputs of other shapes together by `align`, and hands its statics to the function', async () => {
+    const most = (inputs: readonly { x: NDArray }[]) => Math.max(...inputs.map(({ x }) => x.shape[0]!));
+    const { functions, members, runs } = together({
+      executor,
+      align: (given) => {
+        const inputs = given as readonly { x: NDArray }[];
+        const size = most(inputs);
+        const padded = inputs.map(({ x }) => rows(...x.data, ...Array(size - x.data.length).fill(0)));
+        return { inputs: padded, statics: { factor: size } };
+      },
+    });
+    expect(await answers([functions[0]!(rows(1)), functions[1]!(rows(2, 3)), functions[2]!(rows(4, 5))])).toEqual([
+      [2, 0],
+      [40, 60],
+      [800, 1000],
+    ]);
+    expect(await weights(members)).toEqual([2, 15, 109]);
+    expect(new Set(runs.map(({ factor }) => factor))).toEqual(new Set([2]));
+    expect(await answers(functions.map((fn) => fn(rows(1, 1, 1))))).toEqual([
+      [6, 6, 6],
+      [45, 45, 45],
+      [327, 327, 327],
+    ]);
+  });
+
+  it('leaves a member as it was whose outputs are refused, and no other', async () => {
+    const { functions, members } = together({
+      executor,
+      acceptState: ({ y }, member) => member !== 1 || y!.data[0]! < 100,
+    });
+    await Promise.all(functions.map((fn) => fn(rows(10))));
+    expect(await weights(members)).toEqual([11, 10, 110]); // 10 x 10 is refused
+    await Promise.all(functions.map((fn) => fn(rows(9))));
+    expect(await weights(members)).toEqual([20, 19, 119]);
+    await functions[1]!(rows(7)); // 133, alone
+    expect(await weights(members)).toEqual([20, 19, 119]);
+  });
+
+  it('repeats steps with `scan`, all members or one', async () => {
+    const members = START.map((w) => variables({ w: ndarray(Float32Array.of(w)) }));
+    const step: StepFunction<'params', ScanInputs> = ({ params }, { each, shared }) => {
+      const w = tf.add(tf.mul(params['w']!, shared['decay']!), each['x']!);
+      return { state: { params: { w } }, outputs: { w } };
+    };
+    const functions = compileTogether<'params', ScanInputs>(step, {
+      name: 'test/scan',
+      executor,
+      scan: true,
+      state: { params: stackVariables(members) },
+    });
+    const inputs = (decay: number, ...x: number[]) => ({
+      each: rows(...x),
+      shared: { decay: ndarray(Float32Array.of(decay), []) },
+    });
+    const all = await Promise.all(functions.map((fn, member) => fn(inputs(2, member, 1, 0))));
+    expect(all.map(({ w }) => [w!.shape, numbers(w!)])).toEqual([
+      [
+        [3, 1],
+        [2, 5, 10],
+      ],
+      [
+        [3, 1],
+        [21, 43, 86],
+      ],
+      [
+        [3, 1],
+        [202, 405, 810],
+      ],
+    ]);
+    expect(numbers((await functions[1]!(inputs(0, 1, 2)))['w']!)).toEqual([1, 2]);
+    expect(await weights(members)).toEqual([10, 2, 810]);
+  });
+
+  it('goes on after a call that fails', async () => {
+    const { functions, members } = together({ executor });
+    const bad = { z: ndarray(Float32Array.of(1)) } as never;
+    const outcomes = await Promise.allSettled(functions.map((fn) => fn(bad)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(await weights(members)).toEqual(START);
+    expect(await answers(functions.map((fn) => fn(rows(1))))).toEqual([[1], [10], [100]]);
+  });
+
+  it('computes calls that cannot be stacked one by one', async () => {
+    const { functions, members } = together({ executor });
+    expect(await answers([functions[0]!(rows(1, 2, 3)), functions[1]!(rows(4, 5)), functions[2]!(rows(6))])).toEqual([
+      [1, 2, 3],
+      [40, 50],
+      [600],
+    ]);
+    expect(await weights(members)).toEqual([7, 19, 106]);
+  });
+});
+
+describe('compileTogether', () => {
+  it.runIf(onnx)('traces one graph for all, and one for a member that calls alone', async () => {
+    const { functions, runs } = together({ executor: 'onnx' });
+    await Promise.all(functions.map((fn) => fn(rows(1, 2))));
+    await Promise.all(functions.map((fn) => fn(rows(3, 4))));
+    await Promise.all([functions[2]!(rows(5, 6)), functions[1]!(rows(7, 8))]); // most of three
+    expect(runs).toHaveLength(1);
+    await functions[1]!(rows(1, 2));
+    expect(runs).toHaveLength(2);
+  });
+
+  it('gives each call memory of its own', async () => {
+    const { functions } = together();
+    const [first, second] = await Promise.all(functions.map((fn) => fn(rows(1))));
+    expect(first!['y']!.data.buffer).not.toBe(second!['y']!.data.buffer);
+  });
+
+  it('disposes all with one', async () => {
+    const { functions } = together();
+    functions[0]!.dispose();
+    await expect(functions[1]!(rows(1))).rejects.toThrow(/a call before dispose\(\), got one after it/);
+    await expect(Promise.all(functions.map((fn) => fn(rows(1))))).rejects.toThrow(/a call before dispose/);
+  });
+
+  it('says what it wants', () => {
+    expect(() => compileTogether(() => ({ outputs: {} }), { name: 'f', state: {} })).toThrow(
+      /state, which says how many members there are/,
+    );
+  });
+});

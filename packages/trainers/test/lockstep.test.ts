@@ -1,0 +1,103 @@
+import type { Metrics, NamedArrays } from '@coplay/core';
+import { mlp } from '@coplay/models';
+import { useBackend } from '@coplay/tensor';
+import { type PpoAgent, type PpoOptions, ppoAgent, type SelfPlayOptions, selfPlay } from '@coplay/trainers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { NEVER, network } from './field-helpers';
+import { leavingGame } from './leaving-game';
+
+type AgentOptions = Omit<Parameters<typeof ppoAgent>[0], 'game' | 'id' | 'executor'>;
+type Settings = Pick<SelfPlayOptions, 'game' | 'envs' | 'steps'>;
+
+// Learners that run eagerly are never put together: each does its own updates, one operation after the other.
+const apart = 'eager';
+
+/** Parameters by agent and metrics by update, of agents with weights of their own. */
+async function trained(
+  settings: Settings,
+  executor: 'auto' | 'eager',
+  optionsOf: (seat: number) => AgentOptions,
+  updates = 2,
+): Promise<{ params: NamedArrays[]; entries: Metrics[] }> {
+  const { game, envs = 4, steps = 14 } = settings;
+  const agents = game.agents.map((id, seat): PpoAgent => ppoAgent({ game, id, executor, ...optionsOf(seat) }));
+  const entries: Metrics[] = [];
+  const log = {
+    start: () => {},
+    close: () => {},
+    write: ({ metrics }: { metrics: Metrics }) => void entries.push(metrics),
+  };
+  const run = selfPlay({ game, agents, envs, steps, seed: 2, log: [log] });
+  await run.train({ envSteps: updates * envs * steps });
+  const params = await Promise.all(agents.map((agent) => agent.learner.parameters()));
+  run.dispose();
+  return { params, entries };
+}
+
+/** The largest difference between two sets of parameters. */
+function distance(a: NamedArrays, b: NamedArrays): number {
+  const names = Object.keys(a);
+  expect(Object.keys(b)).toEqual(names);
+  const distances = names.flatMap((name) => Array.from(a[name].data, (x, i) => Math.abs(x - b[name].data[i])));
+  expect(distances.every(Number.isFinite)).toBe(true);
+  return Math.max(...distances);
+}
+
+function expectSame(together: readonly NamedArrays[], alone: readonly NamedArrays[]): void {
+  const distances = together.map((params, seat) => distance(params, alone[seat]));
+  expect(Math.max(...distances), `by agent: ${distances}`).toBeLessThan(1e-5);
+}
+
+// A larger epsilon than usual: Adam would blow up the rounding of gradients that cancel, which differs between executors.
+const ppo: PpoOptions = { learningRate: 0.003, adamEpsilon: 1e-3, epochs: 2, minibatchSize: 16 };
+
+beforeAll(async () => {
+  await useBackend('wasm');
+});
+
+describe('PPO agents with weights of their own learn together what they learn alone', () => {
+  // In 2 episodes of 7 steps in 4 environments they are there for 16, 40, 56 and 56 steps: 1, 3, 4 and 4 minibatches.
+  const leaving = leavingGame({ leaves: [2, 5, NEVER, NEVER] });
+  const byDivergence = 'other numbers of epochs, by their divergence';
+  const kinds: Record<string, AgentOptions> = {
+    'feedforward networks': { network, ppo },
+    'recurrent networks': { network, recurrent: 4, ppo: { ...ppo, minibatchSize: 14, sequenceLength: 7 } },
+    'a joint critic of normalised returns': { network, critic: 'joint', ppo: { ...ppo, normaliseValues: true } },
+    [byDivergence]: { network, ppo: { ...ppo, epochs: 4, targetKl: 1e-3 } },
+  };
+
+  it.each(Object.keys(kinds))('%s', async (kind) => {
+    const options = () => kinds[kind];
+    const together = await trained({ game: leaving }, 'auto', options);
+    const alone = await trained({ game: leaving }, apart, options);
+    expectSame(together.params, alone.params);
+    const rows = leaving.agents.map((id) => together.entries[0][`${id}/data/rows`]);
+    expect(rows).toEqual([16, 40, 56, 56]);
+    const epochs = leaving.agents.map((id) => together.entries[0][`${id}/policy/epochs`]);
+    expect(new Set(epochs).size > 1).toBe(kind === byDivergence);
+    expect(distance(together.params[0], together.params[1])).toBeGreaterThan(0.01); // each its own
+  });
+
+  it('where one has nothing to learn from', async () => {
+    // In the second rollout the first agent is gone.
+    const settings = { game: leavingGame({ leaves: [2, NEVER, NEVER, NEVER], maxSteps: 8 }), envs: 8, steps: 4 };
+    const options = () => ({ network, ppo });
+    const [first, second] = [await trained(settings, 'auto', options, 1), await trained(settings, 'auto', options)];
+    const alone = await trained(settings, apart, options);
+    expect(second.entries.map((metrics) => metrics['agent_0/data/rows'])).toEqual([16, 0]);
+    expect(second.params[0]).toEqual(first.params[0]);
+    expect(distance(second.params[1], first.params[1])).toBeGreaterThan(1e-3);
+    expectSame(second.params, alone.params);
+  });
+
+  it('where they differ in options, those of one kind together', async () => {
+    const options = (seat: number): AgentOptions => ({
+      network: seat === 3 ? mlp({ hidden: [5] }) : network,
+      ppo: { ...ppo, learningRate: seat === 0 ? 0.001 : 0.003 },
+    });
+    const together = await trained({ game: leaving }, 'auto', options);
+    const alone = await trained({ game: leaving }, apart, options);
+    expectSame(together.params, alone.params);
+    expect(together.params.map((params) => params['actor/body/0/bias'].shape)).toEqual([[8], [8], [8], [5]]);
+  });
+});
