@@ -52,7 +52,8 @@ export function explainedVariance(
   if (values.length !== returns.length) {
     fail('explainedVariance', `${returns.length} values`, show(values), 'Give one value for each return.');
   }
-  const errors = Float64Array.from(returns, (target, i) => target - values[i]);
+  const errors = new Float64Array(returns.length);
+  for (let i = 0; i < errors.length; i++) errors[i] = returns[i] - values[i];
   const { variance } = moments(returns, weights);
   return variance === 0 ? 0 : 1 - moments(errors, weights).variance / variance;
 }

@@ -90,8 +90,8 @@ export function copyObservation(
 
 /** Copies `size` values of row `from` to row `to`. */
 export function copyRow(source: TypedArray, from: number, target: TypedArray, to: number, size: number): void {
-  if (size === 1) target[to] = source[from];
-  else target.set(source.subarray(from * size, (from + 1) * size), to * size);
+  if (size > 64) target.set(source.subarray(from * size, (from + 1) * size), to * size);
+  else for (let i = 0; i < size; i++) target[to * size + i] = source[from * size + i]; // a view costs more than a short copy
 }
 
 /** The part of a game that the sizes of {@link Experience} follow from. */

@@ -3,6 +3,7 @@ import {
   type Compiled,
   compileTogether,
   type ScanInputs,
+  type StackLayout,
   type Statics,
   type StepFunction,
   stackVariables,
@@ -18,23 +19,23 @@ import { onnx } from './onnx-runtime';
 const executors = onnx ? (['onnx', 'eager'] as const) : (['eager'] as const);
 const START = [1, 10, 100];
 
-type Options = Omit<TogetherOptions<'params'>, 'name' | 'state'>;
+type Options = Omit<TogetherOptions<'params'>, 'name' | 'state'> & { readonly layout?: StackLayout };
 
 /**
  * Three members with a weight w each, and a step of theirs: y = w x for each row, then w' = w + the sum of x. With the
  * static value `factor` the outputs are multiplied by it.
  */
-function together(options: Options = {}) {
+function together({ layout, ...options }: Options = {}) {
   const members = START.map((w) => variables({ w: ndarray(Float32Array.of(w)) }));
   const runs: Statics[] = [];
   const step: StepFunction<'params'> = ({ params }, { x }, statics) => {
     runs.push(statics);
-    const y = tf.mul(tf.mul(x!, params['w']!), Number(statics['factor'] ?? 1));
-    return { state: { params: { w: tf.add(params['w']!, tf.sum(x!)) } }, outputs: { y } };
+    const y = tf.mul(tf.mul(x, params['w']), Number(statics['factor'] ?? 1));
+    return { state: { params: { w: tf.add(params['w'], tf.sum(x)) } }, outputs: { y } };
   };
   const functions = compileTogether(step, {
     name: 'test/together',
-    state: { params: stackVariables(members) },
+    state: { params: stackVariables(members, layout) },
     ...options,
   });
   return { members, functions, runs };
@@ -45,11 +46,11 @@ const numbers = ({ data }: NDArray) => Array.from(data);
 
 async function weights(members: readonly Variables[]): Promise<number[]> {
   const all = await Promise.all(members.map((member) => member.read()));
-  return all.map((arrays) => arrays['w']!.data[0]!);
+  return all.map((arrays) => arrays['w'].data[0]);
 }
 
 async function answers(calls: readonly ReturnType<Compiled>[]): Promise<number[][]> {
-  return (await Promise.all(calls)).map(({ y }) => numbers(y!));
+  return (await Promise.all(calls)).map(({ y }) => numbers(y));
 }
 
 beforeAll(async () => {
@@ -57,9 +58,9 @@ beforeAll(async () => {
 });
 
 describe.each(executors)('compileTogether with %s', (executor) => {
-  it('does for each member what is its own, call after call', async () => {
-    const { functions, members } = together({ executor });
-    const calls = (...x: number[][]) => answers(functions.map((fn, member) => fn(rows(...x[member]!))));
+  it.each(['flat', 'apart'] as const)('does for each member what is its own, call after call: %s', async (layout) => {
+    const { functions, members } = together({ executor, layout });
+    const calls = (...x: number[][]) => answers(functions.map((fn, member) => fn(rows(...x[member]))));
     expect(await calls([1, 2], [3, 4], [5, 6])).toEqual([
       [1, 2],
       [30, 40],
@@ -76,12 +77,12 @@ describe.each(executors)('compileTogether with %s', (executor) => {
 
   it('leaves those as they were that make no call, be they few or many', async () => {
     const { functions, members } = together({ executor });
-    expect(await answers([functions[0]!(rows(1, 2)), functions[2]!(rows(3, 4))])).toEqual([
+    expect(await answers([functions[0](rows(1, 2)), functions[2](rows(3, 4))])).toEqual([
       [1, 2],
       [300, 400],
     ]);
     expect(await weights(members)).toEqual([4, 10, 107]);
-    expect(await answers([functions[1]!(rows(1, 2))])).toEqual([[10, 20]]);
+    expect(await answers([functions[1](rows(1, 2))])).toEqual([[10, 20]]);
     expect(await weights(members)).toEqual([4, 13, 107]);
     expect(await answers(functions.map((fn) => fn(rows(1, 0))))).toEqual([
       [4, 0],
@@ -92,13 +93,13 @@ describe.each(executors)('compileTogether with %s', (executor) => {
 
   it('answers a member that calls twice in a turn one call after the other', async () => {
     const { functions, members } = together({ executor });
-    const [a, b] = [functions[0]!, functions[1]!];
+    const [a, b] = [functions[0], functions[1]];
     expect(await answers([a(rows(1)), b(rows(2)), a(rows(3))])).toEqual([[1], [20], [6]]);
     expect(await weights(members)).toEqual([5, 12, 100]);
   });
 
   it('brings inputs of other shapes together by `align`, and hands its statics to the function', async () => {
-    const most = (inputs: readonly { x: NDArray }[]) => Math.max(...inputs.map(({ x }) => x.shape[0]!));
+    const most = (inputs: readonly { x: NDArray }[]) => Math.max(...inputs.map(({ x }) => x.shape[0]));
     const { functions, members, runs } = together({
       executor,
       align: (given) => {
@@ -108,7 +109,7 @@ describe.each(executors)('compileTogether with %s', (executor) => {
         return { inputs: padded, statics: { factor: size } };
       },
     });
-    expect(await answers([functions[0]!(rows(1)), functions[1]!(rows(2, 3)), functions[2]!(rows(4, 5))])).toEqual([
+    expect(await answers([functions[0](rows(1)), functions[1](rows(2, 3)), functions[2](rows(4, 5))])).toEqual([
       [2, 0],
       [40, 60],
       [800, 1000],
@@ -125,20 +126,20 @@ describe.each(executors)('compileTogether with %s', (executor) => {
   it('leaves a member as it was whose outputs are refused, and no other', async () => {
     const { functions, members } = together({
       executor,
-      acceptState: ({ y }, member) => member !== 1 || y!.data[0]! < 100,
+      acceptState: ({ y }, member) => member !== 1 || y.data[0] < 100,
     });
     await Promise.all(functions.map((fn) => fn(rows(10))));
     expect(await weights(members)).toEqual([11, 10, 110]); // 10 x 10 is refused
     await Promise.all(functions.map((fn) => fn(rows(9))));
     expect(await weights(members)).toEqual([20, 19, 119]);
-    await functions[1]!(rows(7)); // 133, alone
+    await functions[1](rows(7)); // 133, alone
     expect(await weights(members)).toEqual([20, 19, 119]);
   });
 
   it('repeats steps with `scan`, all members or one', async () => {
     const members = START.map((w) => variables({ w: ndarray(Float32Array.of(w)) }));
     const step: StepFunction<'params', ScanInputs> = ({ params }, { each, shared }) => {
-      const w = tf.add(tf.mul(params['w']!, shared['decay']!), each['x']!);
+      const w = tf.add(tf.mul(params['w'], shared['decay']), each['x']);
       return { state: { params: { w } }, outputs: { w } };
     };
     const functions = compileTogether<'params', ScanInputs>(step, {
@@ -152,7 +153,7 @@ describe.each(executors)('compileTogether with %s', (executor) => {
       shared: { decay: ndarray(Float32Array.of(decay), []) },
     });
     const all = await Promise.all(functions.map((fn, member) => fn(inputs(2, member, 1, 0))));
-    expect(all.map(({ w }) => [w!.shape, numbers(w!)])).toEqual([
+    expect(all.map(({ w }) => [w.shape, numbers(w)])).toEqual([
       [
         [3, 1],
         [2, 5, 10],
@@ -166,8 +167,44 @@ describe.each(executors)('compileTogether with %s', (executor) => {
         [202, 405, 810],
       ],
     ]);
-    expect(numbers((await functions[1]!(inputs(0, 1, 2)))['w']!)).toEqual([1, 2]);
+    expect(numbers((await functions[1](inputs(0, 1, 2)))['w'])).toEqual([1, 2]);
     expect(await weights(members)).toEqual([10, 2, 810]);
+  });
+
+  it('repeats other numbers of steps with `align` and steps that a flag turns off', async () => {
+    const members = START.map((w) => variables({ w: ndarray(Float32Array.of(w)) }));
+    const step: StepFunction<'params', ScanInputs> = ({ params }, { each }) => {
+      const next = tf.add(params['w'], tf.reciprocal(each['x'])); // infinite where a step fills up
+      const w = tf.where(tf.greater(each['isStep'], 0), next, params['w']);
+      return { state: { params: { w } }, outputs: { w } };
+    };
+    const inputs = (...x: number[]) => ({
+      each: { ...rows(...x), isStep: ndarray(new Float32Array(x.length).fill(1)) },
+      shared: {},
+    });
+    const functions = compileTogether<'params', ScanInputs>(step, {
+      name: 'test/gated',
+      executor,
+      scan: true,
+      state: { params: stackVariables(members) },
+      align: (given) => {
+        const calls = given as unknown as readonly ReturnType<typeof inputs>[];
+        const most = Math.max(...calls.map(({ each }) => each.x.shape[0]));
+        const filled = ({ data }: NDArray) => ndarray(Float32Array.from({ length: most }, (_, i) => data[i] ?? 0));
+        return { inputs: calls.map(({ each: { x, isStep } }) => ({ each: { x: filled(x), isStep: filled(isStep) } })) };
+      },
+    });
+    const all = await Promise.all([
+      functions[0](inputs(1)),
+      functions[1](inputs(0.5, 0.25, 0.125)),
+      functions[2](inputs(1, 1)),
+    ]);
+    expect(all.map(({ w }) => numbers(w))).toEqual([
+      [2, 2, 2],
+      [12, 16, 24],
+      [101, 102, 102],
+    ]);
+    expect(await weights(members)).toEqual([2, 24, 102]);
   });
 
   it('goes on after a call that fails', async () => {
@@ -181,7 +218,7 @@ describe.each(executors)('compileTogether with %s', (executor) => {
 
   it('computes calls that cannot be stacked one by one', async () => {
     const { functions, members } = together({ executor });
-    expect(await answers([functions[0]!(rows(1, 2, 3)), functions[1]!(rows(4, 5)), functions[2]!(rows(6))])).toEqual([
+    expect(await answers([functions[0](rows(1, 2, 3)), functions[1](rows(4, 5)), functions[2](rows(6))])).toEqual([
       [1, 2, 3],
       [40, 50],
       [600],
@@ -195,23 +232,26 @@ describe('compileTogether', () => {
     const { functions, runs } = together({ executor: 'onnx' });
     await Promise.all(functions.map((fn) => fn(rows(1, 2))));
     await Promise.all(functions.map((fn) => fn(rows(3, 4))));
-    await Promise.all([functions[2]!(rows(5, 6)), functions[1]!(rows(7, 8))]); // most of three
+    await Promise.all([functions[2](rows(5, 6)), functions[1](rows(7, 8))]); // most of three
     expect(runs).toHaveLength(1);
-    await functions[1]!(rows(1, 2));
+    await functions[1](rows(1, 2));
     expect(runs).toHaveLength(2);
   });
 
   it('gives each call memory of its own', async () => {
     const { functions } = together();
     const [first, second] = await Promise.all(functions.map((fn) => fn(rows(1))));
-    expect(first!['y']!.data.buffer).not.toBe(second!['y']!.data.buffer);
+    expect(first['y'].data.buffer).not.toBe(second['y'].data.buffer);
   });
 
-  it('disposes all with one', async () => {
-    const { functions } = together();
-    functions[0]!.dispose();
-    await expect(functions[1]!(rows(1))).rejects.toThrow(/a call before dispose\(\), got one after it/);
-    await expect(Promise.all(functions.map((fn) => fn(rows(1))))).rejects.toThrow(/a call before dispose/);
+  it.each(executors)('goes on for the others when one and its variables are disposed, with %s', async (executor) => {
+    const { functions, members } = together({ executor });
+    await Promise.all(functions.map((fn) => fn(rows(1))));
+    functions[0].dispose();
+    members[0].dispose();
+    expect(await answers([functions[1](rows(1)), functions[2](rows(2))])).toEqual([[11], [202]]);
+    expect(await weights(members.slice(1))).toEqual([12, 103]);
+    await expect(functions[0](rows(1))).rejects.toThrow(/a call before dispose\(\), got one after it/);
   });
 
   it('says what it wants', () => {

@@ -21,8 +21,8 @@ const floats = (values: readonly number[], shape: readonly number[]) => ndarray(
 
 /** y = 2 x and the rows' numbers n, negated. */
 const twice = ({ x, n }: NamedArrays): NamedArrays => ({
-  y: { data: (x!.data as Float32Array).map((value) => 2 * value), shape: x!.shape },
-  minus: { data: (n!.data as Int32Array).map((value) => -value), shape: n!.shape },
+  y: { data: (x.data as Float32Array).map((value) => 2 * value), shape: x.shape },
+  minus: { data: (n.data as Int32Array).map((value) => -value), shape: n.shape },
 });
 
 beforeAll(async () => {
@@ -49,9 +49,9 @@ describe('mergeRows', () => {
     const { merged } = spied(twice);
     const inputs = () => ({ x: floats([1, 2], [1, 2]), n: ndarray(Int32Array.of(1)) });
     const [first, second] = await Promise.all([merged(inputs()), merged(inputs())]);
-    first['y']!.data.fill(0);
+    first['y'].data.fill(0);
     expect(second['y']).toEqual(floats([2, 4], [1, 2]));
-    expect(first['y']!.data.buffer).not.toBe(second['y']!.data.buffer);
+    expect(first['y'].data.buffer).not.toBe(second['y'].data.buffer);
   });
 
   it('finds inputs by name, whatever their order', async () => {
@@ -60,21 +60,21 @@ describe('mergeRows', () => {
       merged({ x: floats([1], [1, 1]), n: ndarray(Int32Array.of(1)) }),
       merged({ n: ndarray(Int32Array.of(2)), x: floats([3], [1, 1]) }),
     ]);
-    expect([first['y']!.data[0], second['y']!.data[0]]).toEqual([2, 6]);
+    expect([first['y'].data[0], second['y'].data[0]]).toEqual([2, 6]);
   });
 
   it('cuts outputs [B T] of sequences [B, T] in proportion', async () => {
     // What a critic of sequences gives: a value for each step, and a last state for each row.
     const values = ({ x }: NamedArrays): NamedArrays => ({
-      values: { data: x!.data, shape: [x!.data.length] },
-      states: { data: (x!.data as Float32Array).filter((_, i) => i % 3 === 2), shape: [x!.shape[0]!, 1] },
+      values: { data: x.data, shape: [x.data.length] },
+      states: { data: (x.data as Float32Array).filter((_, i) => i % 3 === 2), shape: [x.shape[0], 1] },
     });
     const { asked, merged } = spied(values);
     const [first, second] = await Promise.all([
       merged({ x: floats([1, 2, 3, 4, 5, 6], [2, 3]) }),
       merged({ x: floats([7, 8, 9], [1, 3]) }),
     ]);
-    expect(asked.map(({ x }) => x!.shape)).toEqual([[3, 3]]);
+    expect(asked.map(({ x }) => x.shape)).toEqual([[3, 3]]);
     expect(first).toEqual({ values: floats([1, 2, 3, 4, 5, 6], [6]), states: floats([3, 6], [2, 1]) });
     expect(second).toEqual({ values: floats([7, 8, 9], [3]), states: floats([9], [1, 1]) });
   });
@@ -102,13 +102,13 @@ describe('mergeRows', () => {
 
   it('tells all callers of a failure, and goes on', async () => {
     const { merged } = spied((inputs) => {
-      if (inputs['x']!.data.includes(13)) throw new Error('unlucky');
+      if (inputs['x'].data.includes(13)) throw new Error('unlucky');
       return twice(inputs);
     });
     const inputs = (x: number) => ({ x: floats([x], [1, 1]), n: ndarray(Int32Array.of(1)) });
     const outcomes = await Promise.allSettled([merged(inputs(1)), merged(inputs(13))]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect((await merged(inputs(2)))['y']!.data[0]).toBe(4);
+    expect((await merged(inputs(2)))['y'].data[0]).toBe(4);
   });
 
   it('disposes what it wraps', () => {
@@ -120,7 +120,7 @@ describe('mergeRows', () => {
   it.each(onnx ? (['onnx', 'eager'] as const) : (['eager'] as const))(
     'answers as the function alone does, with %s',
     async (executor) => {
-      const fn = compile((_, { x }) => ({ outputs: { y: tf.tanh(x!), sum: tf.sum(x!, 1) } }), {
+      const fn = compile((_, { x }) => ({ outputs: { y: tf.tanh(x), sum: tf.sum(x, 1) } }), {
         name: 'rows',
         executor,
       });
@@ -128,11 +128,11 @@ describe('mergeRows', () => {
       const inputs = [floats([0.1, -0.2, 0.3, 0.4], [2, 2]), floats([0.5, 0.6], [1, 2])];
       const got = await Promise.all(inputs.map((x) => merged({ x })));
       got.forEach(({ y, sum }, i) => {
-        const { data, shape } = inputs[i]!;
-        expect([y!.shape, sum!.shape]).toEqual([shape, [shape[0]]]);
-        for (let at = 0; at < data.length; at++) expect(y!.data[at]).toBeCloseTo(Math.tanh(data[at]!), 6);
-        for (let row = 0; row < shape[0]!; row++) {
-          expect(sum!.data[row]).toBeCloseTo(data[2 * row]! + data[2 * row + 1]!, 6);
+        const { data, shape } = inputs[i];
+        expect([y.shape, sum.shape]).toEqual([shape, [shape[0]]]);
+        for (let at = 0; at < data.length; at++) expect(y.data[at]).toBeCloseTo(Math.tanh(data[at]), 6);
+        for (let row = 0; row < shape[0]; row++) {
+          expect(sum.data[row]).toBeCloseTo(data[2 * row] + data[2 * row + 1], 6);
         }
       });
       merged.dispose();

@@ -1,4 +1,4 @@
-import type { Metrics, NamedArrays } from '@coplay/core';
+import { evaluate, type Metrics, type NamedArrays } from '@coplay/core';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
 import { type PpoAgent, type PpoOptions, ppoAgent, type SelfPlayOptions, selfPlay } from '@coplay/trainers';
@@ -99,5 +99,22 @@ describe('PPO agents with weights of their own learn together what they learn al
     const alone = await trained({ game: leaving }, apart, options);
     expectSame(together.params, alone.params);
     expect(together.params.map((params) => params['actor/body/0/bias'].shape)).toEqual([[8], [8], [8], [5]]);
+  });
+});
+
+describe('agents that were in a run together', () => {
+  it('go on, when others of them have gone to another run or were restored', async () => {
+    const game = leavingGame({ leaves: [NEVER, NEVER, NEVER] });
+    const agents = () => game.agents.map((id) => ppoAgent({ game, id, network, ppo }));
+    const [first, second] = [agents(), agents()];
+    const settings = { game, envs: 2, steps: 7 };
+    for (const all of [first, second]) await selfPlay({ ...settings, agents: all }).train({ envSteps: 14 });
+    const playing = () => evaluate(game, first, { episodes: 2, seed: 3 });
+    const before = await playing();
+    await selfPlay({ ...settings, agents: [first[0], second[1], second[2]] }).evaluate({ episodes: 1 });
+    expect(await playing()).toEqual(before);
+    await first[1].learner.restore(await first[1].learner.state());
+    expect(await playing()).toEqual(before);
+    for (const agent of [...first, ...second]) agent.learner.dispose();
   });
 });

@@ -243,7 +243,9 @@ function weigh(weights: NDArray, real: number, filled: number, realRatio: number
 }
 
 function firstIntegers(count: number): Int32Array {
-  return Int32Array.from({ length: count }, (_, i) => i);
+  const integers = new Int32Array(count);
+  for (let i = 0; i < count; i++) integers[i] = i;
+  return integers;
 }
 
 function sum(values: ArrayLike<number>): number {

@@ -20,8 +20,8 @@ async function memberByMember(graph: Graph, feeds: Feeds): Promise<Results> {
     results.push(await runGraph(graph, Object.fromEntries(own)));
   }
   return Object.fromEntries(
-    Object.entries(results[0]!).map(([name, { shape }]) => {
-      const data = results.flatMap((result) => result[name]!.data);
+    Object.entries(results[0]).map(([name, { shape }]) => {
+      const data = results.flatMap((result) => result[name].data);
       return [name, { data, shape: [MEMBERS, ...shape] }];
     }),
   );
@@ -33,15 +33,15 @@ async function runTold(graph: Graph, feeds: Feeds): Promise<Results> {
   const inside = graph.nodes.flatMap(({ outputs }) => outputs).filter((value) => !known.has(value));
   const told = inside.map((value, i) => ({ name: `inside/${i}`, value }));
   const results = await runGraph({ ...graph, outputs: [...graph.outputs, ...told] }, feeds);
-  for (const { name, value } of told) expect(results[name]!.shape, name).toEqual(value.shape);
-  return Object.fromEntries(graph.outputs.map(({ name }) => [name, results[name]!]));
+  for (const { name, value } of told) expect(results[name].shape, name).toEqual(value.shape);
+  return Object.fromEntries(graph.outputs.map(({ name }) => [name, results[name]]));
 }
 
 function expectClose(got: Results, expected: Results): void {
   for (const [name, { data, shape }] of Object.entries(expected)) {
-    expect(got[name]!.shape, name).toEqual(shape);
+    expect(got[name].shape, name).toEqual(shape);
     data.forEach((x, i) => {
-      const y = got[name]!.data[i]!;
+      const y = got[name].data[i];
       if (Number.isFinite(x)) expect(Math.abs(y - x), `${name}[${i}]`).toBeLessThan(1e-5 * Math.max(1, Math.abs(x)));
       else expect(y, `${name}[${i}]`).toBe(x);
     });
@@ -91,9 +91,9 @@ describe('operations of single numbers', () => {
 
   it('of one operand stay one node', async () => {
     const counts = await stacked({ x: f32(2, 5) }, (builder, { x }) => ({
-      ...Object.fromEntries(unary.map((op) => [op, builder.op(op, [x], x!)])),
-      Gelu: builder.microsoft('Gelu', [x], x!),
-      IsNaN: builder.op('IsNaN', [builder.op('Sqrt', [x], x!)], bool(2, 5)),
+      ...Object.fromEntries(unary.map((op) => [op, builder.op(op, [x], x)])),
+      Gelu: builder.microsoft('Gelu', [x], x),
+      IsNaN: builder.op('IsNaN', [builder.op('Sqrt', [x], x)], bool(2, 5)),
       IsInf: builder.op('IsInf', [x], bool(2, 5)),
       Cast: builder.op('Cast', [x], int32(2, 5), { to: 6 }),
       Not: builder.op('Not', [builder.op('Cast', [x], bool(2, 5), { to: 9 })], bool(2, 5)),
@@ -149,9 +149,9 @@ describe('operations of single numbers', () => {
 
   it('scale negative numbers by slopes, each by its own', async () => {
     const counts = await stacked({ x: [2, 4], slopes: [4] }, (builder, { x, slopes }) => ({
-      own: builder.op('PRelu', [x, slopes], x!),
-      common: builder.op('PRelu', [x, fixed(4)], x!),
-      numbers: builder.op('PRelu', [fixed(2, 4), slopes], x!),
+      own: builder.op('PRelu', [x, slopes], x),
+      common: builder.op('PRelu', [x, fixed(4)], x),
+      numbers: builder.op('PRelu', [fixed(2, 4), slopes], x),
     }));
     expect(counts['PRelu']).toBe(3);
   });
@@ -202,11 +202,11 @@ describe('shapes', () => {
     const slice = (builder: GraphBuilder, x: Value, bounds: number[][], ...shape: number[]) =>
       builder.op('Slice', [x, ...bounds.map((bound) => indices(bound))], f32(...shape));
     const counts = await stacked({ x: [5, 3, 4] }, (builder, { x }) => ({
-      middle: slice(builder, x!, [[1], [4], [0]], 3, 3, 4),
-      last: slice(builder, x!, [[-2], [9], [-1]], 5, 3, 2),
+      middle: slice(builder, x, [[1], [4], [0]], 3, 3, 4),
+      last: slice(builder, x, [[-2], [9], [-1]], 5, 3, 2),
       steps: slice(
         builder,
-        x!,
+        x,
         [
           [0, 1],
           [5, 3],
@@ -219,7 +219,7 @@ describe('shapes', () => {
       ),
       backwards: slice(
         builder,
-        x!,
+        x,
         [
           [-1, -1],
           [-9, -9],
@@ -244,14 +244,14 @@ describe('shapes', () => {
   it.each([0, 1, -1])('are split and joined along axis %i', async (axis) => {
     const at = axis === -1 ? 2 : axis;
     const part = (size: number) => [4, 3, 5].map((whole, i) => (i === at ? size : whole));
-    const size = [4, 3, 5][at]!;
+    const size = [4, 3, 5][at];
     const counts = await stacked({ x: [4, 3, 5], z: [4, 3, 5] }, (builder, { x, z }) => {
       const sizes = indices([1, size - 1]);
       const [first, second] = builder.ops('Split', [x, sizes], [f32(...part(1)), f32(...part(size - 1))], { axis });
       const joined = f32(...part(2 * size));
       return {
-        first: first!,
-        second: second!,
+        first: first,
+        second: second,
         joined: builder.op('Concat', [second, z, first], joined, { axis }),
         common: builder.op('Concat', [x, fixed(4, 3, 5)], joined, { axis }),
       };
@@ -272,8 +272,8 @@ describe('operations along an axis', () => {
   it.each([0, 2, -1, -2])('%i', async (axis) => {
     const shape = [2, 3, 4].map((size, i) => (i === (axis + 3) % 3 ? 1 : size));
     const counts = await stacked({ x: [2, 3, 4] }, (builder, { x }) => ({
-      softmax: builder.op('Softmax', [x], x!, { axis }),
-      logSoftmax: builder.op('LogSoftmax', [x], x!, { axis }),
+      softmax: builder.op('Softmax', [x], x, { axis }),
+      logSoftmax: builder.op('LogSoftmax', [x], x, { axis }),
       argMax: builder.op('ArgMax', [x], { shape, dtype: 'int64' }, { axis, keepdims: 1 }),
       argMin: builder.op('ArgMin', [x], { shape: shape.filter((n) => n > 1), dtype: 'int64' }, { axis, keepdims: 0 }),
     }));
@@ -282,9 +282,9 @@ describe('operations along an axis', () => {
 
   it('that is not told', async () => {
     await stacked({ x: [2, 4] }, (builder, { x }) => ({
-      softmax: builder.op('Softmax', [x], x!), // the last one
+      softmax: builder.op('Softmax', [x], x), // the last one
       argMax: builder.op('ArgMax', [x], { shape: [4], dtype: 'int64' }, { keepdims: 0 }), // the first one
-      last: builder.ops('Split', [x, indices([1, 1])], [f32(1, 4), f32(1, 4)])[1]!, // the first one
+      last: builder.ops('Split', [x, indices([1, 1])], [f32(1, 4), f32(1, 4)])[1], // the first one
     }));
   });
 });
@@ -292,15 +292,15 @@ describe('operations along an axis', () => {
 describe('Clip', () => {
   it('stays one node with bounds that all have', async () => {
     const counts = await stacked({ x: [2, 3] }, (builder, { x }) => ({
-      both: builder.op('Clip', [x, scalar(-0.5), scalar(0.25)], x!),
-      upper: builder.op('Clip', [x, undefined, scalar(0)], x!),
+      both: builder.op('Clip', [x, scalar(-0.5), scalar(0.25)], x),
+      upper: builder.op('Clip', [x, undefined, scalar(0)], x),
     }));
     expect(counts).toEqual({ Clip: 2 });
   });
 
   it('is done member by member with bounds of their own', async () => {
     const counts = await stacked({ x: [2, 3], low: [] }, (builder, { x, low }) =>
-      builder.op('Clip', [x, low, undefined], x!),
+      builder.op('Clip', [x, low, undefined], x),
     );
     expect(counts['Clip']).toBe(MEMBERS);
   });
@@ -314,7 +314,7 @@ describe('products', () => {
     ['a matrix and a batch', [2, 3], [5, 3, 4], [5, 2, 4]],
     ['batches of unequal ranks', [5, 2, 3], [6, 1, 3, 4], [6, 5, 2, 4]],
   ])('of %s', async (_, a, b, y) => {
-    const swap = (shape: number[]) => [...shape.slice(0, -2), shape.at(-1)!, shape.at(-2)!];
+    const swap = (shape: number[]) => [...shape.slice(0, -2), shape.at(-1), shape.at(-2)];
     const counts = await stacked({ a, b, ta: swap(a), tb: swap(b) }, (builder, { a: x, b: z, ta, tb }) => ({
       own: builder.op('MatMul', [x, z], f32(...y)),
       left: builder.op('MatMul', [fixed(...a), z], f32(...y)),
@@ -373,9 +373,9 @@ describe('operations without a rule', () => {
       const [top, at] = builder.ops('TopK', [x, indices([2])], [f32(2, 2), { shape: [2, 2], dtype: 'int64' }]);
       const places = builder.op('Abs', [i], int32(3));
       return {
-        top: top!,
-        at: at!,
-        sums: builder.op('CumSum', [x, scalar(1, 'int32')], x!),
+        top: top,
+        at: at,
+        sums: builder.op('CumSum', [x, scalar(1, 'int32')], x),
         rows: builder.op('Gather', [fixed(4, 2), places], f32(3, 2), { axis: 0 }),
       };
     });
@@ -402,7 +402,7 @@ function allApart(graph: Graph): Graph {
   });
   for (const node of graph.nodes) {
     onePerMember(node, context).forEach((value, i) => {
-      context.set(node.outputs[i]!, value);
+      context.set(node.outputs[i], value);
     });
   }
   const outputs = graph.outputs.map(({ name, value }) => ({ name, value: context.get(value) }));
@@ -413,7 +413,7 @@ describe('what all members have in common', () => {
   it('is computed once, and repeated where it is a result', async () => {
     const counts = await stacked({ x: [2] }, (builder, { x }) => {
       const common = builder.op('Exp', [fixed(2)], f32(2));
-      return { common, y: builder.op('Mul', [x, common], f32(2)), given: x!, fixed: fixed(3) };
+      return { common, y: builder.op('Mul', [x, common], f32(2)), given: x, fixed: fixed(3) };
     });
     expect(counts).toEqual({ Exp: 1, Expand: 1, Mul: 1 });
   });

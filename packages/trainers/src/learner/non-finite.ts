@@ -1,4 +1,4 @@
-import { CoplayError, type NamedArrays } from '@coplay/core';
+import { CoplayError, type NamedArrays, type TypedArray } from '@coplay/core';
 
 /** Thrown when a loss, a gradient or a parameter is not finite. Carries the minibatch; a run saves it. */
 export class NonFiniteError extends CoplayError {
@@ -20,8 +20,14 @@ export class NonFiniteError extends CoplayError {
 /** The first number of a record that isn't finite, as `name[index] = value`; undefined if all are. */
 export function findNonFinite(arrays: NamedArrays): string | undefined {
   for (const [name, { data }] of Object.entries(arrays)) {
-    const index = data.findIndex((value) => !Number.isFinite(value));
+    const index = firstNonFiniteIn(data);
     if (index >= 0) return `${name}[${index}] = ${data[index]}`;
   }
   return undefined;
+}
+
+/** Every parameter is looked at in every update: a difference with itself is 0 for finite numbers alone, and quickly told. */
+function firstNonFiniteIn(data: TypedArray): number {
+  for (let i = 0; i < data.length; i++) if (data[i] - data[i] !== 0) return i;
+  return -1;
 }

@@ -35,6 +35,9 @@ interface Judgement {
   readonly states: Map<number, NDArray>;
 }
 
+/** Updates between flushes of denormal numbers: it takes hundreds of steps without a gradient to get there. */
+const FLUSH_EVERY = 8;
+
 /** PPO (Schulman et al. 2017) for one agent, or for several that share weights. */
 export class PpoLearner implements Learner {
   readonly name: string;
@@ -95,7 +98,7 @@ export class PpoLearner implements Learner {
     this.fill(judged, judgement, targets);
     const learned = await this.learn(experience.steps, progress, generator);
     await this.checkParameters();
-    this.ready().slots.flushDenormals();
+    if (this.updates % FLUSH_EVERY === 0) this.ready().slots.flushDenormals();
     this.buffer.clear(); // checkpoints needn't hold it
     this.updates++;
     return { ...data, ...learned };
@@ -177,6 +180,7 @@ export class PpoLearner implements Learner {
   /** The targets as they are learned: returns in the unit that the critic predicts; its normaliser sees them first. */
   private normalised(experience: Experience, { advantages, returns }: Targets): Targets {
     const { options } = this.setup;
+    if (!options.normaliseValues && options.normaliseAdvantages !== 'update') return { advantages, returns };
     const seats = this.seats();
     const own = experience.active.map((active, row) => (seats.includes(row % experience.agents.length) ? active : 0));
     if (options.normaliseValues) this.valueNorm.update(returns, own);

@@ -72,12 +72,17 @@ export function dataMetrics(
   values: Float32Array,
   targets: Targets,
 ): Metrics {
-  const agents = experience.agents.length;
-  const weights = Float32Array.from(experience.active, (on, row) => (on === 1 && seats.includes(row % agents) ? 1 : 0));
-  const isImagined = (row: number) => experience.isImagined[Math.floor(row / (experience.steps * agents))];
-  const rows = weights.reduce((sum, weight) => sum + weight, 0);
-  const imagined = weights.reduce((sum, weight, row) => sum + weight * isImagined(row), 0);
-  const squares = values.map((value, row) => (value - targets.returns[row]) ** 2);
+  const weights = ownRows(experience, seats);
+  const perEnv = experience.steps * experience.agents.length;
+  const squares = new Float32Array(values.length);
+  let rows = 0;
+  let imagined = 0;
+  for (let row = 0; row < values.length; row++) {
+    if (weights[row] === 0) continue;
+    squares[row] = (values[row] - targets.returns[row]) ** 2;
+    rows++;
+    imagined += experience.isImagined[Math.floor(row / perEnv)];
+  }
   return {
     'value/mse': summary(squares, weights).mean,
     'value/mean': summary(values, weights).mean,
@@ -90,6 +95,15 @@ export function dataMetrics(
     'data/real_rows': rows - imagined,
     'data/imagined_rows': imagined,
   };
+}
+
+/** [E T A] 1 where an agent of these seats was active. */
+function ownRows({ active, agents }: Experience, seats: readonly number[]): Float32Array {
+  const weights = new Float32Array(active.length);
+  for (let step = 0; step < active.length; step += agents.length) {
+    for (const seat of seats) weights[step + seat] = active[step + seat];
+  }
+  return weights;
 }
 
 function named(group: string, figures: Record<string, number>): Metrics {

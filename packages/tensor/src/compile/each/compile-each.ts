@@ -32,7 +32,7 @@ export interface ScanEachOptions<Key extends string = string> {
  * once for all of them, and each member's call runs on its own. (`compileStacked` computes members in one graph, which pays
  * where their arrays are small; this one keeps to what the processor's caches hold.)
  *
- * @returns one compiled function for each member; disposing one disposes all
+ * @returns one compiled function for each member; when one is disposed, the others make their graphs again
  * @throws CoplayError as `compileScan`, and for members unlike the first
  */
 export function compileScanEach<Key extends string, Inputs extends ScanInputs<TensorTree> = ScanInputs>(

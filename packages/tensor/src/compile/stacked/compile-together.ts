@@ -47,7 +47,7 @@ interface Call {
  * that met are answered together, so that members that go in lockstep stay in it. What meets depends on the calls alone, not
  * on time.
  *
- * @returns one compiled function for each member; disposing one disposes all
+ * @returns one compiled function for each member; when one was disposed, the others are computed one by one
  * @throws CoplayError as `compileStacked`
  */
 export function compileTogether<Key extends string, Inputs extends TensorTree = TensorRecord>(
@@ -94,15 +94,17 @@ export function compileTogether<Key extends string, Inputs extends TensorTree = 
     return calls.map(({ member }) => ownCopy(memberOf(outputs, member, count)));
   };
 
+  const disposed = new Set<number>();
   const call = gatherCalls<Call, Tree<NDArray>>(async (calls) => {
     const isEachOnce = new Set(calls.map(({ member }) => member)).size === calls.length;
-    return isEachOnce && calls.length > count / 2 ? inOneGraph(calls) : oneByOne(calls);
+    return disposed.size === 0 && isEachOnce && calls.length > count / 2 ? inOneGraph(calls) : oneByOne(calls);
   });
-  const dispose = () => {
-    for (const part of [stacked, ...singles]) part.dispose();
+  const dispose = (member: number) => {
+    disposed.add(member);
+    for (const part of [stacked, singles[member]]) part.dispose(); // its variables may go, too
   };
   const compiledOf = (member: number) =>
-    Object.assign((inputs: Tree<NDArray>) => call({ member, inputs }), { dispose });
+    Object.assign((inputs: Tree<NDArray>) => call({ member, inputs }), { dispose: () => dispose(member) });
   return singles.map((_, member) => compiledOf(member) as unknown as Compiled<Inputs>);
 }
 

@@ -73,15 +73,15 @@ describe('gatherCalls', () => {
     const fourth = noted(4);
     await turns();
     expect(batches).toEqual([[1]]); // the others wait
-    finish[0]!();
+    finish[0]();
     await first;
     await turns();
     expect(batches).toEqual([[1], [2, 3]]);
-    finish[1]!();
+    finish[1]();
     await Promise.all([second, third]);
     await turns();
     expect(batches).toEqual([[1], [2, 3], [4]]);
-    finish[2]!();
+    finish[2]();
     await fourth;
     expect(settled).toEqual([1, 2, 3, 4]);
   });
