@@ -3,6 +3,7 @@ import {
   adam,
   compile,
   compileScan,
+  compileScanEach,
   compileStacked,
   logProbOf,
   maskedLogProbs,
@@ -280,6 +281,44 @@ describe.each(['onnx', 'eager'] as const)('compileScan with %s', (executor) => {
       const [mine, theirs] = [await together[i]!.params.read(), await alone[i]!.params.read()];
       for (const name in theirs) close(mine[name]!.data, theirs[name]!.data);
     }
+  });
+});
+
+describe.each(['onnx', 'eager'] as const)('compileScanEach with %s', (executor) => {
+  const add: StepFunction<'g', ScanInputs> = (state, { each }) => {
+    const total = tf.add(state.g['total']!, each['x']!);
+    return { state: { g: { total } }, outputs: { total } };
+  };
+  const steps = (...x: number[]) => ({ each: { x: ndarray(Float32Array.from(x)) }, shared: {} });
+  const start = (total: number) => variables({ total: ndarray(Float32Array.of(total), []) });
+  const totalOf = async (group: ReturnType<typeof start>) => (await group.read())['total']!.data[0];
+
+  it('runs each member on its own variables, also when calls overlap', async () => {
+    const groups = [start(10), start(200)];
+    const acceptState = (outputs: NamedArrays) => outputs['total']!.data.every((total) => total < 300);
+    const [first, second] = compileScanEach(add, {
+      name: 'test/each',
+      executor,
+      states: groups.map((g) => ({ g })),
+      acceptState,
+    });
+    const answers = await Promise.all([
+      first!(steps(1, 2)),
+      second!(steps(5, 6)),
+      first!(steps(1, 1)),
+      second!(steps(99)),
+    ]);
+    expect(answers.map(({ total }) => [...total!.data])).toEqual([[11, 13], [205, 211], [14, 15], [310]]);
+    expect(await Promise.all(groups.map(totalOf))).toEqual([15, 211]); // the last call is refused
+    first!.dispose();
+  });
+
+  it('refuses members of different kinds, and none', () => {
+    const odd = variables({ total: random(2) });
+    expect(() => compileScanEach(add, { name: 'f', states: [{ g: start(1) }, { g: odd }] })).toThrow(
+      /variables like the first member's: g: total float32 \[\], got g: total float32 \[2\]/,
+    );
+    expect(() => compileScanEach(add, { name: 'f', states: [] })).toThrow(/states of at least one member/);
   });
 });
 
