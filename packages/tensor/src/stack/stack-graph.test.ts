@@ -314,7 +314,7 @@ describe('products', () => {
     ['a matrix and a batch', [2, 3], [5, 3, 4], [5, 2, 4]],
     ['batches of unequal ranks', [5, 2, 3], [6, 1, 3, 4], [6, 5, 2, 4]],
   ])('of %s', async (_, a, b, y) => {
-    const swap = (shape: number[]) => [...shape.slice(0, -2), shape.at(-1), shape.at(-2)];
+    const swap = (shape: number[]) => [...shape.slice(0, -2), ...shape.slice(-2).reverse()];
     const counts = await stacked({ a, b, ta: swap(a), tb: swap(b) }, (builder, { a: x, b: z, ta, tb }) => ({
       own: builder.op('MatMul', [x, z], f32(...y)),
       left: builder.op('MatMul', [fixed(...a), z], f32(...y)),
