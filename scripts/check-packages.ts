@@ -28,10 +28,15 @@ async function tool(name: string, args: readonly string[], cwd: string): Promise
   await mustRun('npx', ['--no-install', name, ...args], { cwd, limit: 180 });
 }
 
+/** Examples in comments import what a user has. */
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\//g, '');
+}
+
 /** Types that the compiler inferred may lead to packages that no source file imports: consumers would find `any` there. */
 function checkTypeImports({ folder, manifest }: Workspace): void {
   const types = readFileSync(join(folder, 'dist/index.d.ts'), 'utf8');
-  const modules = [...types.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((match) => match[1]!);
+  const modules = [...withoutComments(types).matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((match) => match[1]!);
   const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
   const missing = modules.filter((module) => !isBuiltin(module) && !declared.includes(module));
   if (missing.length > 0) throw new Error(`dist/index.d.ts imports ${missing.join(', ')}`);

@@ -32,11 +32,6 @@ export function reducedAxes(node: Node): readonly number[] {
   return Array.from(axes.constant ?? [], (axis) => (axis < 0 ? axis + rank : axis));
 }
 
-/** Axes in the order of the front, each once. */
-export function sortedAxes(axes: readonly number[]): readonly number[] {
-  return [...new Set(axes)].sort((a, b) => a - b);
-}
-
 /** Whether one value may stand for another. */
 export function isLike(a: Value, b: Value): boolean {
   return a.dtype === b.dtype && sameShape(a.shape, b.shape);

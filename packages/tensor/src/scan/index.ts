@@ -1,1 +1,1 @@
-export { type ScanOptions, scanGraph } from './scan-graph';
+export { scanGraph } from './scan-graph';

@@ -1,2 +1,2 @@
 export { stackGraph } from './stack-graph';
-export { type FloatGroup, readApart, readFlat } from './state-layout';
+export { readApart, readFlat } from './state-layout';

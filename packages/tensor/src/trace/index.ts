@@ -1,2 +1,2 @@
 export { TRACE_BACKEND } from './backend';
-export { type Tracing, trace } from './trace';
+export { trace } from './trace';

@@ -3,7 +3,7 @@ import { isArray } from '../convert';
 import { leavesOf, mapTree, type Tree } from '../tree';
 
 /** Name of the inputs of which each step has its own. */
-export const EACH = 'each';
+const EACH = 'each';
 
 /** Whether an input of a graph has another value in each step. */
 export function isEachInput(name: string): boolean {

@@ -9,7 +9,7 @@ import { slice, transpose } from './shapes';
  * Numbers in the patches of a convolution, above which ONNX Runtime's own Conv is taken: 8 MB. Measured: patches and one matrix
  * product are 1.3 to 1.9 times as fast with a few MB, as fast with about 12 MB, slower with more.
  */
-export const PATCH_LIMIT = 2 * 1024 * 1024;
+const PATCH_LIMIT = 2 * 1024 * 1024;
 
 /** Numbers in the patches that one matrix product takes, where the filter's gradient is added up piece by piece. */
 const PIECE_LIMIT = 1024 * 1024;

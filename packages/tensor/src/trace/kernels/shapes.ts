@@ -88,7 +88,7 @@ function registerCuts(): void {
 }
 
 /** A value cut along an axis into parts of these sizes. */
-export function split(graph: GraphBuilder, x: Value, sizes: readonly number[], axis: number): readonly Value[] {
+function split(graph: GraphBuilder, x: Value, sizes: readonly number[], axis: number): readonly Value[] {
   if (sizes.length === 1) return [x];
   const parts = sizes.map((size) => ({ shape: x.shape.map((d, i) => (i === axis ? size : d)), dtype: x.dtype }));
   return graph.ops('Split', [x, indices(sizes)], parts, { axis });
