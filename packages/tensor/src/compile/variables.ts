@@ -71,8 +71,8 @@ export class VariableStore implements Variables, GroupSpec {
   }
 
   flushDenormals(): void {
-    for (const view of Object.values(this.host().views)) if (view instanceof Float32Array) flush(view);
-    this.tookHost();
+    const flushed = Object.values(this.host().views).filter((view) => view instanceof Float32Array && flush(view));
+    if (flushed.length > 0) this.tookHost();
   }
 
   tensors(): TensorRecord {
@@ -172,8 +172,14 @@ export function checkRecord(
   if (unknown !== undefined) fail(where, `only ${names.join(', ')}`, `also ${unknown}`, 'Leave it out.');
 }
 
-/** A float32 is denormal where its exponent is 0 and its fraction isn't. */
-function flush(values: Float32Array): void {
+/** A float32 is denormal where its exponent is 0 and its fraction isn't. Says whether there was one. */
+function flush(values: Float32Array): boolean {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
-  for (let i = 0; i < bits.length; i++) if ((bits[i] & 0x7f800000) === 0) bits[i] &= 0x80000000;
+  let isFound = false;
+  for (let i = 0; i < bits.length; i++) {
+    if ((bits[i] & 0x7f800000) !== 0 || (bits[i] & 0x007fffff) === 0) continue;
+    bits[i] &= 0x80000000;
+    isFound = true;
+  }
+  return isFound;
 }
