@@ -202,10 +202,18 @@ class TwoStores implements PpoBuffer {
     const spec = Object.fromEntries(names.map((name) => [name, this.spec![name]]));
     const batch = allocateRows(spec, places.length);
     const { real } = this.rows;
-    places.forEach((place, row) => {
-      if (place < real) this.stores.real.gatherInto(batch, row, [place]);
-      else this.stores.imagined.gatherInto(batch, row, [place - real]);
-    });
+    const isReal = (row: number) => places[row] < real;
+    for (let start = 0, end = 0; start < places.length; start = end) {
+      while (end < places.length && isReal(end) === isReal(start)) end++;
+      const run = places.subarray(start, end);
+      if (isReal(start)) this.stores.real.gatherInto(batch, start, run);
+      else
+        this.stores.imagined.gatherInto(
+          batch,
+          start,
+          run.map((place) => place - real),
+        );
+    }
     return batch;
   }
 

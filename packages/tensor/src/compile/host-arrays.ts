@@ -63,3 +63,8 @@ export function floatNames({ names, dtypes }: GroupSpec): string[] {
 export function floatCount(spec: GroupSpec): number {
   return floatNames(spec).reduce((sum, name) => sum + sizeOf(spec.shapes[name]), 0);
 }
+
+/** A group for messages, and to compare: `w float32 [2,3], b float32 [3]`. */
+export function describeGroup({ names, shapes, dtypes }: GroupSpec): string {
+  return names.map((name) => `${name} ${dtypes[name]} [${shapes[name]}]`).join(', ');
+}

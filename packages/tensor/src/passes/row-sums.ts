@@ -1,5 +1,5 @@
 import { sizeOf } from '@coplay/core';
-import { constant, type Graph, indices, type Node, type RewriteContext, rewrite, type Value } from '../graph';
+import { constant, type Graph, type Node, type RewriteContext, reshape, rewrite, type Value } from '../graph';
 
 /** Below this many rows or columns there's nothing to gain. */
 const LEAST = 8;
@@ -27,12 +27,7 @@ function keepsLastAxisAlone(node: Node, x: Value): boolean {
 function productWithOnes(x: Value, output: Value, { builder }: RewriteContext): Value {
   const columns = x.shape[x.shape.length - 1];
   const rows = sizeOf(x.shape) / columns;
-  const flat = reshaped(x, [rows, columns]);
+  const flat = reshape(builder, x, [rows, columns]);
   const ones = constant(new Float32Array(rows).fill(1), [1, rows], 'float32');
-  return reshaped(builder.op('MatMul', [ones, flat], { shape: [1, columns], dtype: 'float32' }), output.shape);
-
-  function reshaped(value: Value, shape: readonly number[]): Value {
-    if (value.shape.length === shape.length) return value;
-    return builder.op('Reshape', [value, indices(shape)], { shape, dtype: 'float32' });
-  }
+  return reshape(builder, builder.op('MatMul', [ones, flat], { shape: [1, columns], dtype: 'float32' }), output.shape);
 }

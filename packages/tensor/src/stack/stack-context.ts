@@ -1,4 +1,4 @@
-import { constant, type GraphBuilder, indices, type Value } from '../graph';
+import { constant, type GraphBuilder, indices, reshape, type Value } from '../graph';
 
 /** What has been stacked so far, and ways to bring values into shape. */
 export class StackContext {
@@ -43,8 +43,7 @@ export class StackContext {
   }
 
   reshape(value: Value, shape: readonly number[]): Value {
-    if (value.shape.length === shape.length && value.shape.every((size, axis) => size === shape[axis])) return value;
-    return this.builder.op('Reshape', [value, indices(shape)], { shape, dtype: value.dtype }, { allowzero: 1 });
+    return reshape(this.builder, value, shape);
   }
 
   /** Shape and dtype of a node's output with the member axis. */

@@ -1,5 +1,5 @@
 import { sizeOf } from '@coplay/core';
-import { type Graph, GraphBuilder, indices, type NamedValue, type Value } from '../graph';
+import { type Graph, GraphBuilder, indices, type NamedValue, reshape, type Value } from '../graph';
 
 /** The float32 variables of a group, in order. */
 export interface FloatGroup {
@@ -77,11 +77,6 @@ function appendAll(builder: GraphBuilder, { nodes }: Graph, substitute: (value: 
 
 function rename(substitute: (value: Value) => Value) {
   return ({ name, value }: NamedValue): NamedValue => ({ name, value: substitute(value) });
-}
-
-function reshape(builder: GraphBuilder, value: Value, shape: readonly number[]): Value {
-  if (value.shape.length === shape.length && value.shape.every((size, axis) => size === shape[axis])) return value;
-  return builder.op('Reshape', [value, indices(shape)], float(shape), { allowzero: 1 });
 }
 
 function split(builder: GraphBuilder, flat: Value, sizes: readonly number[]): readonly Value[] {

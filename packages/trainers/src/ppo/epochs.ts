@@ -4,7 +4,7 @@ import type { Compiled } from '@coplay/tensor';
 import { findNonFinite, NonFiniteError } from '../learner';
 import { type BatchTally, batchTally } from './metrics';
 import { type MinibatchSettings, minibatchInputs, planEpoch, rowTable } from './minibatches';
-import { firstNonFinite } from './networks';
+import { firstNonFinite, isFiniteStep } from './networks';
 import type { ResolvedPpoOptions } from './options';
 import type { UpdateInputs } from './step';
 
@@ -29,38 +29,26 @@ export async function runEpochs(parts: EpochParts, generator: Generator): Promis
   const tally = batchTally(annealed);
   if (buffer.rows.real + buffer.rows.imagined === 0) return tally.result();
   const table = rowTable(buffer);
-  const plans = Array.from({ length: options.epochs }, () => () => planEpoch(buffer, settings, generator));
-  if (options.targetKl === false) {
-    const epochs = plans.map((plan) => plan());
-    if (epochs[0].length === 0) return tally.result();
-    const { each, rows } = minibatchInputs(epochs.flat(), table, settings);
+  const epochsInCall = options.targetKl === false ? options.epochs : 1;
+  for (let done = 0; done < options.epochs; done += epochsInCall) {
+    const epochs = Array.from({ length: epochsInCall }, () => planEpoch(buffer, settings, generator));
+    const plan = epochs.flat();
+    if (plan.length === 0) break;
+    const { each, rows } = minibatchInputs(plan, table, settings);
     const outputs = await runSteps(parts, table, each);
     let step = 0;
     for (const epoch of epochs) {
       tally.startEpoch();
       for (const _ of epoch) note(tally, outputs, step, rows[step++]);
     }
-    return tally.result();
-  }
-  for (const plan of plans) {
-    const epoch = plan();
-    if (epoch.length === 0) break;
-    tally.startEpoch();
-    const { each, rows } = minibatchInputs(epoch, table, settings);
-    const outputs = await runSteps(parts, table, each);
-    for (let step = 0; step < epoch.length; step++) note(tally, outputs, step, rows[step]);
-    if (tally.epochKl() > options.targetKl) break;
+    if (options.targetKl !== false && tally.epochKl() > options.targetKl) break;
   }
   return tally.result();
 }
 
 function note(tally: BatchTally, outputs: NamedArrays, step: number, rows: number): void {
-  if (isFiniteAt(outputs, step)) tally.add(outputs, step, rows);
+  if (isFiniteStep(outputs, step)) tally.add(outputs, step, rows);
   else tally.skip();
-}
-
-function isFiniteAt({ loss, gradientNorm }: NamedArrays, step: number): boolean {
-  return Number.isFinite(loss.data[step]) && Number.isFinite(gradientNorm.data[step]);
 }
 
 /** Runs minibatches one after the other; where one isn't finite, nothing of it is kept. */

@@ -121,10 +121,13 @@ export function areFinite(outputs: NamedArrays): boolean {
 }
 
 /** The first step whose loss or gradient isn't finite, if there is one. */
-export function firstNonFinite({ loss, gradientNorm }: NamedArrays): number | undefined {
-  const steps = loss.data.length;
-  for (let step = 0; step < steps; step++) {
-    if (!Number.isFinite(loss.data[step]) || !Number.isFinite(gradientNorm.data[step])) return step;
-  }
+export function firstNonFinite(outputs: NamedArrays): number | undefined {
+  const steps = outputs['loss'].data.length;
+  for (let step = 0; step < steps; step++) if (!isFiniteStep(outputs, step)) return step;
   return undefined;
+}
+
+/** Whether loss and gradient of one step of outputs [S] are finite. */
+export function isFiniteStep({ loss, gradientNorm }: NamedArrays, step: number): boolean {
+  return Number.isFinite(loss.data[step]) && Number.isFinite(gradientNorm.data[step]);
 }

@@ -4,6 +4,7 @@ import { type Compiled, checkState, type StepFunction } from '../compile';
 import type { TensorTree } from '../convert';
 import type { AnyStep, Executor, StepSetup } from '../executor';
 import { checkChoice, type ExecutorChoice, planExecutor } from '../executor-choice';
+import { describeGroup } from '../host-arrays';
 import { graphExecutor } from '../onnx/executor';
 import { StateBinding } from '../onnx/feeds';
 import type { Runtime } from '../onnx/runtime';
@@ -90,8 +91,7 @@ function checkAlike(where: string, setups: readonly StepSetup[]): void {
 }
 
 function describe(state: StepSetup['state']): string {
-  const groups = Object.entries(state).map(([key, { names, shapes, dtypes }]) => {
-    return `${key}: ${names.map((name) => `${name} ${dtypes[name]} [${shapes[name]}]`).join(', ')}`;
-  });
-  return groups.join('; ');
+  return Object.entries(state)
+    .map(([key, group]) => `${key}: ${describeGroup(group)}`)
+    .join('; ');
 }

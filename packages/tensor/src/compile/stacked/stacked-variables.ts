@@ -1,5 +1,5 @@
 import { fail, sizeOf } from '@coplay/core';
-import { floatCount, floatNames, HostArrays, type VariableData } from '../host-arrays';
+import { describeGroup, floatCount, floatNames, HostArrays, type VariableData } from '../host-arrays';
 import { FLAT } from '../onnx/feeds';
 import { VariableStore, type Variables } from '../variables';
 
@@ -29,21 +29,17 @@ export function stackVariables(members: readonly Variables[], layout: StackLayou
     if (member instanceof VariableStore) return member;
     return fail('stackVariables', 'variables() of each member', typeof member, 'Wrap the arrays: variables(arrays).');
   });
-  const kind = describe(stores[0]);
-  const odd = stores.findIndex((store) => describe(store) !== kind);
+  const kind = describeGroup(stores[0]);
+  const odd = stores.findIndex((store) => describeGroup(store) !== kind);
   if (odd > 0) {
     fail(
       'stackVariables',
       `variables like the first member's: ${kind}`,
-      describe(stores[odd]),
+      describeGroup(stores[odd]),
       'Stack like with like.',
     );
   }
   return new StackedStore(stores, layout);
-}
-
-function describe({ names, shapes, dtypes }: VariableStore): string {
-  return names.map((name) => `${name} ${dtypes[name]} [${shapes[name]}]`).join(', ');
 }
 
 /** One of the two places where the members' values can be. */

@@ -1,4 +1,4 @@
-import { elements, indices, type Node, type RewriteContext, type Rule, sameShape, type Value } from '../../graph';
+import { elements, type Node, type RewriteContext, type Rule, reshape as reshapeIn, type Value } from '../../graph';
 import { isLike, madeBy, permOf } from '../patterns';
 import { expand } from './broadcasts';
 
@@ -66,9 +66,7 @@ function reshapeAgain(
 
 /** A value in another shape of the same size; itself if it has that. */
 export function reshape({ builder }: RewriteContext, x: Value, shape: readonly number[]): Value {
-  if (sameShape(x.shape, shape)) return x;
-  if (x.constant) return { ...x, shape };
-  return builder.op('Reshape', [x, indices(shape)], { shape, dtype: x.dtype }, { allowzero: 1 });
+  return reshapeIn(builder, x, shape);
 }
 
 /** A value with its axes in another order; itself if the order is the same. */

@@ -65,14 +65,6 @@ function castData(data: NonNullable<Value['constant']>, dtype: ValueType) {
   return dtype === 'bool' ? Uint8Array.from(data, (x) => Number(x !== 0)) : ARRAYS[dtype].from(data);
 }
 
-/** A value in another shape of the same size; itself if it has that. */
-export function reshape(graph: GraphBuilder, x: Value, shape: readonly number[]): Value {
-  if (x.shape.length === shape.length && x.shape.every((size, axis) => size === shape[axis])) return x;
-  if (x.constant) return { shape, dtype: x.dtype, constant: x.constant };
-  const target: Value = { shape: [shape.length], dtype: 'int64', constant: Int32Array.from(shape) };
-  return graph.op('Reshape', [x, target], { shape, dtype: x.dtype }, { allowzero: 1 });
-}
-
 /** A comparison of a value with a number. */
 export function compare(graph: GraphBuilder, op: string, x: Value, than: number): Value {
   return graph.op(op, [x, scalar(than, x.dtype)], { shape: x.shape, dtype: 'bool' });

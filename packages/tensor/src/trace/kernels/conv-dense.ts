@@ -1,5 +1,5 @@
-import type { GraphBuilder, Value } from '../../graph';
-import { reshape } from './arithmetic';
+import { type GraphBuilder, reshape, type Value } from '../../graph';
+
 import { type ConvGeometry, count, float32, inShapeOf, outShapeOf } from './conv-geometry';
 import { canBeNative, nativeConv, nativeInputGradient } from './conv-native';
 import { patches, readers } from './conv-patches';

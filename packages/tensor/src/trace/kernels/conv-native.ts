@@ -1,5 +1,5 @@
-import type { GraphBuilder, Value } from '../../graph';
-import { reshape } from './arithmetic';
+import { type GraphBuilder, reshape, type Value } from '../../graph';
+
 import { type ConvGeometry, count, extent, float32, range } from './conv-geometry';
 import { takeRows } from './conv-patches';
 import { transpose } from './shapes';

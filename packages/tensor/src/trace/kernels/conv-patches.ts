@@ -1,5 +1,5 @@
-import { constant, type GraphBuilder, indices, type Value } from '../../graph';
-import { reshape } from './arithmetic';
+import { constant, type GraphBuilder, indices, reshape, type Value } from '../../graph';
+
 import { type ConvGeometry, combinations, count, flatIndex, float32, range } from './conv-geometry';
 
 /**

@@ -1,7 +1,7 @@
-import type { GraphBuilder, Value } from '../../graph';
+import { type GraphBuilder, reshape, type Value } from '../../graph';
 import { type KernelCall, kernel } from '../kernel';
 import { activate } from './activations';
-import { elementwise, reshape } from './arithmetic';
+import { elementwise } from './arithmetic';
 import { convolve, filterGradient, inputGradient } from './conv-dense';
 import { depthwise, depthwiseFilterGradient, depthwiseInputGradient } from './conv-depthwise';
 import { type Conv3DAttrs, type ConvAttrs, geometry2D, geometry3D } from './conv-geometry';

@@ -1,7 +1,16 @@
 import { backend_util, util } from '@tensorflow/tfjs-core';
-import { constant, elements, type GraphBuilder, indices, scalar, type Value, type ValueType } from '../../graph';
+import {
+  constant,
+  elements,
+  type GraphBuilder,
+  indices,
+  reshape,
+  scalar,
+  type Value,
+  type ValueType,
+} from '../../graph';
 import { kernel } from '../kernel';
-import { cast, compare, elementwise, reshape, where } from './arithmetic';
+import { cast, compare, elementwise, where } from './arithmetic';
 import { filled } from './constants';
 import { reduce } from './reductions';
 import { slice, transpose } from './shapes';

@@ -1,6 +1,6 @@
-import type { GraphBuilder, Value } from '../../graph';
+import { type GraphBuilder, reshape, type Value } from '../../graph';
 import { kernel } from '../kernel';
-import { cast, elementwise, reshape, where } from './arithmetic';
+import { cast, elementwise, where } from './arithmetic';
 
 /** Comparisons, logic and selection. */
 export function registerLogic(): void {

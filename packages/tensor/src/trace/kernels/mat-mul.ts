@@ -1,8 +1,8 @@
 import { backend_util } from '@tensorflow/tfjs-core';
-import type { GraphBuilder, Value } from '../../graph';
+import { type GraphBuilder, reshape, type Value } from '../../graph';
 import { kernel } from '../kernel';
 import { activate } from './activations';
-import { cast, elementwise, reshape } from './arithmetic';
+import { cast, elementwise } from './arithmetic';
 import { filled } from './constants';
 import { transpose } from './shapes';
 

@@ -1,7 +1,7 @@
 import { backend_util, slice_util } from '@tensorflow/tfjs-core';
-import { constant, type GraphBuilder, indices, scalar, type Value } from '../../graph';
+import { constant, type GraphBuilder, indices, reshape, scalar, type Value } from '../../graph';
 import { kernel } from '../kernel';
-import { reshape } from './arithmetic';
+
 import { filled } from './constants';
 import { slice, transpose } from './shapes';
 

@@ -1,7 +1,7 @@
 import { backend_util } from '@tensorflow/tfjs-core';
-import { constant, elements, type GraphBuilder, indices, scalar, type Value } from '../../graph';
+import { constant, elements, type GraphBuilder, indices, reshape, scalar, type Value } from '../../graph';
 import { kernel } from '../kernel';
-import { reshape } from './arithmetic';
+
 import { pad } from './padding';
 import { slice, transpose } from './shapes';
 import { inFloat } from './unary';

@@ -1,6 +1,6 @@
-import { constant, type GraphBuilder, type Value } from '../../graph';
+import { constant, type GraphBuilder, reshape, type Value } from '../../graph';
 import { kernel } from '../kernel';
-import { cast, reshape } from './arithmetic';
+import { cast } from './arithmetic';
 import { matMul } from './mat-mul';
 
 interface ResizeAttrs {

@@ -1,7 +1,7 @@
 import { backend_util, slice_util, util } from '@tensorflow/tfjs-core';
-import { type GraphBuilder, indices, type Value } from '../../graph';
+import { type GraphBuilder, indices, reshape, type Value } from '../../graph';
 import { kernel } from '../kernel';
-import { cast, reshape } from './arithmetic';
+import { cast } from './arithmetic';
 
 /** Kernels that move numbers about. */
 export function registerShapes(): void {
