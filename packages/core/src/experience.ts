@@ -41,7 +41,7 @@ export interface Experience {
   readonly lengths: Int32Array;
   /** [E] 1 where a model made it */
   readonly isImagined: Uint8Array;
-  /** What came after steps that were not terminal: needed to bootstrap. */
+  /** What was seen after the last step of each episode and of each environment's stream. */
   readonly cuts: Cuts;
   /**
    * Named numbers `[E, T, A, ...]`: those of the agents (`logProbs`, subgoals, search policies; NaN where an agent gave
@@ -51,8 +51,9 @@ export interface Experience {
 }
 
 /**
- * The places where a stream was cut although play could have gone on: the last filled step of each environment,
- * unless the episode ended there, and each step that a time limit ended. N places.
+ * What was seen after steps whose successor is not in the stream: the last step of each episode, and the last filled step of
+ * each environment. N places. Values are bootstrapped there unless the rules ended the agent; models of the world learn
+ * from all of them.
  */
 export interface Cuts {
   /** [N] environment */

@@ -1,5 +1,7 @@
 import type { ArrayOf, DType, TypedArray } from './arrays';
 import type { Generator } from './generator';
+import type { GoalSet } from './goals';
+import type { GridParts } from './grid-parts';
 
 /** The name of an agent, such as `agent_0`. It stays the agent's for the whole run, whatever seat it plays. */
 export type AgentId = string;
@@ -108,4 +110,8 @@ export interface Game<State extends DType = DType> {
   writeLayout?(state: ArrayOf<State>, offset: number): string;
   /** The picture of a state; absent where the game isn't played on a grid. */
   scene?(state: ArrayOf<State>, offset: number): Scene;
+  /** What agents may be after; absent where the game names no goals. */
+  readonly goals?: GoalSet;
+  /** The parts of a grid game's state; absent where an agent doesn't see all of them. */
+  readonly grid?: GridParts<State>;
 }

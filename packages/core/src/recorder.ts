@@ -48,8 +48,7 @@ export class Recorder {
       copyRow(truncated, e, experience.truncated, step, agents);
       const ended = env.ended[e];
       experience.ended[step] = ended;
-      if (ended === 1 && hasOne(truncated, e * agents, agents)) this.cut(e, t, actions, true);
-      else if (ended === 0 && t === steps - 1) this.cut(e, t, actions, false);
+      if (ended === 1 || t === steps - 1) this.cut(e, t, actions, ended === 1);
     }
     this.keepInfos(t);
     outputs.forEach((output, seat) => {
@@ -130,9 +129,4 @@ export class Recorder {
     if (data instanceof Float32Array || data instanceof Float64Array) data.fill(Number.NaN);
     return { data, shape: full };
   }
-}
-
-function hasOne(flags: Uint8Array, start: number, count: number): boolean {
-  for (let i = start; i < start + count; i++) if (flags[i] === 1) return true;
-  return false;
 }

@@ -57,11 +57,12 @@ describe('rollout', () => {
     expect([...cuts.previousActions]).toEqual([-1, 1, -1, 1, 0, 1, 0, 1]);
   });
 
-  it('has no cut where everyone ended by the rules', async () => {
+  it('keeps what was seen after an end by the rules, not the next reset', async () => {
     const game = clockGame({ maxSteps: 9, agents: 2, ends: [1, 3] });
     const { cuts, ended } = await collect(game, [speaker('agent_0', 0), speaker('agent_1', 0)], 1, 3);
     expect([...ended]).toEqual([0, 0, 1]);
-    expect(cuts.env).toHaveLength(0);
+    expect([...cuts.step]).toEqual([2]);
+    expect([...cuts.observations['step']]).toEqual([3, 3]);
   });
 
   it('an extra that some agents do not give is NaN for them', async () => {

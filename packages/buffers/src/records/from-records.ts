@@ -11,8 +11,8 @@ import { allocateExtras } from '../episodes/fields';
 import type { Records } from './records';
 
 /**
- * Records as experience: the opposite of `toRecords`. Steps have a row for each record but the last; the last one
- * becomes a cut unless every agent had ended by the rules.
+ * Records as experience: the opposite of `toRecords`. Steps have a row for each record but the last, which
+ * becomes a cut.
  */
 export function fromRecords(records: Records): Experience {
   const { agents, observation, actionCount, envs, records: R } = records;
@@ -27,7 +27,7 @@ export function fromRecords(records: Records): Experience {
   const cutEnvs: number[] = [];
   for (let env = 0; env < envs; env++) {
     for (let t = 0; t < experience.lengths[env]; t++) writeStep(records, env, t, experience);
-    if (goesOn(records, experience, env)) cutEnvs.push(env);
+    if (experience.lengths[env] > 0) cutEnvs.push(env);
   }
   return { ...experience, cuts: lastSeen(records, cutEnvs) };
 }
@@ -56,16 +56,6 @@ function writeStep(records: Records, env: number, t: number, experience: Experie
     if (records.isLast[next] === 0) playing++;
   }
   experience.ended[step] = playing === 0 ? 1 : 0;
-}
-
-/** Whether something could have come after the last step of a row: it was cut, or a time limit ended it. */
-function goesOn(records: Records, experience: Experience, env: number): boolean {
-  const count = records.agents.length;
-  const t = experience.lengths[env] - 1;
-  if (t < 0) return false;
-  if (experience.ended[env * experience.steps + t] === 0) return true;
-  const row = (env * experience.steps + t) * count;
-  return experience.truncated.subarray(row, row + count).includes(1);
 }
 
 /** The last record of each of these rows. */

@@ -1,4 +1,4 @@
-import { allocateExperience, type Cuts, copyObservation, copyRow, type Experience, fail, sizeOf } from '@coplay/core';
+import { allocateExperience, copyObservation, copyRow, type Experience, fail, sizeOf } from '@coplay/core';
 import { allocateExtras } from '../episodes/fields';
 import type { Records } from './records';
 
@@ -6,14 +6,11 @@ import type { Records } from './records';
  * Episodes as records. Each environment's row holds one episode, or a piece of one: give what `splitEpisodes` or an
  * episode collector returned.
  *
- * The observation of an episode's last record comes from `experience.cuts` where a time limit or the end of the stream
- * cut it, and otherwise from `finals`.
+ * The observation of a row's last record comes from `experience.cuts`; without a cut there it's zeros.
  *
- * @param finals  what was seen after steps that ended an episode by the rules, as {@link Cuts}; without them the last
- *                record of such an episode has zeros for an observation
  * @throws CoplayError where an episode ends within a row
  */
-export function toRecords(experience: Experience, finals?: Cuts): Records {
+export function toRecords(experience: Experience): Records {
   const { agents, observation, actionCount, envs, steps } = experience;
   const R = steps + 1;
   const spec = { agents, observation, actions: actionCount };
@@ -33,7 +30,7 @@ export function toRecords(experience: Experience, finals?: Cuts): Records {
       writeArrival(experience, env, t, records);
     }
   }
-  for (const cuts of [finals, experience.cuts]) if (cuts) writeLastSeen(experience, cuts, records);
+  writeLastSeen(experience, records);
   return records;
 }
 
@@ -78,8 +75,8 @@ function writeArrival(experience: Experience, env: number, t: number, records: R
 }
 
 /** What was seen after the last step of each row, where it was kept. */
-function writeLastSeen(experience: Experience, cuts: Cuts, records: Records): void {
-  const { agents, observation, actionCount } = experience;
+function writeLastSeen(experience: Experience, records: Records): void {
+  const { agents, observation, actionCount, cuts } = experience;
   cuts.env.forEach((env, n) => {
     if (cuts.step[n] !== experience.lengths[env] - 1) return;
     for (let agent = 0; agent < agents.length; agent++) {

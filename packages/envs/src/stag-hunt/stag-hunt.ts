@@ -4,6 +4,7 @@ import { readLayout, scene, writeLayout } from './layout';
 import { legal } from './legal';
 import { observationSpec, observe } from './observe';
 import { resolveOptions, type StagHuntOptions } from './options';
+import { EVENTS, eventOf, stagHuntParts } from './parts';
 import { createRules, GONE } from './rules';
 import { reset } from './start';
 import { INFOS, step } from './step';
@@ -23,6 +24,7 @@ export function stagHunt(options: StagHuntOptions = {}): Game<'int32'> {
   const settings = resolveOptions(options);
   const rules = createRules(settings);
   const { at } = rules;
+  const grid = stagHuntParts(rules);
   return {
     name: 'stag-hunt',
     agents: Array.from({ length: settings.agents }, (_, i) => `agent_${i}`),
@@ -44,5 +46,7 @@ export function stagHunt(options: StagHuntOptions = {}): Game<'int32'> {
     readLayout: (layout, state, offset) => readLayout(rules, layout, state, offset),
     writeLayout: (state, offset) => writeLayout(rules, state, offset),
     scene: (state, offset) => scene(rules, state, offset),
+    goals: { names: EVENTS, reached: eventOf },
+    ...(grid && { grid }),
   };
 }

@@ -2,10 +2,10 @@ import { type ArrayOf, allocate, type DType, fail, type Game } from '@coplay/cor
 
 /**
  * The game with some parts replaced. The others stay bound to the game itself, so that a game may be an instance of a
- * class as well as a record.
+ * class as well as a record. `grid` is left out: most wrappers change what is seen or what a state holds.
  */
 export function wrap<State extends DType>(game: Game<State>, changes: Partial<Game<State>>): Game<State> {
-  const { readLayout, writeLayout, scene } = game;
+  const { readLayout, writeLayout, scene, goals } = game;
   return {
     name: game.name,
     agents: game.agents,
@@ -26,6 +26,7 @@ export function wrap<State extends DType>(game: Game<State>, changes: Partial<Ga
     ...(readLayout && { readLayout: readLayout.bind(game) }),
     ...(writeLayout && { writeLayout: writeLayout.bind(game) }),
     ...(scene && { scene: scene.bind(game) }),
+    ...(goals && { goals }),
     ...changes,
   };
 }

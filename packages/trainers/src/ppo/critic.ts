@@ -2,7 +2,7 @@ import { gatherRows } from '@coplay/buffers';
 import { type Experience, fail, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
 import { type ActorCritic, cutRows, experienceRows, type InputEncoder } from '@coplay/models';
 import type { Compiled, StepFunction } from '@coplay/tensor';
-import { clearAbsent, inSequences, paddedCount, padRows, prefixInputs, seatRows } from './rows';
+import { clearAbsent, indicesOf, inSequences, paddedCount, padRows, prefixInputs, seatRows } from './rows';
 import { criticRows } from './step';
 
 /** What a critic needs to value experience. */
@@ -39,10 +39,14 @@ export interface Critic {
 
 /** Values experience seat by seat, all steps at once. */
 export function createCritic({ net, encoder, run }: CriticParts): Critic {
-  const feedforward = async (experience: Experience, seat: number): Promise<SeatValues> => ({
-    values: await valuesOf(run(), encoder.encode(experienceRows(experience, seat))),
-    cutValues: await valuesOf(run(), encoder.encode(cutRows(experience, seat))),
-  });
+  const feedforward = async (experience: Experience, seat: number): Promise<SeatValues> => {
+    const open = openCuts(experience, seat);
+    const seen = gatherRows(encoder.encode(cutRows(experience, seat)), open);
+    return {
+      values: await valuesOf(run(), encoder.encode(experienceRows(experience, seat))),
+      cutValues: atCuts(experience, open, await valuesOf(run(), seen)),
+    };
+  };
 
   const recurrent = async (experience: Experience, seat: number, state: Float32Array): Promise<SeatValues> => {
     const { envs, steps } = experience;
@@ -80,18 +84,38 @@ async function valuesAtCuts(
   states: NDArray<Float32Array>,
 ): Promise<Float32Array> {
   const { env, step } = experience.cuts;
-  const count = env.length;
-  if (count === 0) return new Float32Array(0);
+  const open = openCuts(experience, seat);
+  const count = open.length;
+  if (count === 0) return new Float32Array(env.length);
   const size = states.shape[2];
   const flat = { states: { data: states.data, shape: [experience.envs * experience.steps, size] } };
-  const places = Int32Array.from(env, (e, n) => e * experience.steps + step[n]);
+  const places = open.map((n) => env[n] * experience.steps + step[n]);
+  const seen = gatherRows(encoder.encode(cutRows(experience, seat)), open);
   const rows = {
-    ...prefixInputs('critic', inSequences(encoder.encode(cutRows(experience, seat)), 1)),
+    ...prefixInputs('critic', inSequences(seen, 1)),
     isFirst: ndarray(new Float32Array(count), [count, 1]),
     criticState: gatherRows(flat, places)['states'],
   };
   const { values } = await run(padRows(rows, paddedCount(count)));
-  return (values!.data as Float32Array).subarray(0, count);
+  return atCuts(experience, open, values!.data as Float32Array);
+}
+
+/** The numbers of the cuts at which a seat's values are bootstrapped: where it played and the rules didn't end it. */
+function openCuts({ cuts, steps, agents, active, terminated }: Experience, seat: number): Int32Array {
+  const isOpen = Array.from(cuts.env, (env, n) => {
+    const row = (env * steps + cuts.step[n]) * agents.length + seat;
+    return active[row] === 1 && terminated[row] === 0 ? 1 : 0;
+  });
+  return indicesOf(isOpen);
+}
+
+/** Values [N] of all cuts out of those of the open ones; 0 at the others. */
+function atCuts({ cuts }: Experience, open: Int32Array, values: Float32Array): Float32Array {
+  const all = new Float32Array(cuts.env.length);
+  open.forEach((n, i) => {
+    all[n] = values[i];
+  });
+  return all;
 }
 
 /** The critic's states that enter the next segment: those after the last step, [E, stateSize]. */

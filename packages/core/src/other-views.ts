@@ -1,0 +1,38 @@
+import { allocate } from './arrays';
+import { fail } from './errors';
+import { allocateObservations } from './experience';
+import type { Game, ObservationArrays } from './game';
+import { allocateGrid } from './grid-parts';
+
+/**
+ * What another agent sees, told from what one sees oneself: for models of others, which read the other's own view.
+ *
+ * @param observations  [B, ...] for each field, as seat `seat` saw them
+ * @param rows          B
+ * @returns [B, ...] for each field, as seat `other` saw them, and [B, K] what it may do
+ * @throws CoplayError for a game whose observations don't show the whole state
+ */
+export function otherView(
+  game: Game,
+  observations: ObservationArrays,
+  rows: number,
+  seat: number,
+  other: number,
+): { observations: ObservationArrays; masks: Uint8Array } {
+  const { grid } = game;
+  if (!grid) {
+    const remedy = "Use a game in which everyone sees everything, or models that read the observer's own view.";
+    fail('otherView', 'a game with grid parts', game.name, remedy);
+  }
+  const parts = allocateGrid(grid, game.agents.length, 1);
+  const state = allocate(game.stateType, game.stateSize);
+  const seen = allocateObservations(game.observation, rows);
+  const masks = new Uint8Array(rows * game.actions);
+  for (let row = 0; row < rows; row++) {
+    grid.see(observations, row, seat, parts, 0);
+    grid.write(parts, 0, state, 0);
+    game.observe(state, 0, other, seen, row);
+    game.legal(state, 0, other, masks, row * game.actions);
+  }
+  return { observations: seen, masks };
+}
