@@ -66,6 +66,8 @@ export interface Cuts {
   readonly masks: Uint8Array;
   /** [N, A] the actions of step t; -1 for those who had left */
   readonly previousActions: Int32Array;
+  /** Named numbers [N, A, ...] that a learner adds for its networks, such as subgoals; a rollout gives none. */
+  readonly extras?: NamedArrays;
 }
 
 /** Zeroed observation arrays for `rows` rows. */

@@ -10,6 +10,7 @@ export * from './game-contract';
 export * from './generator';
 export * from './goals';
 export * from './grid-parts';
+export * from './imagine';
 export * from './metrics';
 export * from './other-views';
 export * from './parallel-env';

@@ -2,7 +2,7 @@ import type { AgentOutput } from './agent';
 import { allocate, dtypeOf, type NamedArrays, sizeOf, type TypedArray } from './arrays';
 import { fail } from './errors';
 import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow, type Experience } from './experience';
-import type { VectorEnv } from './vector-env';
+import type { RolloutEnv } from './rollout';
 
 /** Writes a stream of steps into an {@link Experience}. */
 export class Recorder {
@@ -11,7 +11,7 @@ export class Recorder {
   private readonly cuts: { env: number; step: number; cuts: Cuts }[] = [];
 
   constructor(
-    private readonly env: VectorEnv,
+    private readonly env: RolloutEnv,
     private readonly steps: number,
   ) {
     this.experience = allocateExperience(env.game, env.envs, steps);

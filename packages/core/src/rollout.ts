@@ -6,9 +6,14 @@ import { Recorder } from './recorder';
 import { seatAgents } from './seats';
 import type { VectorEnv } from './vector-env';
 
+/** What a rollout needs of a batch of environments: those of `vectorEnv`, or imagined ones, whose steps may take a while. */
+export type RolloutEnv = Omit<VectorEnv, 'reset' | 'step' | 'state' | 'restore'> & {
+  step(actions: Int32Array): void | Promise<void>;
+};
+
 /** Agents seated in a batch of environments, ready to play on from where they are. */
 export interface Rollout {
-  readonly env: VectorEnv;
+  readonly env: RolloutEnv;
   /** In the order of the seats. */
   readonly agents: readonly Agent[];
   /**
@@ -28,10 +33,16 @@ export interface Rollout {
  * The loop in which agents meet an environment, real or imagined. Each agent draws from a generator of its own,
  * split from `generator` by its seat, so that one agent's appetite for random numbers changes nothing for the others.
  *
+ * @param states  in the order of the seats, the recurrent states to go on with. Default: those at an episode's start
  * @throws CoplayError unless there is exactly one agent for each id of the game
  */
-export function createRollout(env: VectorEnv, agents: readonly Agent[], generator: Generator): Rollout {
-  return new SeatedAgents(env, seatAgents('createRollout', env.agents, agents), generator);
+export function createRollout(
+  env: RolloutEnv,
+  agents: readonly Agent[],
+  generator: Generator,
+  states?: readonly Saved[],
+): Rollout {
+  return new SeatedAgents(env, seatAgents('createRollout', env.agents, agents), generator, states);
 }
 
 class SeatedAgents implements Rollout {
@@ -42,13 +53,14 @@ class SeatedAgents implements Rollout {
   private states: Saved[];
 
   constructor(
-    readonly env: VectorEnv,
+    readonly env: RolloutEnv,
     readonly agents: readonly Agent[],
     generator: Generator,
+    states: readonly Saved[] | undefined,
   ) {
     this.generators = agents.map((_, seat) => generator.split(seat));
     this.inputs = agents.map(() => allocateInput(env));
-    this.states = agents.map((agent) => agent.initialState(env.envs));
+    this.states = agents.map((agent, seat) => states?.[seat] ?? agent.initialState(env.envs));
     this.actions = new Int32Array(env.envs * agents.length);
     this.wasActive = new Uint8Array(env.envs * agents.length);
   }
@@ -62,7 +74,7 @@ class SeatedAgents implements Rollout {
       return answer.value;
     });
     this.wasActive.set(env.active);
-    env.step(this.actions);
+    await env.step(this.actions);
     this.tell();
     return outputs;
   }
@@ -164,7 +176,7 @@ class SeatedAgents implements Rollout {
   }
 }
 
-function allocateInput(env: VectorEnv): AgentInput {
+function allocateInput(env: RolloutEnv): AgentInput {
   const { game, envs } = env;
   return {
     rows: envs,
@@ -177,7 +189,7 @@ function allocateInput(env: VectorEnv): AgentInput {
 }
 
 /** Copies what one seat sees out of the environment's arrays. */
-function gatherInput(env: VectorEnv, seat: number, input: AgentInput): void {
+function gatherInput(env: RolloutEnv, seat: number, input: AgentInput): void {
   const { game } = env;
   const agents = game.agents.length;
   for (let e = 0; e < env.envs; e++) {

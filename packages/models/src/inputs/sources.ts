@@ -15,9 +15,9 @@ export function experienceRows(experience: Experience, seat: number): RowSource 
 }
 
 /** One seat's rows `[N]` of the places where an experience was cut. */
-export function cutRows(experience: Experience, seat: number, extras: NamedArrays = {}): RowSource {
+export function cutRows(experience: Experience, seat: number): RowSource {
   const { cuts, agents } = experience;
-  const { observations, masks, previousActions } = cuts;
+  const { observations, masks, previousActions, extras = {} } = cuts;
   return {
     rows: cuts.env.length,
     seat,

@@ -4,6 +4,8 @@ import type { Agent, AgentId, Experience, Generator, Saved, Trainer } from '@cop
 export interface LearnerData {
   /** Of all agents; a learner reads the rows of its own ids (and what else its algorithm is entitled to). */
   readonly experience: Experience;
+  /** What models made, to learn from besides; see `imagine`. */
+  readonly imagined?: readonly Experience[];
   /** Share of the training that was done before this update, in [0, 1]: for schedules. */
   readonly progress: number;
   /** For shuffling; it's the learner's own. */

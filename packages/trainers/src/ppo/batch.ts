@@ -2,6 +2,7 @@ import { gatherRows } from '@coplay/buffers';
 import { type Experience, fail, type NamedArrays, ndarray } from '@coplay/core';
 import { type ActorCritic, experienceRows, type InputEncoder } from '@coplay/models';
 import { actorStates } from './critic';
+import type { ResolvedPpoOptions } from './options';
 import { clearAbsent, indicesOf, inSequences, prefixInputs, seatRows } from './rows';
 import type { Targets } from './targets';
 
@@ -13,6 +14,8 @@ export interface RowParts {
   readonly criticEncoder: InputEncoder;
   /** L; only for recurrent networks */
   readonly sequenceLength: number;
+  /** Whom imagined rows teach. */
+  readonly options: Pick<ResolvedPpoOptions, 'imaginedActor' | 'imaginedCritic'>;
 }
 
 /** Everything PPO knows of one seat's experience. */
@@ -38,7 +41,7 @@ export function ppoRows(parts: RowParts, data: SeatExperience): NamedArrays {
 }
 
 /** All E T rows of the seat. */
-function stepRows({ net, actorEncoder, criticEncoder }: RowParts, data: SeatExperience): NamedArrays {
+function stepRows({ net, actorEncoder, criticEncoder, options }: RowParts, data: SeatExperience): NamedArrays {
   const { experience, seat, values, targets } = data;
   const agents = experience.agents.length;
   const source = experienceRows(experience, seat);
@@ -47,6 +50,9 @@ function stepRows({ net, actorEncoder, criticEncoder }: RowParts, data: SeatExpe
   if (!logProbs) {
     fail('ppo.update', 'experience with the extra logProbs', 'none', 'Collect it with the agent of this learner.');
   }
+  const isImagined = Uint8Array.from({ length: source.rows }, (_, row) => {
+    return experience.isImagined[Math.floor(row / experience.steps)];
+  });
   return {
     ...prefixInputs('actor', actorEncoder.encode(source)),
     ...(criticEncoder === actorEncoder ? {} : prefixInputs('critic', criticEncoder.encode(source))),
@@ -56,10 +62,15 @@ function stepRows({ net, actorEncoder, criticEncoder }: RowParts, data: SeatExpe
     values: column(values),
     advantages: column(targets.advantages),
     returns: column(targets.returns),
-    isImagined: ndarray(
-      Uint8Array.from({ length: source.rows }, (_, row) => experience.isImagined[Math.floor(row / experience.steps)]),
-    ),
+    isImagined: ndarray(isImagined),
+    ...(options.imaginedActor === 'real-only' && { actorWeights: realOnly(isImagined) }),
+    ...(options.imaginedCritic === 'real-only' && { criticWeights: realOnly(isImagined) }),
   };
+}
+
+/** [rows] 1 for real rows, 0 for imagined ones. */
+function realOnly(isImagined: Uint8Array): NamedArrays[string] {
+  return ndarray(Float32Array.from(isImagined, (flag) => 1 - flag));
 }
 
 function sequenceRows(parts: RowParts, data: SeatExperience, steps: NamedArrays, active: Float32Array): NamedArrays {

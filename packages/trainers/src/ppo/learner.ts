@@ -15,13 +15,13 @@ import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '.
 import { ppoRows } from './batch';
 import { enteringStates, lastStates } from './critic';
 import { runEpochs } from './epochs';
-import { dataMetrics } from './metrics';
+import { dataMetrics, imaginedMetrics } from './metrics';
 import { freshNetworks, type PpoNetworks, savedNetworks } from './networks';
 import { anneal } from './options';
 import { chosenRewards } from './rewards';
 import { putSeat } from './rows';
 import type { PpoSetup } from './setup';
-import { ppoTargets, type Targets } from './targets';
+import { imaginedTargets, ppoTargets, type Targets } from './targets';
 
 /** What the critic made of an experience. */
 interface Judgement {
@@ -88,20 +88,36 @@ export class PpoLearner implements Learner {
     return this.ready().params.read();
   }
 
-  async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
-    const { options, reward } = this.setup;
-    const judged: Experience = { ...experience, rewards: chosenRewards(reward, experience, options.gamma) };
-    const judgement = await this.judge(judged);
-    const targets = ppoTargets(judged, judgement.values, judgement.cutValues, options);
-    const data = dataMetrics(judged, this.seats(), judgement.values, targets);
+  async update({ experience, imagined = [], progress, generator }: LearnerData): Promise<Metrics> {
     this.buffer.clear(); // whatever an update that failed left behind
-    this.fill(judged, judgement, targets);
+    const real = await this.take(experience);
+    const made = imagined.length > 0 ? await this.takeImagined(imagined) : {};
     const learned = await this.learn(experience.steps, progress, generator);
     await this.checkParameters();
     if (this.updates % FLUSH_EVERY === 0) this.ready().slots.flushDenormals();
     this.buffer.clear(); // checkpoints needn't hold it
     this.updates++;
-    return { ...data, ...learned };
+    return { ...real, ...made, ...learned };
+  }
+
+  /** Puts an experience's rows into the buffer. */
+  private async take(experience: Experience): Promise<Metrics> {
+    const { options, reward } = this.setup;
+    const judged: Experience = { ...experience, rewards: chosenRewards(reward, experience, options.gamma) };
+    const judgement = await this.judge(judged);
+    const targets = ppoTargets(judged, judgement.values, judgement.cutValues, options);
+    this.fill(judged, judgement, imaginedTargets(judged, judgement, targets, options));
+    return dataMetrics(judged, this.seats(), judgement.values, targets);
+  }
+
+  private async takeImagined(imagined: readonly Experience[]): Promise<Metrics> {
+    if (this.setup.net.stateSize > 0) {
+      const remedy = 'Use a feedforward network, or no imagined data.';
+      fail(`PPO (${this.name})`, 'a feedforward network for imagined data', 'a recurrent one', remedy);
+    }
+    const metrics: Metrics[] = [];
+    for (const experience of imagined) metrics.push(await this.take(experience));
+    return imaginedMetrics(metrics);
   }
 
   async state(): Promise<SavedState> {
@@ -169,7 +185,8 @@ export class PpoLearner implements Learner {
   private fill(experience: Experience, { predictions, states }: Judgement, targets: Targets): void {
     const { net, actorEncoder, criticEncoder, game } = this.setup;
     const normalised = this.normalised(experience, targets);
-    const parts = { net, actorEncoder, criticEncoder, sequenceLength: this.sequenceLength(experience.steps) };
+    const sequenceLength = this.sequenceLength(experience.steps);
+    const parts = { net, actorEncoder, criticEncoder, sequenceLength, options: this.setup.options };
     for (const seat of this.seats()) {
       const criticStates = states.get(seat);
       const data = { experience, seat, values: predictions, targets: normalised };

@@ -97,6 +97,29 @@ export function dataMetrics(
   };
 }
 
+/** The figures of {@link dataMetrics} that are kept of imagined data, and their names there. */
+const IMAGINED_METRICS: Readonly<Record<string, string>> = {
+  'value/mse': 'imagined/value_mse',
+  'value/mean': 'imagined/value_mean',
+  'return/mean': 'imagined/return_mean',
+  'reward/mean': 'imagined/reward_mean',
+  'reward/min': 'imagined/reward_min',
+  'reward/max': 'imagined/reward_max',
+};
+
+/** Figures of imagined data: means over the experiences, weighted by rows; the least and greatest of all. */
+export function imaginedMetrics(parts: readonly Metrics[]): Metrics {
+  const rows = parts.reduce((sum, part) => sum + part['data/rows'], 0);
+  const metrics: Metrics = { 'data/imagined_rows': rows };
+  for (const [name, key] of Object.entries(IMAGINED_METRICS)) {
+    const values = parts.map((part) => part[name]);
+    if (key.endsWith('min')) metrics[key] = Math.min(...values);
+    else if (key.endsWith('max')) metrics[key] = Math.max(...values);
+    else metrics[key] = parts.reduce((sum, part) => sum + part[name] * part['data/rows'], 0) / Math.max(1, rows);
+  }
+  return metrics;
+}
+
 /** [E T A] 1 where an agent of these seats was active. */
 function ownRows({ active, agents }: Experience, seats: readonly number[]): Float32Array {
   const weights = new Float32Array(active.length);

@@ -47,6 +47,13 @@ export interface PpoOptions {
   readonly sequenceLength?: number;
   /** Share of real rows in the loss where there are imagined ones, in [0, 1]. Default 1: real only */
   readonly realRatio?: number;
+  /**
+   * How imagined rows teach the critic: like real ones (`mixed`), not at all (`real-only`), or with every imagined reward taken
+   * for 0 (`zero-imagined-reward`). Default `mixed`
+   */
+  readonly imaginedCritic?: 'mixed' | 'real-only' | 'zero-imagined-reward';
+  /** Whether imagined rows teach the actor: `mixed` or `real-only`. Default `mixed` */
+  readonly imaginedActor?: 'mixed' | 'real-only';
   /** What to do when a loss or gradient is not finite: `stop` the run, or `skip` the minibatch. Default `stop` */
   readonly nonFinite?: 'stop' | 'skip';
 }
@@ -82,6 +89,8 @@ export const ppoSchema = z.strictObject({
   targetKl: z.union([positive, z.literal(false)]).default(false),
   sequenceLength: z.int().min(1).optional(),
   realRatio: unit.default(1),
+  imaginedCritic: z.enum(['mixed', 'real-only', 'zero-imagined-reward']).default('mixed'),
+  imaginedActor: z.enum(['mixed', 'real-only']).default('mixed'),
   nonFinite: z.enum(['stop', 'skip']).default('stop'),
 });
 

@@ -26,9 +26,10 @@ export interface Policy {
   /**
    * @param seat   the seat of the agent that acts
    * @param state  [B, stateSize]; empty for feedforward networks. Zeroed here where an episode begins
+   * @param extras [B, ...] what the encoder reads besides the observation, such as subgoals
    * @returns logProbs [B, K], the state that entered (after zeroing), and the next state
    */
-  act(input: AgentInput, seat: number, state: Float32Array): Promise<PolicyAnswer>;
+  act(input: AgentInput, seat: number, state: Float32Array, extras?: NamedArrays): Promise<PolicyAnswer>;
 }
 
 /** What {@link Policy.act} returns. */
@@ -38,14 +39,13 @@ export interface PolicyAnswer {
   readonly next: Float32Array;
 }
 
-/** A policy over parameters that others may be training. */
 /** Acts with whatever parameters the compiled function has at that moment. */
 export function createPolicy({ net, encoder, run }: PolicyParts): Policy {
   return {
-    async act(input, seat, state) {
+    async act(input, seat, state, extras) {
       const entered = ndarray(startAnew(state, input.isFirst, net.stateSize), [input.rows, net.stateSize]);
       const feeds: NamedArrays = {
-        ...prefixInputs('actor', encoder.encode(actingRows(input, seat))),
+        ...prefixInputs('actor', encoder.encode(actingRows(input, seat, extras))),
         mask: ndarray(input.masks, [input.rows, net.actions]),
       };
       if (net.stateSize > 0) feeds['actorState'] = entered;

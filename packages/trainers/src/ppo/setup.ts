@@ -64,6 +64,7 @@ const networkSchema = z.strictObject({
       previousActions: z.boolean().optional(),
       agentId: z.boolean().optional(),
       mask: z.boolean().optional(),
+      extras: z.record(z.string(), z.int().min(1)).optional(),
     })
     .default({}),
   critic: z.enum(['own', 'joint']).default('own'),
@@ -76,7 +77,7 @@ export function ppoSetup(
   where: string,
   game: Game,
   ids: readonly AgentId[],
-  networks: PpoNetworkOptions,
+  networks: Omit<PpoNetworkOptions, 'inputs'> & { readonly inputs?: InputOptions },
   ppo: PpoOptions,
 ): PpoSetup {
   checkGame(`${where}: option game`, game);

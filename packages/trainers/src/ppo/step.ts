@@ -20,7 +20,8 @@ export type StepOptions = Pick<ResolvedPpoOptions, 'valueWeight' | 'valueClip' |
  *
  * Inputs: `actor/NAME` and, where the critic sees more, `critic/NAME` [B, ...]; `mask` [B, K]; `actions` int32;
  * `logProbs`, `values`, `advantages`, `returns`, `weights` [B]; scalars `learningRate`, `entropyWeight`, `clip`; recurrent
- * also `isFirst` [B, L], `actorState`, `criticState` [B, stateSize].
+ * also `isFirst` [B, L], `actorState`, `criticState` [B, stateSize]. Where rows teach only one of the two, `actorWeights` and
+ * `criticWeights` [B] multiply `weights`.
  *
  * loss = surrogate - entropyWeight x entropy + valueWeight x value loss; one optimiser for actor and critic together.
  */
@@ -69,20 +70,21 @@ function ppoLoss(net: ActorCritic, params: TensorRecord, inputs: TensorRecord, o
   const weights = flat('weights');
   const mask = tf.reshape(inputs['mask'], [-1, net.actions]);
   const clip = inputs['clip'] as tf.Scalar;
+  const weightsOf = (name: string) => (inputs[name] ? tf.mul<tf.Tensor1D>(weights, flat(name)) : weights);
 
   const logits = net.policy(params, actorRows(inputs), mask);
   const policy = {
     logProbs: logProbOf(logits, flat('actions')) as tf.Tensor1D,
     oldLogProbs: flat('logProbs'),
     advantages: flat('advantages'),
-    weights,
+    weights: weightsOf('actorWeights'),
   };
   const surrogate = clippedSurrogate(policy, clip);
-  const entropy = weightedMean(categoricalEntropy(logits, mask) as tf.Tensor1D, weights);
+  const entropy = weightedMean(categoricalEntropy(logits, mask) as tf.Tensor1D, policy.weights);
 
   const { values } = net.value(params, criticRows(inputs));
   const critic = valueLoss(
-    { values, oldValues: flat('values'), returns: flat('returns'), weights },
+    { values, oldValues: flat('values'), returns: flat('returns'), weights: weightsOf('criticWeights') },
     {
       clip: options.valueClip,
       huberDelta: options.huberDelta,

@@ -7,6 +7,28 @@ export interface Targets {
   readonly returns: Float32Array;
 }
 
+/** What a critic said of an experience: [E, T, A] and, at its cuts, [N, A]. */
+export interface Valuation {
+  readonly values: Float32Array;
+  readonly cutValues: Float32Array;
+}
+
+/**
+ * The same targets, unless `zero-imagined-reward` is on and the experience was imagined: then the critic's returns are those
+ * without any reward, while the actor's advantages stay.
+ */
+export function imaginedTargets(
+  experience: Experience,
+  { values, cutValues }: Valuation,
+  targets: Targets,
+  options: TargetOptions & Pick<ResolvedPpoOptions, 'imaginedCritic'>,
+): Targets {
+  const isImagined = experience.isImagined[0] === 1;
+  if (!isImagined || options.imaginedCritic !== 'zero-imagined-reward') return targets;
+  const unpaid = { ...experience, rewards: new Float32Array(experience.rewards.length) };
+  return { advantages: targets.advantages, returns: ppoTargets(unpaid, values, cutValues, options).returns };
+}
+
 /** The parts of PPO's options that make targets. */
 export type TargetOptions = Pick<ResolvedPpoOptions, 'gamma' | 'lambda' | 'returns' | 'truncation'>;
 

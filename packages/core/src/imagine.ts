@@ -1,0 +1,69 @@
+import type { Agent, Saved } from './agent';
+import { sizeOf } from './arrays';
+import { allocateCuts, type Cuts, copyRow, type Experience } from './experience';
+import type { Generator } from './generator';
+import { type ImaginationStarts, ImaginedEnv } from './imagined-env';
+import { createRollout } from './rollout';
+import type { Simulator } from './simulator';
+
+export type { ImaginationStarts } from './imagined-env';
+
+/** Options of {@link imagine}. */
+export interface ImagineOptions {
+  /** H, steps at most; at least 1 */
+  readonly horizon: number;
+  /** For the agents and the simulator. */
+  readonly generator: Generator;
+  /** In the order of the seats, the recurrent states with which the agents go on. Default: those at an episode's start */
+  readonly agentStates?: readonly Saved[];
+}
+
+/** Children of the generator. */
+const SPLITS = { agents: 0, world: 1 };
+
+/**
+ * Plays B episodes in a simulator, from given states on: the same loop and the same kind of experience as in the real game,
+ * with `isImagined` set. One episode, or the first H steps of it, in each row; one that goes on after them has a cut there,
+ * so that values are bootstrapped.
+ *
+ * @returns [B, H, A, ...], padded after `lengths`
+ */
+export async function imagine(
+  simulator: Simulator,
+  agents: readonly Agent[],
+  starts: ImaginationStarts,
+  { horizon, generator, agentStates }: ImagineOptions,
+): Promise<Experience> {
+  const env = new ImaginedEnv(simulator, starts, generator.split(SPLITS.world));
+  const rollout = createRollout(env, agents, generator.split(SPLITS.agents), agentStates);
+  const experience = await rollout.collect(horizon);
+  experience.isImagined.fill(1);
+  experience.lengths.set(filledSteps(experience));
+  return { ...experience, cuts: cutsWithin(experience) };
+}
+
+/** [B] steps until and including the one in which the episode ended. */
+function filledSteps({ envs, steps, ended }: Experience): Int32Array {
+  return Int32Array.from({ length: envs }, (_, env) => {
+    const end = ended.subarray(env * steps, (env + 1) * steps).indexOf(1);
+    return end < 0 ? steps : end + 1;
+  });
+}
+
+/** The cuts at filled steps. */
+function cutsWithin(experience: Experience): Cuts {
+  const { cuts, agents, observation, actionCount, lengths } = experience;
+  const kept = Array.from(cuts.env.keys()).filter((n) => cuts.step[n] < lengths[cuts.env[n]]);
+  const within = allocateCuts({ agents, observation, actions: actionCount }, kept.length);
+  kept.forEach((from, to) => {
+    within.env[to] = cuts.env[from];
+    within.step[to] = cuts.step[from];
+    copyRow(cuts.masks, from, within.masks, to, agents.length * actionCount);
+    copyRow(cuts.previousActions, from, within.previousActions, to, agents.length);
+    for (const name in observation) {
+      const size = agents.length * sizeOf(observation[name].shape);
+      copyRow(cuts.observations[name], from, within.observations[name], to, size);
+    }
+  });
+  return within;
+}

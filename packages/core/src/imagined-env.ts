@@ -1,0 +1,113 @@
+import type { ArrayOf, DType } from './arrays';
+import { allocateObservations } from './experience';
+import type { AgentId, Game, ObservationArrays, StepArrays } from './game';
+import type { Generator } from './generator';
+import type { RolloutEnv } from './rollout';
+import type { Simulator } from './simulator';
+import { allocateStepArrays } from './vector-env';
+
+/** Where B imagined episodes begin: somewhere in the middle of real ones, or at their start. */
+export interface ImaginationStarts {
+  /** B states of the game, one after the other. */
+  readonly states: ArrayOf<DType>;
+  /** [B, A] what everyone did before; -1 for nothing */
+  readonly previousActions: Int32Array;
+  /** [B] 1 where it's the first step of an episode */
+  readonly isFirst: Uint8Array;
+}
+
+/**
+ * B games that are played in a {@link Simulator}, for a rollout. A game that is over stays over: nobody is active in it
+ * any more.
+ */
+export class ImaginedEnv implements RolloutEnv {
+  readonly game: Game;
+  readonly agents: readonly AgentId[];
+  readonly envs: number;
+  readonly observations: ObservationArrays;
+  readonly masks: Uint8Array;
+  readonly active: Uint8Array;
+  readonly isFirst: Uint8Array;
+  readonly previousActions: Int32Array;
+  readonly result: StepArrays;
+  readonly ended: Uint8Array;
+  readonly states: ArrayOf<DType>;
+  /** What is seen when a game ends is seen from then on. */
+  readonly finalObservations: ObservationArrays;
+  readonly finalMasks: Uint8Array;
+  /** [B] 1 once the game is over */
+  private readonly isOver: Uint8Array;
+
+  constructor(
+    private readonly simulator: Simulator,
+    starts: ImaginationStarts,
+    private readonly generator: Generator,
+  ) {
+    const { game } = simulator;
+    this.game = game;
+    this.agents = game.agents;
+    this.envs = starts.isFirst.length;
+    const rows = this.envs * game.agents.length;
+    this.states = starts.states.slice() as ArrayOf<DType>;
+    this.observations = allocateObservations(game.observation, rows);
+    this.masks = new Uint8Array(rows * game.actions);
+    this.finalObservations = this.observations;
+    this.finalMasks = this.masks;
+    this.active = new Uint8Array(rows);
+    this.isFirst = starts.isFirst.slice();
+    this.previousActions = starts.previousActions.slice();
+    this.result = allocateStepArrays(game, this.envs);
+    this.ended = new Uint8Array(this.envs);
+    this.isOver = new Uint8Array(this.envs);
+    for (let env = 0; env < this.envs; env++) this.look(env);
+  }
+
+  async step(actions: Int32Array): Promise<void> {
+    await this.simulator.step(this.states, actions, this.generator, this.result);
+    for (let env = 0; env < this.envs; env++) {
+      this.remember(env, actions);
+      if (this.isOver[env] === 1) this.silence(env);
+      else this.ended[env] = this.hasEnded(env) ? 1 : 0;
+      this.isOver[env] |= this.ended[env];
+      this.isFirst[env] = 0;
+      this.look(env);
+    }
+  }
+
+  /** Writes what the agents of a game see and may do. */
+  private look(env: number): void {
+    const { game, states } = this;
+    const offset = env * game.stateSize;
+    const agents = game.agents.length;
+    for (let agent = 0; agent < agents; agent++) {
+      const row = env * agents + agent;
+      game.legal(states, offset, agent, this.masks, row * game.actions);
+      game.observe(states, offset, agent, this.observations, row);
+      this.active[row] = this.isOver[env] === 0 && game.isActive(states, offset, agent) ? 1 : 0;
+    }
+  }
+
+  private remember(env: number, actions: Int32Array): void {
+    const agents = this.agents.length;
+    for (let row = env * agents; row < (env + 1) * agents; row++) {
+      this.previousActions[row] = this.active[row] === 1 ? actions[row] : -1;
+    }
+  }
+
+  private hasEnded(env: number): boolean {
+    const { terminated, truncated } = this.result;
+    const agents = this.agents.length;
+    for (let row = env * agents; row < (env + 1) * agents; row++) {
+      if (terminated[row] === 0 && truncated[row] === 0) return false;
+    }
+    return true;
+  }
+
+  /** Nothing happens in a game that is over. */
+  private silence(env: number): void {
+    const agents = this.agents.length;
+    this.ended[env] = 0;
+    this.result.rewards.fill(0, env * agents, (env + 1) * agents);
+    this.result.truncated.fill(0, env * agents, (env + 1) * agents);
+  }
+}
