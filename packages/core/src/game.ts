@@ -111,7 +111,7 @@ export interface Game<State extends DType = DType> {
   /** The picture of a state; absent where the game isn't played on a grid. */
   scene?(state: ArrayOf<State>, offset: number): Scene;
   /** What agents may be after; absent where the game names no goals. */
-  readonly goals?: GoalSet;
+  readonly goals?: GoalSet<State>;
   /** The parts of a grid game's state; absent where an agent doesn't see all of them. */
   readonly grid?: GridParts<State>;
 }

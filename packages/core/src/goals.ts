@@ -1,5 +1,7 @@
+import type { ArrayOf, DType } from './arrays';
+
 /** What the agents of a game may be after, as it shows in hindsight. */
-export interface GoalSet {
+export interface GoalSet<State extends DType = DType> {
   /** G names, for tables and plots: `['stag', 'hare']`. */
   readonly names: readonly string[];
   /**
@@ -10,4 +12,6 @@ export interface GoalSet {
    * @returns 0..G-1, or -1 for none
    */
   reached(action: number, left: boolean): number;
+  /** Whether goal `goal` can still be reached: a goal whose prey is gone can't. */
+  isOpen(goal: number, state: ArrayOf<State>, offset: number): boolean;
 }

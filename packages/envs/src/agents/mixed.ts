@@ -1,6 +1,6 @@
 import { type Agent, checkOptions } from '@coplay/core';
 import { z } from 'zod';
-import { nearestHareRule, nearestStagRule } from './nearest';
+import { type NearestStagOptions, nearestHareRule, nearestStagRule } from './nearest';
 import { type RuleAgentOptions, seatOf } from './options';
 import { actionsBy } from './rule';
 
@@ -8,6 +8,10 @@ import { actionsBy } from './rule';
 export interface MixedOptions extends RuleAgentOptions {
   /** Probability, 0 to 1, of playing NearestStag in an episode. */
   readonly p: number;
+  /** How it plays NearestStag; as there. */
+  readonly waits?: NearestStagOptions['waits'];
+  /** How it plays NearestStag; as there. */
+  readonly whenGone?: NearestStagOptions['whenGone'];
 }
 
 const schema = z.object({ p: z.number().min(0).max(1) }).strict();
@@ -16,10 +20,11 @@ const schema = z.object({ p: z.number().min(0).max(1) }).strict();
  * Mixed(p): NearestStag with probability p, else NearestHare, drawn at the start of each episode.
  * Its state says for each row, [B], whether it hunts stags in this episode.
  */
-export function mixed({ game, id, ...options }: MixedOptions): Agent<Uint8Array> {
+export function mixed({ game, id, waits, whenGone, ...options }: MixedOptions): Agent<Uint8Array> {
   seatOf('mixed', game, id);
   const { p } = checkOptions('mixed', schema, options);
-  const stag = nearestStagRule('mixed', game);
+  const hunting = { ...(waits !== undefined && { waits }), ...(whenGone !== undefined && { whenGone }) };
+  const stag = nearestStagRule('mixed', game, hunting);
   const hare = nearestHareRule('mixed', game);
   return {
     id,

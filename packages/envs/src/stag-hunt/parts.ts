@@ -17,6 +17,13 @@ export function eventOf(action: number, left: boolean): number {
   return action === HUNT_STAG ? STAG : action === HUNT_HARE ? HARE : NONE;
 }
 
+/** Whether there is prey of the goal's kind. */
+export function isOpen({ at }: Rules, goal: number, state: Int32Array, offset: number): boolean {
+  const set = offset + (goal === STAG ? at.stags : at.hares);
+  for (let word = 0; word < at.words; word++) if (state[set + word] !== 0) return true;
+  return false;
+}
+
 /** Where agents, prey and obstacles are. Undefined for options with which an observation doesn't show the whole state. */
 export function stagHuntParts(rules: Rules): GridParts<'int32'> | undefined {
   const { viewRadius, previousActions, stepsAfterFirstHunt } = rules.settings;

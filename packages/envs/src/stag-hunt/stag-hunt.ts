@@ -4,7 +4,7 @@ import { readLayout, scene, writeLayout } from './layout';
 import { legal } from './legal';
 import { observationSpec, observe } from './observe';
 import { resolveOptions, type StagHuntOptions } from './options';
-import { EVENTS, eventOf, stagHuntParts } from './parts';
+import { EVENTS, eventOf, isOpen, stagHuntParts } from './parts';
 import { createRules, GONE } from './rules';
 import { reset } from './start';
 import { INFOS, step } from './step';
@@ -46,7 +46,11 @@ export function stagHunt(options: StagHuntOptions = {}): Game<'int32'> {
     readLayout: (layout, state, offset) => readLayout(rules, layout, state, offset),
     writeLayout: (state, offset) => writeLayout(rules, state, offset),
     scene: (state, offset) => scene(rules, state, offset),
-    goals: { names: EVENTS, reached: eventOf },
+    goals: {
+      names: EVENTS,
+      reached: eventOf,
+      isOpen: (goal, state, offset) => isOpen(rules, goal, state, offset),
+    },
     ...(grid && { grid }),
   };
 }

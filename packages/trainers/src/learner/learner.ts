@@ -18,6 +18,8 @@ export interface Learner extends Trainer<LearnerData> {
   readonly name: string;
   /** Whose trajectories it learns from. */
   readonly ids: readonly AgentId[];
+  /** Learners that it's made of, such as the PPO inside of HOP+. */
+  readonly parts?: readonly Learner[];
   /** Updates done so far. */
   readonly updates: number;
   /** Makes the first parameters, unless there are some already. Called before the first rollout. */

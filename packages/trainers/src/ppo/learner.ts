@@ -88,6 +88,11 @@ export class PpoLearner implements Learner {
     return this.ready().params.read();
   }
 
+  /** [E, T, A] the present critic's values of what this learner's agents saw; for feedforward networks. */
+  async values(experience: Experience): Promise<Float32Array> {
+    return (await this.judge(experience)).values;
+  }
+
   async update({ experience, imagined = [], progress, generator }: LearnerData): Promise<Metrics> {
     this.buffer.clear(); // whatever an update that failed left behind
     const real = await this.take(experience);

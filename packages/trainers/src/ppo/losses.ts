@@ -1,5 +1,5 @@
 import { checkShapes } from '@coplay/core';
-import { tf } from '@coplay/tensor';
+import { stopGradient, tf } from '@coplay/tensor';
 
 /** sum(weights x) / sum(weights): the mean over the rows that count. 0 where none does. */
 export function weightedMean(x: tf.Tensor1D, weights: tf.Tensor1D): tf.Scalar {
@@ -32,7 +32,8 @@ export function clippedSurrogate(inputs: SurrogateInputs, clip: tf.Scalar | numb
   const { logProbs, oldLogProbs, advantages, weights } = inputs;
   checkShapes('clippedSurrogate', { logProbs, oldLogProbs, advantages, weights }, 'B');
   const ratio = tf.exp(tf.sub(logProbs, oldLogProbs));
-  const clipped = tf.minimum(tf.maximum(ratio, tf.sub(1, clip)), tf.add(1, clip));
+  // Where the clipped side is the smaller one, the ratio is out of range and has no gradient through it: none is computed.
+  const clipped = stopGradient(tf.minimum(tf.maximum(ratio, tf.sub(1, clip)), tf.add(1, clip)));
   const surrogate = tf.minimum(tf.mul(ratio, advantages), tf.mul(clipped, advantages)) as tf.Tensor1D;
   return tf.neg(weightedMean(surrogate, weights));
 }

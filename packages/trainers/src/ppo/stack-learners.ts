@@ -16,7 +16,7 @@ const stacks = new WeakMap<PpoNetworks, readonly PpoNetworks[]>();
  */
 export function stackLearners(learners: readonly Learner[]): void {
   const kinds = new Map<string, PpoLearner[]>();
-  for (const learner of learners) {
+  for (const learner of learners.flatMap((whole) => [whole, ...(whole.parts ?? [])])) {
     if (!(learner instanceof PpoLearner) || learner.setup.executor === 'eager') continue;
     const kind = kindOf(learner.setup);
     kinds.set(kind, [...(kinds.get(kind) ?? []), learner]);

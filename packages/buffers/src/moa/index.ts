@@ -1,0 +1,2 @@
+export { createMoaBuffer, type MoaBuffer, type MoaBufferOptions, type MoaCounts, type MoaHeld } from './moa-buffer';
+export { type MoaRowsOptions, moaRows } from './moa-rows';

@@ -1,0 +1,170 @@
+import {
+  type AgentId,
+  checkOptions,
+  type Experience,
+  fail,
+  type GoalSet,
+  type NamedArrays,
+  ndarray,
+  type SavedState,
+  show,
+} from '@coplay/core';
+import { z } from 'zod';
+import { createEpisodeCollector } from '../episodes';
+import { loadNpz, type StoredArrays, saveNpz } from '../npz';
+import { checkMoaRows } from './checks';
+import { EpisodeRing } from './episode-ring';
+import { moaRows } from './moa-rows';
+
+/** Options of {@link createMoaBuffer}. */
+export interface MoaBufferOptions {
+  /** Whose steps are held, each apart; may be none. */
+  readonly coplayers: readonly AgentId[];
+  /** Rows (steps of one agent) held of each co-player, at least the longest episode. Default 4096 */
+  readonly capacity?: number | undefined;
+  /** What becomes of the rows once they were trained on: `ring` keeps them until newer ones need the room, `empty` drops them. Default `ring` */
+  readonly keep?: 'ring' | 'empty' | undefined;
+  /** As in {@link MoaRowsOptions}: what goals of episodes are told by. Default: all are unknown */
+  readonly goals?: GoalSet | undefined;
+  /** As in {@link MoaRowsOptions}: leaves out episodes in which no goal was reached. Default false */
+  readonly caughtOnly?: boolean | undefined;
+}
+
+/** How much came in over all time. */
+export interface MoaCounts {
+  readonly rows: number;
+  readonly episodes: number;
+}
+
+/** The rows of one co-player. */
+export interface MoaHeld {
+  /** [capacity, ...] for each column of `moaRows`: views, read only, valid until the next push; {} before the first. */
+  readonly columns: NamedArrays;
+  /** [n] where in `columns` the rows held are, oldest first; episodes follow one another. */
+  readonly places: Int32Array;
+  /** Lengths of the episodes held, oldest first; they sum to n. */
+  readonly lengths: readonly number[];
+}
+
+/** Steps of co-players, by co-player, for models of them. Holds real, whole episodes, and no step after an agent left. */
+export interface MoaBuffer {
+  readonly coplayers: readonly AgentId[];
+  /** Rows held now. */
+  readonly rows: Readonly<Record<AgentId, number>>;
+  /** What came in so far. */
+  readonly pushed: Readonly<Record<AgentId, MoaCounts>>;
+  /**
+   * Takes the next piece of a rollout. Episodes that haven't ended wait for their end, since it labels them.
+   *
+   * @returns for each co-player the rows that were added
+   * @throws CoplayError for imagined experience
+   */
+  push(experience: Experience): Readonly<Record<AgentId, NamedArrays>>;
+  /**
+   * Adds one co-player's whole episodes, as `moaRows` makes them.
+   *
+   * @throws CoplayError for a step after the co-player left, naming the row
+   */
+  pushRows(coplayer: AgentId, rows: NamedArrays): void;
+  /** One co-player's rows. */
+  held(coplayer: AgentId): MoaHeld;
+  /** Says that the rows held were trained on: with `keep: 'empty'` they are dropped. */
+  trained(): void;
+  state(): SavedState;
+  restore(saved: SavedState): void;
+  /** Writes the rows held as a .npz file, `<co-player>/<column>`. Node only. */
+  save(path: string): Promise<void>;
+  /** Adds the rows of a file that `save` wrote. Node only. */
+  load(path: string): Promise<void>;
+}
+
+const isGoalSet = (value: unknown) => typeof (value as GoalSet | undefined)?.reached === 'function';
+const schema = z.strictObject({
+  coplayers: z.array(z.string()),
+  capacity: z.int().min(1).default(4096),
+  keep: z.enum(['ring', 'empty']).default('ring'),
+  goals: z.custom<GoalSet>(isGoalSet, { error: 'the goals of a game: game.goals' }).optional(),
+  caughtOnly: z.boolean().default(false),
+});
+
+/** An empty buffer. */
+export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
+  const { coplayers, capacity, keep, goals, caughtOnly } = checkOptions('createMoaBuffer', schema, options);
+  const rings = new Map(coplayers.map((id) => [id, new EpisodeRing(`moaBuffer (${id})`, capacity)]));
+  const collector = createEpisodeCollector();
+  const ringOf = (id: AgentId): EpisodeRing => {
+    const known = coplayers.join(', ') || 'nobody';
+    return rings.get(id) ?? fail('moaBuffer', `one of ${known}`, show(id), 'Name a co-player of this buffer.');
+  };
+  const perCoplayer = <T>(of: (ring: EpisodeRing) => T) =>
+    Object.fromEntries([...rings].map(([id, ring]) => [id, of(ring)]));
+
+  const buffer: MoaBuffer = {
+    coplayers,
+    get rows() {
+      return perCoplayer((ring) => ring.size);
+    },
+    get pushed() {
+      return perCoplayer((ring) => ({ ...ring.pushed }));
+    },
+    push(experience) {
+      refuseImagined(experience);
+      const episodes = collector.push(experience);
+      const added = coplayers.map((id) => {
+        const seat = experience.agents.indexOf(id);
+        if (seat < 0) fail('moaBuffer.push', `experience of ${id}`, show(experience.agents), 'Push the same game.');
+        const rows = moaRows(episodes, seat, { goals, caughtOnly });
+        buffer.pushRows(id, rows);
+        return [id, rows] as const;
+      });
+      return Object.fromEntries(added);
+    },
+    pushRows(coplayer, rows) {
+      const ring = ringOf(coplayer);
+      checkMoaRows(`moaBuffer.pushRows (${coplayer})`, rows);
+      ring.push(rows);
+    },
+    held(coplayer) {
+      const ring = ringOf(coplayer);
+      return { columns: ring.columns, places: ring.places(), lengths: ring.lengths };
+    },
+    trained() {
+      if (keep === 'empty') for (const ring of rings.values()) ring.clear();
+    },
+    state: () => ({ collector: collector.state(), rings: perCoplayer((ring) => ring.state()) }),
+    restore(saved) {
+      const states = saved['rings'] as SavedState;
+      for (const id of coplayers) {
+        if (!states[id]) fail('moaBuffer.restore', `rows of ${id}`, show(states), 'Restore what this buffer saved.');
+      }
+      collector.restore(saved['collector'] as SavedState);
+      for (const [id, ring] of rings) ring.restore(states[id] as SavedState);
+    },
+    save: (path) => saveNpz(path, storedRows(rings)),
+    async load(path) {
+      const arrays = await loadNpz(path);
+      for (const id of coplayers) {
+        const rows = Object.entries(arrays).filter(([name]) => name.startsWith(`${id}/`));
+        if (rows.length === 0) continue;
+        const columns = rows.map(([name, { data, shape }]) => [name.slice(id.length + 1), ndarray(data, shape)]);
+        buffer.pushRows(id, Object.fromEntries(columns) as NamedArrays);
+      }
+    },
+  };
+  return buffer;
+}
+
+function refuseImagined(experience: Experience): void {
+  if (!experience.isImagined.includes(1)) return;
+  const remedy = 'Models of others learn from what others did, not from what models made of them.';
+  fail('moaBuffer.push', 'real experience', 'imagined episodes', remedy);
+}
+
+function storedRows(rings: ReadonlyMap<AgentId, EpisodeRing>): StoredArrays {
+  const stored: StoredArrays = {};
+  for (const [id, ring] of rings) {
+    const rows = ring.state()['rows'] as NamedArrays;
+    for (const name in rows) stored[`${id}/${name}`] = rows[name];
+  }
+  return stored;
+}

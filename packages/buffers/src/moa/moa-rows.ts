@@ -1,0 +1,68 @@
+import { type Experience, fail, type GoalSet, type NamedArrays, ndarray } from '@coplay/core';
+import { agentRows, splitEpisodes } from '../episodes';
+import { gatherRows } from '../rows';
+
+/** Options of {@link moaRows}. */
+export interface MoaRowsOptions {
+  /** What agents of the game may be after (`game.goals`): each episode is labelled, in hindsight, with the goal that was reached. */
+  readonly goals?: GoalSet | undefined;
+  /** Leaves out episodes in which no goal was reached. Default false: their goal is -1, unknown */
+  readonly caughtOnly?: boolean | undefined;
+}
+
+/** The columns of {@link agentRows} that a model of another agent learns from, besides its observations. */
+const COLUMNS = ['masks', 'previousActions', 'actions', 'terminated', 'active'];
+
+/**
+ * One agent's whole episodes as rows for a model of it: the steps in which it played, those after it left never. Episodes
+ * that began before the experience or go on after it are left out.
+ *
+ * @param seat  the agent's index in `experience.agents`
+ * @returns `observations/<field>` [N, ...], `masks` [N, K], `previousActions` [N, A] of everyone, `actions` int32 [N],
+ *          `goals` int32 [N] in -1..G-1, the same in all steps of an episode, `isFirst` [N] 1 in the first step of an episode,
+ *          `terminated` [N] 1 in the step in which the rules ended the agent, and `active` [N], all 1
+ * @throws CoplayError for imagined experience
+ */
+export function moaRows(experience: Experience, seat: number, options: MoaRowsOptions = {}): NamedArrays {
+  if (experience.isImagined.includes(1)) {
+    const remedy = 'A model that learns from what it imagined agrees with itself: give it real episodes only.';
+    fail('moaRows', 'real experience', 'imagined episodes', remedy);
+  }
+  const episodes = splitEpisodes(experience);
+  const seated = agentRows(episodes, seat);
+  const numbers = episodeNumbers(episodes, seat);
+  const count = numbers.length;
+  const rows: NamedArrays = { active: ndarray(new Uint8Array(count).fill(1)) };
+  for (const name in seated) {
+    if (name.startsWith('observations/') || COLUMNS.includes(name)) rows[name] = seated[name];
+  }
+  rows['isFirst'] = ndarray(Uint8Array.from(numbers, (number, row) => (number === numbers[row - 1] ? 0 : 1)));
+  rows['goals'] = ndarray(goalsInHindsight(rows, numbers, options.goals));
+  if (!options.caughtOnly) return rows;
+  const { data } = rows['goals'];
+  return gatherRows(
+    rows,
+    Int32Array.from({ length: count }, (_, row) => row).filter((row) => data[row] >= 0),
+  );
+}
+
+/** The episode of each row. */
+function episodeNumbers({ envs, steps, agents, active }: Experience, seat: number): Int32Array {
+  const numbers: number[] = [];
+  for (let row = 0; row < envs * steps; row++) {
+    if (active[row * agents.length + seat] === 1) numbers.push(Math.floor(row / steps));
+  }
+  return Int32Array.from(numbers);
+}
+
+/** The goal that the last step of each row's episode reached. */
+function goalsInHindsight(rows: NamedArrays, numbers: Int32Array, goals: GoalSet | undefined): Int32Array {
+  const labels = new Int32Array(numbers.length).fill(-1);
+  if (!goals) return labels;
+  for (let row = numbers.length - 1; row >= 0; row--) {
+    const isLast = numbers[row] !== numbers[row + 1];
+    const left = rows['terminated'].data[row] === 1;
+    labels[row] = isLast ? goals.reached(rows['actions'].data[row], left) : labels[row + 1];
+  }
+  return labels;
+}

@@ -1,0 +1,102 @@
+import {
+  allocate,
+  copyRow,
+  dtypeOf,
+  type Experience,
+  fail,
+  type NamedArrays,
+  show,
+  sizeOf,
+  type TypedArray,
+} from '@coplay/core';
+
+/** Name under which the values of a rollout travel with its steps until their episode is whole. */
+export const VALUES = 'omgValues';
+
+/** Whose eyes, and whose values, histories are recorded with. */
+export interface HistoryView {
+  /** The seat that infers the others' subgoals. */
+  readonly observer: number;
+  /** `other`: what the co-player saw; `own`: what the observer saw */
+  readonly view: 'other' | 'own';
+  /** Whose values select subgoals. */
+  readonly valuesOf: 'observer' | 'coPlayer';
+}
+
+/** Refuses experience that a model made. */
+export function checkReal(where: string, experience: Experience): void {
+  if (!experience.isImagined.includes(1)) return;
+  fail(
+    where,
+    'real experience',
+    'imagined episodes',
+    'Push what was lived through; imagined co-players have no goals.',
+  );
+}
+
+/** The experience with nothing but values beside it; they're NaN where their agent wasn't there. */
+export function withValues(experience: Experience, values: Float32Array | undefined): Experience {
+  const { envs, steps, agents, active } = experience;
+  if (values !== undefined && values.length !== active.length) {
+    const shape = [envs, steps, agents.length];
+    const remedy = 'Give a value for each step of each agent.';
+    fail('historyBuffer.push', `values [${shape}], ${active.length} numbers`, show(values.length), remedy);
+  }
+  const data = Float32Array.from(active, (isThere, row) => (isThere === 1 && values ? values[row] : Number.NaN));
+  return { ...experience, extras: { [VALUES]: { data, shape: [envs, steps, agents.length] } } };
+}
+
+/** Seats of the others, in cyclic order from the observer's. */
+export function coPlayerSeats(observer: number, agents: number): number[] {
+  return Array.from({ length: Math.max(0, agents - 1) }, (_, i) => (observer + 1 + i) % agents);
+}
+
+/** The steps of an episode in which an agent was there: from the first on, as many. */
+export function stepsThere({ active, steps, agents, lengths }: Experience, env: number, seat: number): number {
+  let count = 0;
+  while (count < lengths[env] && active[(env * steps + count) * agents.length + seat] === 1) count++;
+  return count;
+}
+
+/**
+ * One co-player's history in one episode, a row a step: `observations/NAME` [n, ...], `masks` [n, K] of the co-player,
+ * `actions`, `left` (1 where the rules ended it), `values`, `coPlayer` (1 for the observer's next seat, ...) [n], and
+ * `previousActions` [n, A] of everyone, in cyclic order from the seat whose view it is.
+ *
+ * @param episodes  one episode in each environment, with {@link withValues}
+ */
+export function historyRows(
+  episodes: Experience,
+  env: number,
+  seat: number,
+  length: number,
+  { observer, view, valuesOf }: HistoryView,
+): NamedArrays {
+  const { agents, observation, steps } = episodes;
+  const count = agents.length;
+  const seer = view === 'other' ? seat : observer;
+  const take = (data: TypedArray, of: number, shape: readonly number[] = []) => {
+    const size = sizeOf(shape);
+    const taken = allocate(dtypeOf(data), length * size);
+    for (let t = 0; t < length; t++) copyRow(data, (env * steps + t) * count + of, taken, t, size);
+    return { data: taken, shape: [length, ...shape] };
+  };
+  const rows: NamedArrays = {};
+  for (const name in observation) {
+    rows[`observations/${name}`] = take(episodes.observations[name], seer, observation[name].shape);
+  }
+  const previous = new Int32Array(length * count);
+  for (let i = 0; i < previous.length; i++) {
+    const step = env * steps + Math.floor(i / count);
+    previous[i] = episodes.previousActions[step * count + ((seer + (i % count)) % count)];
+  }
+  return {
+    ...rows,
+    masks: take(episodes.masks, seat, [episodes.actionCount]),
+    previousActions: { data: previous, shape: [length, count] },
+    actions: take(episodes.actions, seat),
+    left: take(episodes.terminated, seat),
+    values: take(episodes.extras[VALUES].data, valuesOf === 'observer' ? observer : seat),
+    coPlayer: { data: new Int32Array(length).fill((seat - observer + count) % count), shape: [length] },
+  };
+}

@@ -1,0 +1,176 @@
+import { checkOptions, type Experience, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { z } from 'zod';
+import { createEpisodeCollector } from '../episodes';
+import { encodeNpz, loadNpz, saveNpz } from '../npz';
+import { checkReal, coPlayerSeats, historyRows, stepsThere, withValues } from './histories';
+import { HistoryRing } from './history-ring';
+
+/** Options of {@link createHistoryBuffer}. */
+export interface HistoryBufferOptions {
+  /** Seat of the agent that infers the others' subgoals, in 0..A-1 */
+  readonly observer: number;
+  /** Steps held at most, of all co-players together; at least a longest episode. The oldest histories make room, whole. Default 20,000 */
+  readonly capacity?: number | undefined;
+  /** Pushes after which everything held is thrown away, before the next one is taken; false for never. Default false */
+  readonly clearEvery?: number | false | undefined;
+  /** `other` records what the co-player saw, `own` what the observer saw. Default `other` */
+  readonly view?: 'other' | 'own' | undefined;
+  /** Whose values are kept for the selector. Default `observer` */
+  readonly valuesOf?: 'observer' | 'coPlayer' | undefined;
+}
+
+/**
+ * Histories of the co-players for OMG: each co-player's steps in an episode, as long as it was there. They come from the
+ * episodes that are played anyway; nothing is played for them.
+ */
+export interface HistoryBuffer {
+  /** Steps held now. */
+  readonly size: number;
+  /** Histories held now. */
+  readonly histories: number;
+  /** Counts since the beginning: histories taken, those that made room for others, and clearings by `clearEvery`. */
+  readonly counts: Readonly<Record<'pushed' | 'dropped' | 'cleared', number>>;
+  /**
+   * Takes the next segment of a rollout. A history is kept when its episode ends, whole; an episode whose start was never
+   * seen is left out.
+   *
+   * @param values  [E, T, A] of every state, for selectors that go by value; those of absent agents are never read
+   * @returns the number of histories that were taken
+   * @throws CoplayError for imagined experience
+   */
+  push(experience: Experience, values?: Float32Array): number;
+  /** [histories + 1] where each begins among the steps held, and where the last one ends. Oldest first. */
+  offsets(): Int32Array;
+  /**
+   * Copies of steps.
+   *
+   * @param places  in 0..size-1, counted from the oldest that's held
+   * @returns `observations/NAME` [B, ...], `masks` [B, K], `actions`, `left`, `values`, `coPlayer` [B], `previousActions`
+   *          [B, A] from the seat on whose view it is; see `HistoryBufferOptions.view`
+   */
+  rows(places: ArrayLike<number>): NamedArrays;
+  clear(): void;
+  /** Everything: histories, the beginnings of episodes that go on, counters. */
+  state(): SavedState;
+  restore(saved: SavedState): void;
+  /** All histories as a .npz file: the fields of `rows` [N, ...] and `lengths`, the steps of each history. */
+  encode(): Uint8Array;
+  /** Writes what `encode` gives. Node only. */
+  save(path: string): Promise<void>;
+  /** Replaces the histories by those that `save` wrote; counters stay. Node only. */
+  load(path: string): Promise<void>;
+}
+
+const schema = z.strictObject({
+  observer: z.int().min(0),
+  capacity: z.int().min(1).default(20_000),
+  clearEvery: z.union([z.int().min(1), z.literal(false)]).default(false),
+  view: z.enum(['other', 'own']).default('other'),
+  valuesOf: z.enum(['observer', 'coPlayer']).default('observer'),
+});
+
+/** An empty buffer. */
+export function createHistoryBuffer(options: HistoryBufferOptions): HistoryBuffer {
+  return new Histories(checkOptions('createHistoryBuffer', schema, options));
+}
+
+class Histories implements HistoryBuffer {
+  private readonly ring: HistoryRing;
+  private readonly collector = createEpisodeCollector();
+  private pushes = 0;
+  counts = { pushed: 0, dropped: 0, cleared: 0 };
+
+  constructor(private readonly settings: z.infer<typeof schema>) {
+    this.ring = new HistoryRing('historyBuffer', settings.capacity);
+  }
+
+  get size(): number {
+    return this.ring.size;
+  }
+
+  get histories(): number {
+    return this.ring.histories;
+  }
+
+  push(experience: Experience, values?: Float32Array): number {
+    const { observer, clearEvery } = this.settings;
+    checkReal('historyBuffer.push', experience);
+    if (observer >= experience.agents.length) {
+      const expected = `experience of more than ${observer} agents`;
+      fail(
+        'historyBuffer.push',
+        expected,
+        show(experience.agents.length),
+        'Give the seat of the observer in this game.',
+      );
+    }
+    const episodes = this.collector.push(withValues(experience, values));
+    if (clearEvery !== false && this.pushes > 0 && this.pushes % clearEvery === 0) {
+      this.counts.cleared++;
+      this.ring.clear();
+    }
+    this.pushes++;
+    let taken = 0;
+    for (let env = 0; env < episodes.envs; env++) {
+      for (const seat of coPlayerSeats(observer, episodes.agents.length)) taken += this.take(episodes, env, seat);
+    }
+    return taken;
+  }
+
+  offsets(): Int32Array {
+    return this.ring.offsets();
+  }
+
+  rows(places: ArrayLike<number>): NamedArrays {
+    return this.ring.rows(places);
+  }
+
+  clear(): void {
+    this.ring.clear();
+  }
+
+  state(): SavedState {
+    return {
+      ring: this.ring.state(),
+      collector: this.collector.state(),
+      pushes: this.pushes,
+      counts: { ...this.counts },
+    };
+  }
+
+  restore(saved: SavedState): void {
+    this.ring.restore(saved['ring'] as SavedState);
+    this.collector.restore(saved['collector'] as SavedState);
+    this.pushes = saved['pushes'] as number;
+    this.counts = { ...(saved['counts'] as typeof this.counts) };
+  }
+
+  encode(): Uint8Array {
+    return encodeNpz(this.stored());
+  }
+
+  save(path: string): Promise<void> {
+    return saveNpz(path, this.stored());
+  }
+
+  async load(path: string): Promise<void> {
+    const { lengths, ...rows } = await loadNpz(path);
+    if (!(lengths?.data instanceof Int32Array)) {
+      fail(`historyBuffer.load(${path})`, 'an array lengths of int32', show(lengths), 'Give what save wrote.');
+    }
+    this.ring.restore({ lengths: lengths.data, rows: rows as NamedArrays });
+  }
+
+  private stored(): NamedArrays {
+    const { lengths, rows } = this.ring.state() as { lengths: Int32Array; rows: NamedArrays };
+    return { ...rows, lengths: { data: lengths, shape: [lengths.length] } };
+  }
+
+  private take(episodes: Experience, env: number, seat: number): number {
+    const length = stepsThere(episodes, env, seat);
+    if (length === 0) return 0;
+    this.counts.dropped += this.ring.push(historyRows(episodes, env, seat, length, this.settings));
+    this.counts.pushed++;
+    return 1;
+  }
+}

@@ -1,0 +1,1 @@
+export { createHistoryBuffer, type HistoryBuffer, type HistoryBufferOptions } from './history-buffer';

@@ -1,0 +1,2 @@
+export { gridTransitions, observationTransitions } from './rows';
+export { createTransitionStore, loadTransitions, type TransitionStore, type TransitionStoreOptions } from './store';

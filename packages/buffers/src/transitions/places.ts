@@ -1,0 +1,54 @@
+import { type Experience, fail } from '@coplay/core';
+
+/** Where the steps of an experience lie that are transitions, and where what was seen after them. */
+export interface TransitionPlaces {
+  /** [B] e * T + t of each */
+  readonly steps: Int32Array;
+  /** [B] e * T + t of the step that follows, or -1 - n where that is the n-th of the cuts */
+  readonly next: Int32Array;
+}
+
+/**
+ * The steps in which at least one agent was active, by environment and time. What was seen after the last step of an episode, or
+ * of the stream, is in the cuts.
+ *
+ * @throws CoplayError for imagined experience: a model mustn't learn from itself; and where a step's successor is missing
+ */
+export function transitionPlaces(where: string, experience: Experience): TransitionPlaces {
+  const { envs, steps, lengths, cuts, isImagined, ended } = experience;
+  if (isImagined.includes(1)) {
+    const got = `imagined experience in environment ${isImagined.indexOf(1)}`;
+    fail(
+      where,
+      'real experience',
+      got,
+      "Keep imagined episodes from the world model's data: it would learn from itself.",
+    );
+  }
+  const cutAt = new Map<number, number>();
+  cuts.env.forEach((env, n) => {
+    cutAt.set(env * steps + cuts.step[n], n);
+  });
+  const places: number[] = [];
+  const next: number[] = [];
+  for (let env = 0; env < envs; env++) {
+    for (let t = 0; t < lengths[env]; t++) {
+      const place = env * steps + t;
+      if (!isAnyoneActive(experience, place)) continue;
+      const isLast = ended[place] === 1 || t === lengths[env] - 1;
+      const cut = cutAt.get(place);
+      if (isLast && cut === undefined) {
+        const got = `none after step ${t} of environment ${env}`;
+        fail(where, 'what was seen after the last step, in experience.cuts', got, 'Collect it with createRollout.');
+      }
+      places.push(place);
+      next.push(cut === undefined ? place + 1 : -1 - cut);
+    }
+  }
+  return { steps: Int32Array.from(places), next: Int32Array.from(next) };
+}
+
+function isAnyoneActive({ active, agents }: Experience, place: number): boolean {
+  for (let i = 0; i < agents.length; i++) if (active[place * agents.length + i] === 1) return true;
+  return false;
+}

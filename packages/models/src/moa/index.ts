@@ -1,0 +1,1 @@
+export { type MoaInputs, type MoaNet, type MoaNetOptions, type MoaStep, moaNet } from './moa-net';

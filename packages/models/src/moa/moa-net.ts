@@ -1,0 +1,123 @@
+import { fail, type Generator, type NamedArrays } from '@coplay/core';
+import { maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import { type Body, feedforward } from '../actor-critic/body';
+import { recurrent } from '../actor-critic/recurrent';
+import type { InputShapes } from '../inputs';
+import { denseLayer, prefixed, within } from '../layers';
+import { conv, type TorsoBuilder } from '../torso';
+import { goalCode, goalCodeSize } from './goal-code';
+
+/** What a model of another agent is made of. */
+export interface MoaNetOptions {
+  /** What it reads of the other agent's own view: images by name, and `vector`. */
+  readonly inputs: InputShapes;
+  /** K */
+  readonly actions: number;
+  /** G, the goals that predictions depend on; 0 for a plain model. Default 0 */
+  readonly goals?: number;
+  /** Whether "unknown" is a goal of its own, so that one network predicts with and without a goal. Default false */
+  readonly unknownGoal?: boolean;
+  /** The network between inputs and logits. Default `conv({ filters: [16, 32, 32], dense: 512 })` (Huang et al. 2024) */
+  readonly network?: TorsoBuilder;
+  /** Units of a GRU over the other agent's episode; 0 for a model that sees the present step only. Default 0 */
+  readonly recurrent?: number;
+}
+
+/** Inputs of many rows, for learning: [N, ...], or sequences [B, T, ...] of a recurrent model. */
+export interface MoaInputs {
+  /** For each of the inputs. */
+  readonly inputs: TensorRecord;
+  /** [N] or [B, T] int32, in -1..G-1 (-1: unknown); only of goal-conditioned models */
+  readonly goals?: tf.Tensor;
+  /** [N, K] or [B, T, K] 1 where legal */
+  readonly mask: tf.Tensor;
+  /** [B, T] 1 in the first step of an episode; only of recurrent models, whose state is zero there */
+  readonly isFirst?: tf.Tensor2D;
+}
+
+/** What {@link MoaNet.step} returns. */
+export interface MoaStep {
+  /** [B, K], very low where illegal */
+  readonly logProbs: tf.Tensor2D;
+  /** [B, stateSize]; only of recurrent models */
+  readonly state?: tf.Tensor2D;
+}
+
+/**
+ * A model of another agent (MOA): log pi(action | its view, its goal), pure functions over parameters `body/...` and `head/...`.
+ * Direct (of the present step) where `stateSize` is 0, else recurrent over the other agent's episode.
+ */
+export interface MoaNet {
+  /** Units of the recurrent state; 0 for a direct model. */
+  readonly stateSize: number;
+  /** K */
+  readonly actions: number;
+  /** G; 0 for a plain model. */
+  readonly goals: number;
+  init(generator: Generator): NamedArrays;
+  /**
+   * One step.
+   *
+   * @param inputs [B, ...] for each input
+   * @param mask   [B, K] 1 where legal
+   * @param goals  [B] int32 in -1..G-1; only of goal-conditioned models
+   * @param state  [B, stateSize]; it's already zero where an episode begins
+   */
+  step(
+    params: TensorRecord,
+    inputs: TensorRecord,
+    mask: tf.Tensor2D,
+    goals?: tf.Tensor1D,
+    state?: tf.Tensor2D,
+  ): MoaStep;
+  /**
+   * Recorded rows, for learning; of a recurrent model every sequence starts from a zero state.
+   *
+   * @returns log-probabilities [N, K]
+   */
+  predict(params: TensorRecord, rows: MoaInputs): tf.Tensor2D;
+}
+
+/** Gain of the head's orthogonal initial kernel: predictions begin almost uniform over the legal actions. */
+const HEAD_GAIN = 0.01;
+
+/** Builds a model of another agent out of a torso, an optional GRU and a linear head; the goal is read beside the vector. */
+export function moaNet(options: MoaNetOptions): MoaNet {
+  const { inputs, actions, goals = 0, unknownGoal = false, recurrent: units = 0 } = options;
+  const { network = conv({ filters: [16, 32, 32], dense: 512 }) } = options;
+  const codeSize = goalCodeSize(goals, unknownGoal);
+  const shapes = codeSize === 0 ? inputs : { ...inputs, vector: [(inputs['vector']?.[0] ?? 0) + codeSize] };
+  const torso = network(shapes);
+  const body: Body = units === 0 ? feedforward(torso) : recurrent(torso, shapes, units);
+  const head = denseLayer({ inputSize: body.outputSize, outputSize: actions, gain: HEAD_GAIN });
+  const withGoals = (given: TensorRecord, goal: tf.Tensor | undefined): TensorRecord => {
+    if (codeSize === 0) return given;
+    if (!goal) fail('moaNet', 'goals for a goal-conditioned model', 'none', 'Give one for each row, -1 where unknown.');
+    const code = goalCode(goal, goals, unknownGoal);
+    const vector = given['vector'];
+    return { ...given, vector: vector ? tf.concat([vector, code], -1) : code };
+  };
+  const logits = (params: TensorRecord, features: tf.Tensor2D) => head.apply(within(params, 'head'), features);
+  return {
+    stateSize: units,
+    actions,
+    goals,
+    init: (generator) => ({
+      ...prefixed('body', body.init(generator.split(0))),
+      ...prefixed('head', head.init(generator.split(1))),
+    }),
+    step: (params, given, mask, goal, state) => {
+      const { features, next } = body.step(within(params, 'body'), withGoals(given, goal), state);
+      const logProbs = maskedLogProbs(logits(params, features), mask) as tf.Tensor2D;
+      return next ? { logProbs, state: next } : { logProbs };
+    },
+    predict: (params, rows) => {
+      const given = withGoals(rows.inputs, rows.goals);
+      const memory = rows.isFirst
+        ? { isFirst: rows.isFirst, state: tf.zeros([rows.isFirst.shape[0], units]) as tf.Tensor2D }
+        : {};
+      const { features } = body.unroll(within(params, 'body'), { inputs: given, ...memory });
+      return maskedLogProbs(logits(params, features), tf.reshape(rows.mask, [-1, actions])) as tf.Tensor2D;
+    },
+  };
+}

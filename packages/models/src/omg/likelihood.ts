@@ -1,0 +1,105 @@
+import { type Generator, type NamedArrays, sizeOf } from '@coplay/core';
+import { logProbOf, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import { flatSize, type InputShapes } from '../inputs';
+import { denseLayer, type Layer, sequential } from '../layers';
+import { flattenInputs } from '../torso/flatten';
+import type { OmgNetSettings } from './options';
+
+/** Recorded steps, N rows. */
+export interface OmgRows {
+  /** [N, ...] for each input: what was seen */
+  readonly inputs: TensorRecord;
+  /** [N, K] what the agent could do; read by the loss `action` alone */
+  readonly masks?: tf.Tensor2D;
+  /** [N] int32 what it did; read by the loss `action` alone */
+  readonly actions?: tf.Tensor1D;
+}
+
+/** The side of a latent variable model that says how well a latent explains a row. */
+export interface Likelihood {
+  init(generator: Generator): NamedArrays;
+  /**
+   * @param latent   [N, D]
+   * @param context  [N, contextSize] what is known besides the latent
+   * @returns [N] negative log-likelihood in nats (weighted, or a mean, as the options say)
+   */
+  nll(params: TensorRecord, rows: OmgRows, latent: tf.Tensor2D, context?: tf.Tensor2D): tf.Tensor1D;
+}
+
+/** Several dense layers with ReLU, then a linear one. */
+export function perceptron(inputSize: number, hidden: readonly number[], outputSize: number, gain = 1): Layer {
+  const sizes = [inputSize, ...hidden];
+  const layers = hidden.map((units, i) => denseLayer({ inputSize: sizes[i], outputSize: units, activation: 'relu' }));
+  return sequential([...layers, denseLayer({ inputSize: sizes.at(-1) ?? inputSize, outputSize, gain })], inputSize);
+}
+
+/**
+ * The state that was seen, from the latent and a context: Bernoulli for each cell of the images and each flag, normal with
+ * variance 1 for each other number (squared error / 2).
+ */
+export function stateLikelihood(settings: OmgNetSettings, contextSize: number): Likelihood {
+  const { inputs, goalDim, hidden } = settings;
+  const decoder = perceptron(goalDim + contextSize, hidden, flatSize(inputs));
+  return {
+    init: decoder.init,
+    nll: (params, rows, latent, context) =>
+      reconstructionError(settings, decoder.apply(params, joined(latent, context)), flattenInputs(inputs, rows.inputs)),
+  };
+}
+
+/** The action that was taken, from the state, its time and the latent: cross-entropy over the legal actions. */
+export function actionLikelihood({ inputs, goalDim, hidden, actions }: OmgNetSettings): Likelihood {
+  const head = perceptron(flatSize(inputs) + goalDim, hidden, actions, 0.01);
+  return {
+    init: head.init,
+    nll: (params, rows, latent) => {
+      const logits = head.apply(params, joined(flattenInputs(inputs, rows.inputs), latent));
+      const logProbs = maskedLogProbs(logits, rows.masks as tf.Tensor2D);
+      return tf.neg(logProbOf(logProbs, rows.actions as tf.Tensor1D)) as tf.Tensor1D;
+    },
+  };
+}
+
+/**
+ * How far a reconstruction is off: occupied cells count `occupiedWeight` times.
+ *
+ * @param outputs [N, F] logits of cells, means of other numbers, in the order of the inputs
+ * @param targets [N, F] what was seen
+ * @returns [N] sum (or mean) over the F numbers
+ */
+export function reconstructionError(
+  {
+    inputs,
+    flags,
+    occupiedWeight,
+    reduction,
+  }: Pick<OmgNetSettings, 'inputs' | 'flags' | 'occupiedWeight' | 'reduction'>,
+  outputs: tf.Tensor2D,
+  targets: tf.Tensor2D,
+): tf.Tensor1D {
+  const isCell = cellFlags(inputs, flags);
+  // -log sigmoid(l) = softplus(l) - l for an occupied cell, softplus(l) for an empty one.
+  const occupied = tf.mul(targets, tf.mul(occupiedWeight, tf.sub(tf.softplus(outputs), outputs)));
+  const empty = tf.mul(tf.sub(1, targets), tf.softplus(outputs));
+  const squared = tf.mul(0.5, tf.square(tf.sub(outputs, targets)));
+  const errors = tf.add(tf.mul(isCell, tf.add(occupied, empty)), tf.mul(tf.sub(1, isCell), squared));
+  return (reduction === 'sum' ? tf.sum(errors, 1) : tf.mean(errors, 1)) as tf.Tensor1D;
+}
+
+/** [1, F] 1 for the cells of images and the flags at the end of the vector. */
+function cellFlags(shapes: InputShapes, flags: number): tf.Tensor2D {
+  const isCell = Object.values(shapes).flatMap((shape) => {
+    const size = sizeOf(shape);
+    return Array.from({ length: size }, (_, i) => (shape.length === 3 || i >= size - flags ? 1 : 0));
+  });
+  return tf.tensor2d(isCell, [1, isCell.length]);
+}
+
+function joined(first: tf.Tensor2D, second: tf.Tensor2D | undefined): tf.Tensor2D {
+  return second ? (tf.concat([first, second], 1) as tf.Tensor2D) : first;
+}
+
+/** sum(weights x) / sum(weights); 0 where all weights are. */
+export function weightedRows(x: tf.Tensor1D, weights: tf.Tensor1D): tf.Scalar {
+  return tf.div(tf.sum(tf.mul(x, weights)), tf.maximum(tf.sum(weights), 1e-6)) as tf.Scalar;
+}

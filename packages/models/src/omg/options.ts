@@ -1,0 +1,55 @@
+import type { InputShapes } from '../inputs';
+
+/** What a latent is fitted to: the state that was seen (`reconstruction`) or what the agent did in it (`action`). */
+export type OmgLoss = 'reconstruction' | 'action';
+
+/** What the networks of OMG are made of. Parameters of both networks are made and named apart. */
+export interface OmgNetOptions {
+  /** What is seen of a state. Images are planes of zeros and ones */
+  readonly inputs: InputShapes;
+  /**
+   * How many of the last numbers of `vector` are zeros and ones (legal actions, previous actions), which are reconstructed as
+   * cells of images are. Default 0
+   */
+  readonly flags?: number;
+  /** K */
+  readonly actions: number;
+  /** D, the numbers of a subgoal, 2 to 64. Default 16 */
+  readonly goalDim?: number;
+  /** Units of the hidden layers of encoders, decoders and the action head. Default [128, 128] */
+  readonly hidden?: readonly number[];
+  /** Units of the layer that reads a state in the inference network. Default 32 */
+  readonly stateUnits?: number;
+  /** Units of the GRU over the history. Default 96 */
+  readonly historyUnits?: number;
+  /** Default `reconstruction` */
+  readonly loss?: OmgLoss;
+  /**
+   * Weight of an occupied cell beside an empty one's 1 in the reconstruction, at least 1. The notes use up to 20, with means
+   * over cells: planes that are mostly empty collapse to empty otherwise. Default 1
+   */
+  readonly occupiedWeight?: number;
+  /** Over the numbers of a state: their `sum`, as the likelihood of the whole state is, or their `mean`. Default `sum` */
+  readonly reduction?: 'sum' | 'mean';
+  /** Weight of the KL divergence, at least 0. Default 1 */
+  readonly klWeight?: number;
+}
+
+/** {@link OmgNetOptions} with the defaults filled in. */
+export type OmgNetSettings = Required<OmgNetOptions>;
+
+/** The only place where the defaults are. */
+export function omgNetSettings(options: OmgNetOptions): OmgNetSettings {
+  return {
+    flags: 0,
+    goalDim: 16,
+    hidden: [128, 128],
+    stateUnits: 32,
+    historyUnits: 96,
+    loss: 'reconstruction',
+    occupiedWeight: 1,
+    reduction: 'sum',
+    klWeight: 1,
+    ...options,
+  };
+}

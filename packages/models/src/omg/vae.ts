@@ -1,0 +1,65 @@
+import type { Generator, NamedArrays } from '@coplay/core';
+import { type LossResult, type TensorRecord, tf } from '@coplay/tensor';
+import { flatSize } from '../inputs';
+import { prefixed, within } from '../layers';
+import { flattenInputs } from '../torso/flatten';
+import { type Gaussian, gaussianSample, standardKl } from './gaussian';
+import { actionLikelihood, type OmgRows, perceptron, stateLikelihood, weightedRows } from './likelihood';
+import { type OmgNetOptions, omgNetSettings } from './options';
+
+/**
+ * A variational autoencoder on single states (Kingma and Welling 2014): the prior model of OMG (Yu, Jiang, Lu 2024), whose
+ * latents are subgoals. Trained first, then frozen. With the loss `action` its latent has to help to tell what the agent
+ * does, beside the state and the time, which the head sees too.
+ */
+export interface StateVae {
+  /** D */
+  readonly goalDim: number;
+  /** Parameters `encoder/...` and `decoder/...`. */
+  init(generator: Generator): NamedArrays;
+  /** The latents p(g | s) of states: [N, D]. */
+  encode(params: TensorRecord, inputs: TensorRecord): Gaussian;
+  /**
+   * loss = nll + klWeight KL(p(g | s) || N(0, 1)), means over the rows by their weights.
+   *
+   * @param noise    [N, D] standard normal numbers
+   * @param weights  [N] at least 0
+   * @returns the loss with the metrics `nll` and `kl` []
+   */
+  loss(params: TensorRecord, rows: OmgRows, noise: tf.Tensor2D, weights: tf.Tensor1D): LossResult;
+}
+
+/** Half of the width of the range that logarithms of variances are kept in: exp(-8) to exp(8). */
+const LOG_VAR_LIMIT = 8;
+
+/** Builds the networks; nothing is drawn yet. */
+export function stateVae(options: OmgNetOptions): StateVae {
+  const settings = omgNetSettings(options);
+  const { inputs: shapes, goalDim, hidden, loss: kind, klWeight } = settings;
+  const encoder = perceptron(flatSize(shapes), hidden, 2 * goalDim);
+  const decoder = kind === 'action' ? actionLikelihood(settings) : stateLikelihood(settings, 0);
+
+  const encode = (params: TensorRecord, inputs: TensorRecord): Gaussian =>
+    gaussianOf(encoder.apply(within(params, 'encoder'), flattenInputs(shapes, inputs)));
+
+  return {
+    goalDim,
+    init: (generator) => ({
+      ...prefixed('encoder', encoder.init(generator.split(0))),
+      ...prefixed('decoder', decoder.init(generator.split(1))),
+    }),
+    encode,
+    loss: (params, rows, noise, weights) => {
+      const latent = encode(params, rows.inputs);
+      const nll = decoder.nll(within(params, 'decoder'), rows, gaussianSample(latent, noise));
+      const metrics = { nll: weightedRows(nll, weights), kl: weightedRows(standardKl(latent), weights) };
+      return { loss: tf.add(metrics.nll, tf.mul(klWeight, metrics.kl)) as tf.Scalar, metrics };
+    },
+  };
+}
+
+/** Mean and logarithm of the variance out of [N, 2 D]. */
+export function gaussianOf(numbers: tf.Tensor2D): Gaussian {
+  const [mean, logVar] = tf.split(numbers, 2, 1) as tf.Tensor2D[];
+  return { mean, logVar: tf.clipByValue(logVar, -LOG_VAR_LIMIT, LOG_VAR_LIMIT) as tf.Tensor2D };
+}

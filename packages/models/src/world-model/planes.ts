@@ -1,0 +1,148 @@
+import { checkOptions, fail, type Game, type Generator, type NamedArrays } from '@coplay/core';
+import { type TensorRecord, tf, zeros } from '@coplay/tensor';
+import { z } from 'zod';
+import { convStack, denseLayer, prefixed, within } from '../layers';
+import { encodeGrid, type GridShape, gridShape, writeGrid } from './grid';
+import { cellOneHots } from './moves';
+import { decodePlanes, rawPlanes } from './planes-decode';
+import type { WorldModel, WorldModelBuilder } from './world-model';
+
+/** Options of {@link planesWorldModel}. */
+export interface PlanesWorldModelOptions {
+  /** Filters of each convolution. Default [32, 32] */
+  readonly filters?: readonly number[];
+  /** Side of the kernels. Default 3 */
+  readonly kernelSize?: number;
+  /** Weight of each plane's squared error, such as [2, 2, 2, 2, 1, 1, 1]: agents, what stays, things. Default: 1 each */
+  readonly channelWeights?: readonly number[];
+}
+
+const schema = z.strictObject({
+  filters: z.array(z.int().min(1)).min(1).default([32, 32]),
+  kernelSize: z.int().min(1).default(3),
+  channelWeights: z.array(z.number().min(0)).optional(),
+});
+
+/**
+ * A plain convolutional model of pixels, to compare with: it reads planes (agents, what stays, things, and each agent's action at its
+ * cell) and predicts the change of each pixel by squared error, rewards by squared error and who has left by cross-entropy, the last
+ * two as sums over the cells. Nothing keeps an agent from fading, splitting or jumping.
+ *
+ * `imagine` gives `planes` [B, HW, A + F + M], raw, `rewards` [B, A] and `terminated` [B, A], a probability. In imagination the planes
+ * are projected to a state, whatever they say: an agent is off the map where that is more probable than not, else on the cell where its
+ * plane is greatest; a thing is where its plane is above 0.5; what stays is copied. (With a generator, leaving is drawn.)
+ *
+ * @throws CoplayError, when it's built, for a game without grid parts and for weights of another number than there are planes
+ */
+export function planesWorldModel(options: PlanesWorldModelOptions = {}): WorldModelBuilder {
+  const config = checkOptions('planesWorldModel', schema, options);
+  return (game) => buildPlanes(game, config);
+}
+
+function buildPlanes(game: Game, { filters, kernelSize, channelWeights }: z.infer<typeof schema>): WorldModel {
+  const shape = gridShape('planesWorldModel', game);
+  const channels = shape.agents + shape.fixed + shape.things;
+  const weights = channelWeights ?? new Array<number>(channels).fill(1);
+  if (weights.length !== channels) {
+    const expected = `${channels} weights: ${shape.agents} agents, ${[...shape.parts.fixed, ...shape.parts.things].join(', ')}`;
+    fail('planesWorldModel: option channelWeights', expected, `${weights.length}`, 'Give one for each plane.');
+  }
+  const network = planesNetwork(shape, filters, kernelSize);
+  return {
+    kind: 'planes',
+    config: { kind: 'planes', filters, kernelSize, channelWeights: weights },
+    game,
+    data: 'grid',
+    init: network.init,
+    imagine: (params, rows) => {
+      const { planes, rewards, leaving } = network.apply(params, rows);
+      return { planes, rewards, terminated: tf.sigmoid(leaving) };
+    },
+    loss: (params, rows) => planesLoss(shape, weights, network.apply(params, rows), rows),
+    encode: (states, actions) => encodeGrid(shape, states, actions),
+    decode: (imagined, rows, generator) => decodePlanes(shape, imagined, rows, generator),
+    write: (happened, row, states, offset) => writeGrid(shape, happened, row, states, offset),
+    planes: (imagined) => rawPlanes(shape, imagined),
+  };
+}
+
+/** What the network says: `leaving` are logits. */
+interface PlanesOutputs {
+  readonly planes: tf.Tensor3D;
+  readonly rewards: tf.Tensor2D;
+  readonly leaving: tf.Tensor2D;
+}
+
+function planesNetwork(shape: GridShape, filters: readonly number[], kernelSize: number) {
+  const { parts, agents: A, actions: K, cells: HW } = shape;
+  const seen = A + shape.fixed + shape.things;
+  const channels = seen + A * K + 1;
+  const trunk = convStack({ shape: [parts.rows, parts.columns, channels], filters, kernelSize });
+  const width = filters[filters.length - 1];
+  const head = denseLayer({ inputSize: width, outputSize: seen + 2 * A });
+  return {
+    /** The head begins with zeros: at first nothing changes, and a plane that never changes has no error ever. */
+    init: (generator: Generator): NamedArrays => ({
+      ...prefixed('trunk', trunk.init(generator)),
+      'head/kernel': zeros([width, seen + 2 * A]),
+      'head/bias': zeros([seen + 2 * A]),
+    }),
+    apply: (params: TensorRecord, rows: TensorRecord): PlanesOutputs => {
+      const present = planesBefore(shape, rows);
+      const B = present.shape[0];
+      const inputs = tf.concat([present, actionPlanes(shape, rows), tf.ones([B, HW, 1])], -1);
+      const images = tf.reshape(inputs, [B, parts.rows, parts.columns, channels]) as tf.Tensor4D;
+      const features = tf.reshape(trunk.apply(within(params, 'trunk'), images), [B * HW, width]) as tf.Tensor2D;
+      const pixels = tf.reshape(head.apply(within(params, 'head'), features), [B, HW, seen + 2 * A]);
+      const [change, rewards, leaving] = tf.split(pixels, [seen, A, A], -1);
+      return {
+        planes: tf.add(present, change) as tf.Tensor3D,
+        rewards: tf.sum(rewards, 1) as tf.Tensor2D,
+        leaving: tf.sum(leaving, 1) as tf.Tensor2D,
+      };
+    },
+  };
+}
+
+function planesLoss(
+  { agents, cells }: GridShape,
+  weights: readonly number[],
+  { planes, rewards, leaving }: PlanesOutputs,
+  rows: TensorRecord,
+) {
+  const after = planesOf({ agents, cells }, rows['next/cells'], rows['fixed'], rows['next/things']);
+  const pixels = tf.mean(tf.mul(tf.square(tf.sub(planes, after)), tf.tensor1d([...weights])));
+  const plays = tf.cast(tf.less(rows['cells'], cells), 'float32');
+  const left = tf.cast(tf.equal(rows['next/cells'], cells), 'float32');
+  const surprise = tf.add(tf.sub(tf.relu(leaving), tf.mul(leaving, left)), tf.log1p(tf.exp(tf.neg(tf.abs(leaving)))));
+  const metrics: TensorRecord = {
+    planes_loss: pixels,
+    reward_loss: tf.mean(tf.mul(tf.square(tf.sub(rewards, rows['rewards'])), plays)),
+    termination_loss: tf.mean(tf.mul(surprise, plays)),
+  };
+  const loss = Object.values(metrics).reduce((sum, part) => tf.add(sum, part)) as tf.Scalar;
+  return { loss, metrics };
+}
+
+function planesBefore(shape: GridShape, rows: TensorRecord): tf.Tensor3D {
+  return planesOf(shape, rows['cells'], rows['fixed'], rows['things']);
+}
+
+/** [B, HW, A + F + M] */
+function planesOf(
+  { cells: HW, agents }: Pick<GridShape, 'cells' | 'agents'>,
+  cells: tf.Tensor,
+  fixed: tf.Tensor,
+  things: tf.Tensor,
+): tf.Tensor3D {
+  const places = tf.reshape(cellOneHots(cells, HW), [-1, agents, HW]);
+  const parts = [places, fixed, things].filter((part) => part.shape[1] !== 0);
+  return tf.transpose(tf.concat(parts, 1), [0, 2, 1]) as tf.Tensor3D;
+}
+
+/** [B, HW, A * K]: each agent's action, in planes of its own, at its cell. */
+function actionPlanes({ agents, actions, cells }: GridShape, rows: TensorRecord): tf.Tensor3D {
+  const places = tf.expandDims(tf.transpose(cellOneHots(rows['cells'], cells), [0, 2, 1]), -1); // [B, HW, A, 1]
+  const own = tf.expandDims(cellOneHots(rows['actions'], actions), 1); // [B, 1, A, K]
+  return tf.reshape(tf.mul(places, own), [-1, cells, agents * actions]) as tf.Tensor3D;
+}

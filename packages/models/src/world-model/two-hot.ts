@@ -1,0 +1,41 @@
+import { tf } from '@coplay/tensor';
+
+/** Number of bins of a distribution over rewards. */
+export const REWARD_BINS = 81;
+/** The bins reach from -53.6 to 53.6. */
+const BOUND = 4;
+
+/**
+ * The bins' places [REWARD_BINS]: symexp of an even spread, sign(x) (e^|x| - 1), so that they lie close around 0 (Hafner et al.
+ * 2023, eq. 1 and 10). Halfway is exactly 0.
+ */
+const bins = Float32Array.from({ length: REWARD_BINS }, (_, i) => {
+  const x = -BOUND + (2 * BOUND * i) / (REWARD_BINS - 1);
+  return Math.sign(x) * Math.expm1(Math.abs(x));
+});
+
+/**
+ * Rewards as weights of the two nearest bins, whose mean is the reward (Hafner et al. 2023, eq. 9); beyond the bounds of the last
+ * bin alone.
+ *
+ * @param rewards [...]
+ * @returns [..., REWARD_BINS], sums of 1
+ */
+export function twoHot(rewards: tf.Tensor): tf.Tensor {
+  const places = tf.tensor1d(bins);
+  const steps = bins.map((bin, i) => bin - (bins[i - 1] ?? bin - 1));
+  const x = tf.expandDims(tf.clipByValue(rewards, bins[0], bins[REWARD_BINS - 1]), -1);
+  const rising = tf.add(1, tf.div(tf.sub(x, places), tf.tensor1d(steps)));
+  const falling = tf.sub(1, tf.div(tf.sub(x, places), tf.tensor1d([...steps.slice(1), 1])));
+  return tf.clipByValue(tf.minimum(rising, falling), 0, 1);
+}
+
+/**
+ * The mean of a distribution over bins.
+ *
+ * @param probabilities [..., REWARD_BINS]
+ * @returns [...]
+ */
+export function meanReward(probabilities: tf.Tensor): tf.Tensor {
+  return tf.sum(tf.mul(probabilities, tf.tensor1d(bins)), -1);
+}

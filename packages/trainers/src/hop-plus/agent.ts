@@ -1,0 +1,59 @@
+import { type AgentId, type AgentInput, type AgentOutput, type Generator, ndarray } from '@coplay/core';
+import { sampleCategorical } from '@coplay/tensor';
+import type { LearningAgent } from '../learner';
+import type { HopPlusLearner } from './learner';
+import { MEMORY, SUBGOALS } from './subgoals';
+
+/** An agent with a policy, and models of the world and of the others around it. */
+export interface HopPlusAgent extends LearningAgent<Float32Array> {
+  readonly learner: HopPlusLearner;
+}
+
+/** Acts by the policy, which sees the subgoals that are inferred of every co-player. Its state is the inference's memory. */
+export class MindedAgent implements HopPlusAgent {
+  readonly name = 'HOP+';
+  private readonly seat: number;
+
+  constructor(
+    readonly id: AgentId,
+    readonly learner: HopPlusLearner,
+  ) {
+    this.seat = learner.setup.game.agents.indexOf(id);
+  }
+
+  initialState(rows: number): Float32Array {
+    return new Float32Array(rows * (this.learner.mindOf(this.seat).omg?.stateSize ?? 0));
+  }
+
+  async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
+    const { ppo } = this.learner;
+    const K = ppo.setup.net.actions;
+    const { omg } = this.learner.mindOf(this.seat);
+    const inferred = omg && (await omg.infer(input, state));
+    const extras = inferred ? { [SUBGOALS]: ndarray(inferred.subgoals, [input.rows, omg.subgoalSize]) } : {};
+    const { logProbs } = await ppo.ready().policy.act(input, this.seat, NO_MEMORY, extras);
+    const actions = sampleCategorical(logProbs, input.rows, K, generator);
+    const taken = Float32Array.from(actions, (action, row) => logProbs[row * K + action]);
+    return {
+      actions,
+      state: inferred?.state ?? state,
+      extras: {
+        logProbs: ndarray(taken),
+        ...extras,
+        ...(inferred && { [MEMORY]: ndarray(enteredMemory(state, input, omg.stateSize), [input.rows, omg.stateSize]) }),
+      },
+    };
+  }
+}
+
+/** The policy itself is feedforward. */
+const NO_MEMORY = new Float32Array(0);
+
+/** A copy of the memory, zero in the rows where an episode begins. */
+function enteredMemory(state: Float32Array, input: AgentInput, size: number): Float32Array {
+  const entered = state.slice();
+  for (let row = 0; row < input.rows; row++) {
+    if (input.isFirst[row] === 1) entered.fill(0, row * size, (row + 1) * size);
+  }
+  return entered;
+}

@@ -1,0 +1,77 @@
+import { type Agent, type AgentId, type Game, type Generator, ndarray, type Saved } from '@coplay/core';
+import { sampleCategorical } from '@coplay/tensor';
+import type { MoaLearner } from '../moa';
+import type { PpoLearner } from '../ppo/learner';
+import type { ResolvedImagined } from './options';
+import type { Starts } from './starts';
+import { SUBGOALS } from './subgoals';
+
+/** Somebody who plays in imagination, and the state with which it begins. */
+export interface ImaginedPlayer {
+  readonly agent: Agent;
+  readonly state: Saved;
+}
+
+/** A co-player as the model of it: what it's after is drawn once for each imagined episode. */
+export function modelledCoPlayer(
+  moa: MoaLearner,
+  coPlayer: AgentId,
+  game: Game,
+  starts: Starts,
+  choice: ResolvedImagined['goals'],
+  generator: Generator,
+): ImaginedPlayer {
+  const agent = moa.agent(coPlayer, () => -1);
+  const { memory } = agent.initialState(starts.rows.length);
+  return { agent, state: { goals: drawGoals(moa, coPlayer, game, starts, choice, generator), memory } };
+}
+
+/** [B] a goal that can still be reached, or -1 for "unknown" */
+function drawGoals(
+  moa: MoaLearner,
+  coPlayer: AgentId,
+  game: Game,
+  starts: Starts,
+  choice: ResolvedImagined['goals'],
+  generator: Generator,
+): Int32Array {
+  const { goals } = game;
+  const drawn = new Int32Array(starts.rows.length).fill(-1);
+  if (!goals || choice === 'unknown' || moa.goals === 0) return drawn;
+  const prior = choice === 'prior' ? moa.prior(coPlayer) : new Float64Array(goals.names.length).fill(1);
+  for (let row = 0; row < drawn.length; row++) {
+    const open = prior.map((p, goal) => (goals.isOpen(goal, starts.states, row * game.stateSize) ? p : 0));
+    drawn[row] = drawWeighted(open, generator);
+  }
+  return drawn;
+}
+
+/** An index with a chance in proportion to its weight; -1 if all weigh nothing. */
+function drawWeighted(weights: Float64Array, generator: Generator): number {
+  let left = generator.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
+  let last = -1;
+  for (let i = 0; i < weights.length; i++) {
+    if (weights[i] === 0) continue;
+    last = i;
+    left -= weights[i];
+    if (left < 0) break;
+  }
+  return last;
+}
+
+/** A co-player as a copy of oneself: the same policy in another seat, with nothing inferred of anyone. */
+export function copiedCoPlayer(ppo: PpoLearner, coPlayer: AgentId, subgoalSize: number): ImaginedPlayer {
+  const seat = ppo.setup.game.agents.indexOf(coPlayer);
+  const K = ppo.setup.net.actions;
+  const agent: Agent<null> = {
+    id: coPlayer,
+    name: 'copy',
+    initialState: () => null,
+    async act(input, state, generator) {
+      const none = ndarray(new Float32Array(input.rows * subgoalSize), [input.rows, subgoalSize]);
+      const { logProbs } = await ppo.ready().policy.act(input, seat, new Float32Array(0), { [SUBGOALS]: none });
+      return { actions: sampleCategorical(logProbs, input.rows, K, generator), state };
+    },
+  };
+  return { agent, state: null };
+}

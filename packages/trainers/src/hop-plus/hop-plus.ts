@@ -1,0 +1,22 @@
+import { type HopPlusAgent, MindedAgent } from './agent';
+import { HopPlusLearner } from './learner';
+import type { HopPlusOptions, SharedHopPlusOptions } from './options';
+import { hopPlusSetup } from './setup';
+
+/**
+ * HOP+ for one agent: a PPO policy that sees what the others are heading for (OMG), learns from what it lived through and from
+ * what it imagined with models of the world and of the others (MOA). Every module can be switched off; with all of them off
+ * it's PPO that sees everyone's previous actions.
+ *
+ * @throws CoplayError for unknown options, or modules that need one that's off
+ */
+export function hopPlusAgent({ id, ...options }: HopPlusOptions): HopPlusAgent {
+  return new MindedAgent(id, new HopPlusLearner(hopPlusSetup('hopPlusAgent', [id], options)));
+}
+
+/** Agents that share one policy and one world model; what each makes of the others is its own. */
+export function sharedHopPlusAgents({ ids, ...options }: SharedHopPlusOptions): HopPlusAgent[] {
+  const sharing = ids ?? options.game?.agents ?? [];
+  const learner = new HopPlusLearner(hopPlusSetup('sharedHopPlusAgents', sharing, options));
+  return sharing.map((id) => new MindedAgent(id, learner));
+}

@@ -1,0 +1,94 @@
+import { type Experience, type Generator, imagine, type Metrics, type Simulator } from '@coplay/core';
+import { MindedAgent } from './agent';
+import { copiedCoPlayer, type ImaginedPlayer, modelledCoPlayer } from './co-players';
+import type { HopPlusLearner } from './learner';
+import type { ResolvedImagined } from './options';
+import { drawStarts, extraAt, type Starts } from './starts';
+import { MEMORY } from './subgoals';
+
+/** Whether, and how far, a learner imagines in an update. */
+export interface Permission {
+  /** H; 0 where nothing is imagined yet */
+  readonly horizon: number;
+  readonly metrics: Metrics;
+}
+
+/**
+ * The gates: a staged start, the world model's accuracy, and the length for which the worst model of a co-player is trusted.
+ *
+ * @param worldAccuracy  1 for the rules
+ * @param coPlayers      accuracy of the model of each co-player; none where they aren't modelled
+ */
+export function permission(
+  options: ResolvedImagined,
+  updates: number,
+  worldAccuracy: number,
+  coPlayers: readonly number[],
+): Permission {
+  const trust = Math.min(1, ...coPlayers.map((accuracy) => accuracy / options.moaAccuracy));
+  const isOpen = updates >= options.startUpdates && worldAccuracy >= options.minAccuracy;
+  const horizon = isOpen ? Math.round(trust * options.horizon) : 0;
+  return { horizon, metrics: { 'imagined/is_open': isOpen ? 1 : 0, 'imagined/horizon': horizon } };
+}
+
+/** What imagination is made with. */
+export interface ImaginationParts {
+  readonly learner: HopPlusLearner;
+  readonly simulator: Simulator;
+  readonly options: ResolvedImagined;
+}
+
+/** Children of the generator. */
+const SPLITS = { starts: 0, goals: 1, play: 2 };
+
+/**
+ * Episodes that one agent imagines from steps of real experience on, with its own policy and subgoals.
+ *
+ * @returns undefined where it never played
+ */
+export async function imagineFrom(
+  parts: ImaginationParts,
+  experience: Experience,
+  seat: number,
+  horizon: number,
+  generator: Generator,
+): Promise<Experience | undefined> {
+  const { learner, simulator, options } = parts;
+  const { game } = learner.setup;
+  const count = Math.max(1, Math.round((options.ratio * experience.envs * experience.steps) / horizon));
+  const starts = drawStarts(game, experience, seat, count, generator.split(SPLITS.starts));
+  if (!starts) return undefined;
+  const goals = generator.split(SPLITS.goals);
+  const players = game.agents.map((_, player) => {
+    return player === seat ? oneself(learner, experience, seat, starts) : coPlayer(parts, seat, player, starts, goals);
+  });
+  return imagine(
+    simulator,
+    players.map(({ agent }) => agent),
+    starts,
+    { horizon, generator: generator.split(SPLITS.play), agentStates: players.map(({ state }) => state) },
+  );
+}
+
+function oneself(learner: HopPlusLearner, experience: Experience, seat: number, starts: Starts): ImaginedPlayer {
+  const agent = new MindedAgent(learner.setup.game.agents[seat], learner);
+  const memory = experience.extras[MEMORY];
+  if (!learner.mindOf(seat).omg || !memory) return { agent, state: agent.initialState(starts.rows.length) };
+  return { agent, state: extraAt(memory, experience.agents.length, seat, starts.rows) };
+}
+
+function coPlayer(
+  { learner, options }: ImaginationParts,
+  seat: number,
+  player: number,
+  starts: Starts,
+  generator: Generator,
+): ImaginedPlayer {
+  const { game } = learner.setup;
+  const id = game.agents[player];
+  const { moa, omg } = learner.mindOf(seat);
+  if (moa) return modelledCoPlayer(moa, id, game, starts, options.goals, generator.split(player));
+  if (!learner.ids.includes(id)) return copiedCoPlayer(learner.ppo, id, omg?.subgoalSize ?? 0);
+  const agent = new MindedAgent(id, learner);
+  return { agent, state: agent.initialState(starts.rows.length) };
+}

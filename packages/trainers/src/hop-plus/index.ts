@@ -1,0 +1,10 @@
+export type { HopPlusAgent } from './agent';
+export { hopPlusAgent, sharedHopPlusAgents } from './hop-plus';
+export type { HopPlusLearner } from './learner';
+export type {
+  HopPlusModules,
+  HopPlusOptions,
+  ImaginedOptions,
+  SharedHopPlusOptions,
+  SubgoalOptions,
+} from './options';

@@ -1,0 +1,202 @@
+import {
+  type AgentId,
+  type Experience,
+  type Generator,
+  type Metrics,
+  rulesSimulator,
+  type SavedState,
+  type Simulator,
+} from '@coplay/core';
+import type { Learner, LearnerData } from '../learner';
+import { PpoLearner } from '../ppo/learner';
+import { currentLogProbs } from '../ppo/log-probs';
+import { anneal } from '../ppo/options';
+import { imagineFrom, permission } from './imagination';
+import { meanMetrics } from './metrics';
+import type { HopPlusSetup, Mind } from './setup';
+import { withCutSubgoals, withSubgoals } from './subgoals';
+
+/** Children of a learner's generator. */
+const SPLITS = { ppo: 0, worldModel: 1, minds: 2, imagination: 3, subgoals: 4 };
+
+/**
+ * HOP+ without tree search: PPO on real and imagined experience. Each update trains the models on what was lived through,
+ * imagines from there on with the present policy, and then trains the policy on both.
+ */
+export class HopPlusLearner implements Learner {
+  readonly ppo: PpoLearner;
+  private readonly simulator: Simulator | undefined;
+
+  constructor(readonly setup: HopPlusSetup) {
+    this.ppo = new PpoLearner(setup.ppo);
+    const { worldModel, imagined, game } = setup;
+    if (worldModel === 'rules') this.simulator = rulesSimulator(game);
+    else if (worldModel) this.simulator = worldModel.simulator({ sample: imagined ? imagined.sample : true });
+  }
+
+  get name(): string {
+    return this.ppo.name;
+  }
+
+  get ids(): readonly AgentId[] {
+    return this.setup.ids;
+  }
+
+  get updates(): number {
+    return this.ppo.updates;
+  }
+
+  get config() {
+    return this.setup.config;
+  }
+
+  get parts(): readonly Learner[] {
+    return [this.ppo];
+  }
+
+  /** What the agent in a seat makes of the others; nothing in seats of other learners. */
+  mindOf(seat: number): Mind {
+    return this.setup.minds.get(seat) ?? {};
+  }
+
+  async initialise(generator: Generator): Promise<void> {
+    await this.ppo.initialise(generator.split(SPLITS.ppo));
+    const { worldModel, minds } = this.setup;
+    if (typeof worldModel === 'object') await worldModel.initialise(generator.split(SPLITS.worldModel));
+    for (const [seat, { moa, omg }] of minds) {
+      const own = generator.split(SPLITS.minds).split(seat);
+      await moa?.initialise(own.split(0));
+      await omg?.initialise(own.split(1));
+    }
+  }
+
+  async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
+    const seen = await this.completed(experience);
+    const models = await this.teachModels(seen, generator);
+    const { imagined, metrics } = await this.imagine(seen, generator.split(SPLITS.imagination));
+    const taught = await this.withSelectedSubgoals(seen, progress, generator.split(SPLITS.subgoals));
+    const learned = await this.ppo.update({ experience: taught, imagined, progress, generator });
+    return { ...models, ...metrics, ...learned };
+  }
+
+  async state(): Promise<SavedState> {
+    const { worldModel, minds, game } = this.setup;
+    const saved: Record<string, SavedState> = {};
+    for (const [seat, { moa, omg }] of minds) {
+      const mind = { ...(moa && { moa: await moa.state() }), ...(omg && { omg: await omg.state() }) };
+      saved[game.agents[seat]] = mind;
+    }
+    return {
+      ppo: await this.ppo.state(),
+      minds: saved,
+      ...(typeof worldModel === 'object' && { worldModel: await worldModel.state() }),
+    };
+  }
+
+  async restore(saved: SavedState): Promise<void> {
+    const { worldModel, minds, game } = this.setup;
+    await this.ppo.restore(saved['ppo'] as SavedState);
+    if (typeof worldModel === 'object') await worldModel.restore(saved['worldModel'] as SavedState);
+    const all = saved['minds'] as Record<AgentId, Record<'moa' | 'omg', SavedState>>;
+    for (const [seat, { moa, omg }] of minds) {
+      const own = all[game.agents[seat]];
+      await moa?.restore(own.moa);
+      await omg?.restore(own.omg);
+    }
+  }
+
+  dispose(): void {
+    this.ppo.dispose();
+    const { worldModel, minds } = this.setup;
+    if (typeof worldModel === 'object') worldModel.dispose();
+    for (const { moa, omg } of minds.values()) {
+      moa?.dispose();
+      omg?.dispose();
+    }
+  }
+
+  private get seats(): number[] {
+    return [...this.setup.minds.keys()];
+  }
+
+  /** The same experience with what the critic reads at its cuts. */
+  private async completed(experience: Experience): Promise<Experience> {
+    const { seats } = this;
+    if (!this.mindOf(seats[0]).omg) return experience;
+    return withCutSubgoals(experience, seats, (seat) => this.mindOf(seat).omg!);
+  }
+
+  /** One update of every model on what was lived through. */
+  private async teachModels(experience: Experience, generator: Generator): Promise<Metrics> {
+    const { worldModel } = this.setup;
+    const updates: Promise<Metrics>[] = [];
+    if (typeof worldModel === 'object') {
+      worldModel.push(experience);
+      updates.push(worldModel.update(generator.split(SPLITS.worldModel)));
+    }
+    const needsValues = this.seats.some((seat) => this.mindOf(seat).omg);
+    const values = needsValues ? await this.ppo.values(experience) : undefined;
+    updates.push(this.teachMinds(experience, values, generator.split(SPLITS.minds)));
+    return Object.assign({}, ...(await Promise.all(updates)));
+  }
+
+  private async teachMinds(experience: Experience, values: Float32Array | undefined, generator: Generator) {
+    const metrics = this.seats.map(async (seat) => {
+      const { moa, omg } = this.mindOf(seat);
+      const own = generator.split(seat);
+      moa?.push(experience);
+      omg?.push(experience, values);
+      return { ...(await moa?.update(own.split(0))), ...(await omg?.update(own.split(1))) };
+    });
+    return meanMetrics(await Promise.all(metrics));
+  }
+
+  /** What each agent imagines, once the gates are open. */
+  private async imagine(experience: Experience, generator: Generator) {
+    const { imagined: options, worldModel } = this.setup;
+    const { simulator } = this;
+    if (!options || !simulator) return { imagined: [], metrics: {} };
+    const accuracy = typeof worldModel === 'object' ? worldModel.accuracy : 1;
+    const made = this.seats.map(async (seat) => {
+      const { moa } = this.mindOf(seat);
+      const trusted = moa ? moa.coplayers.map((id) => moa.accuracy(id)) : [];
+      const { horizon, metrics } = permission(options, this.updates, accuracy, trusted);
+      const parts = { learner: this, simulator, options };
+      const imagined =
+        horizon > 0 ? await imagineFrom(parts, experience, seat, horizon, generator.split(seat)) : undefined;
+      return { imagined: imagined && this.ownOnly(await this.completedFor(seat, imagined), seat), metrics };
+    });
+    const all = await Promise.all(made);
+    return {
+      imagined: all.flatMap(({ imagined }) => imagined ?? []),
+      metrics: meanMetrics(all.map(({ metrics }) => metrics)),
+    };
+  }
+
+  private async completedFor(seat: number, imagined: Experience): Promise<Experience> {
+    const { omg } = this.mindOf(seat);
+    return omg ? withCutSubgoals(imagined, [seat], () => omg) : imagined;
+  }
+
+  /** What an agent imagined of itself; the co-players in it are only imagined too, and learn nothing from it. */
+  private ownOnly(imagined: Experience, seat: number): Experience {
+    if (this.seats.length === 1) return imagined;
+    const agents = imagined.agents.length;
+    return { ...imagined, active: imagined.active.map((flag, row) => (row % agents === seat ? flag : 0)) };
+  }
+
+  /** With a chance that falls, the selected subgoals in the place of the inferred ones, and the log-probabilities they give. */
+  private async withSelectedSubgoals(experience: Experience, progress: number, generator: Generator) {
+    const epsilon = anneal(this.setup.epsilon, progress);
+    if (epsilon === 0) return experience;
+    const values = await this.ppo.values(experience);
+    let mixed = experience;
+    for (const seat of this.seats) {
+      const { omg } = this.mindOf(seat);
+      if (!omg?.isReady) continue;
+      const { subgoals } = await omg.subgoalsOf(experience, { values, epsilon, generator: generator.split(seat) });
+      mixed = await currentLogProbs(this.ppo, withSubgoals(mixed, seat, subgoals), seat);
+    }
+    return mixed;
+  }
+}

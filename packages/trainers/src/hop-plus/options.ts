@@ -1,0 +1,76 @@
+import { type AgentId, checkOptions } from '@coplay/core';
+import { z } from 'zod';
+import type { MoaOptions } from '../moa';
+import type { OmgOptions } from '../omg';
+import type { PpoAgentOptions } from '../ppo/agent';
+import type { Annealed } from '../ppo/options';
+import type { WorldModelOptions } from '../world-model';
+
+/** How an agent of {@link hopPlusAgent} imagines. */
+export interface ImaginedOptions {
+  /** Steps of an imagined episode at most, at least 1; what comes after them is bootstrapped. Default 5 */
+  readonly horizon?: number;
+  /** Imagined steps for each real one, above 0, about. Default 1 */
+  readonly ratio?: number;
+  /** Updates, at least 0, before anything is imagined. Default 10 */
+  readonly startUpdates?: number;
+  /** Accuracy of the world model, in [0, 1], that imagination waits for; see the learner's `accuracy`. Default 0.98 */
+  readonly minAccuracy?: number;
+  /**
+   * Accuracy of the model of a co-player, above 0 and at most 1, from which on it is imagined for the whole horizon; with less it's
+   * for a share of it, and the shortest decides (after Zhang et al. 2021). Default 0.3
+   */
+  readonly moaAccuracy?: number;
+  /**
+   * What imagined co-players are after: `prior` draws by what each has shown lately, `uniform` each goal that is left alike,
+   * `unknown` leaves it to the model. Default `prior`
+   */
+  readonly goals?: 'prior' | 'uniform' | 'unknown';
+  /** Whether steps are drawn from the world model, or the most probable ones. Default true */
+  readonly sample?: boolean;
+}
+
+/** How an agent of {@link hopPlusAgent} infers subgoals. */
+export type SubgoalOptions = Omit<OmgOptions, 'game' | 'id' | 'executor'> & {
+  /** Chance that the policy learns from a selected subgoal in place of the inferred one, in [0, 1]. Default 0 */
+  readonly epsilon?: Annealed;
+};
+
+/** The modules around PPO. Each can be switched off. */
+export interface HopPlusModules {
+  /** `false`, the game's own `rules` in the place of a model, or the model's options. Default `{}` */
+  readonly worldModel?: false | 'rules' | Omit<WorldModelOptions, 'game' | 'executor'>;
+  /** `false`, or how it imagines; needs a world model or the rules. Default `{}` */
+  readonly imagined?: false | ImaginedOptions;
+  /** `false`: imagined co-players act by the agent's own policy. Default `{}` */
+  readonly moa?: false | Omit<MoaOptions, 'game' | 'id' | 'executor'>;
+  /** `false`: the policy sees no subgoals. Default `{}` */
+  readonly omg?: false | SubgoalOptions;
+}
+
+/** Options of {@link hopPlusAgent}: those of `ppoAgent`, and its modules. */
+export type HopPlusOptions = PpoAgentOptions & HopPlusModules;
+
+/** Options of {@link sharedHopPlusAgents}. */
+export type SharedHopPlusOptions = Omit<HopPlusOptions, 'id'> & {
+  /** Who shares the policy and the world model; each has subgoals and models of others of its own. Default: all agents of the game */
+  readonly ids?: readonly AgentId[];
+};
+
+/** {@link ImaginedOptions} with the defaults filled in. */
+export type ResolvedImagined = z.infer<typeof imaginedSchema>;
+
+const imaginedSchema = z.strictObject({
+  horizon: z.int().min(1).default(5),
+  ratio: z.number().positive().default(1),
+  startUpdates: z.int().min(0).default(10),
+  minAccuracy: z.number().min(0).max(1).default(0.98),
+  moaAccuracy: z.number().positive().max(1).default(0.3),
+  goals: z.enum(['prior', 'uniform', 'unknown']).default('prior'),
+  sample: z.boolean().default(true),
+});
+
+/** Checks how to imagine and fills in the defaults. */
+export function resolveImagined(where: string, options: ImaginedOptions): ResolvedImagined {
+  return checkOptions(`${where}: imagined`, imaginedSchema, options);
+}

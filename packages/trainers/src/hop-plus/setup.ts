@@ -1,0 +1,94 @@
+import { type AgentId, checkOptions, fail, type Game } from '@coplay/core';
+import { z } from 'zod';
+import { createMoa, type MoaLearner } from '../moa';
+import { createOmg, type OmgLearner } from '../omg';
+import type { Annealed } from '../ppo/options';
+import { type PpoSetup, ppoSetup } from '../ppo/setup';
+import { createWorldModel, type WorldModelLearner } from '../world-model';
+import type { HopPlusOptions, ResolvedImagined, SubgoalOptions } from './options';
+import { resolveImagined } from './options';
+import { SUBGOALS } from './subgoals';
+
+/** What one agent makes of the others. */
+export interface Mind {
+  readonly moa?: MoaLearner;
+  readonly omg?: OmgLearner;
+}
+
+/** Everything that's fixed before the first parameter is drawn. */
+export interface HopPlusSetup {
+  readonly game: Game;
+  readonly ids: readonly AgentId[];
+  readonly ppo: PpoSetup;
+  /** By seat. */
+  readonly minds: ReadonlyMap<number, Mind>;
+  readonly worldModel: WorldModelLearner | 'rules' | false;
+  readonly imagined: ResolvedImagined | false;
+  /** Chance that the policy learns from a selected subgoal. */
+  readonly epsilon: Annealed;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const epsilonSchema = z.strictObject({
+  epsilon: z
+    .union([z.number().min(0).max(1), z.strictObject({ from: z.number().min(0).max(1), to: z.number().min(0).max(1) })])
+    .default(0),
+});
+
+/** Checks options and makes the modules. Nothing here is random or touches a tensor. */
+export function hopPlusSetup(
+  where: string,
+  ids: readonly AgentId[],
+  options: Omit<HopPlusOptions, 'id'>,
+): HopPlusSetup {
+  const { game, ppo = {}, worldModel = {}, imagined = {}, moa = {}, omg = {}, ...networks } = options;
+  if (networks.recurrent) {
+    const remedy = 'Leave recurrent out; the subgoals are inferred from the history.';
+    fail(`${where}: option recurrent`, 'a feedforward policy', `${networks.recurrent} units`, remedy);
+  }
+  const { executor = 'auto' } = networks;
+  const { epsilon, ...subgoals } = omg === false ? { epsilon: 0 } : splitEpsilon(where, omg);
+  const minds = new Map<number, Mind>();
+  for (const id of ids) {
+    minds.set(game.agents.indexOf(id), {
+      ...(moa !== false && { moa: createMoa({ ...moa, game, id, executor }) }),
+      ...(omg !== false && { omg: createOmg({ ...subgoals, game, id, executor }) }),
+    });
+  }
+  const size = minds.get(game.agents.indexOf(ids[0]))?.omg?.subgoalSize ?? 0;
+  const setup = ppoSetup(where, game, ids, { ...networks, inputs: inputsWith(networks.inputs, size) }, ppo);
+  const model = typeof worldModel === 'object' ? createWorldModel({ ...worldModel, game, executor }) : worldModel;
+  const imagination = imagined === false ? false : resolveImagined(where, imagined);
+  if (imagination) checkImagination(where, game, model);
+  const first = minds.get(game.agents.indexOf(ids[0]));
+  const config = {
+    ...setup.config,
+    algorithm: 'hop-plus',
+    worldModel: typeof model === 'object' ? model.config : model,
+    imagined: imagination,
+    moa: first?.moa?.config ?? false,
+    omg: first?.omg ? { ...first.omg.config, epsilon } : false,
+  };
+  return { game, ids, ppo: setup, minds, worldModel: model, imagined: imagination, epsilon, config };
+}
+
+function splitEpsilon(where: string, { epsilon, ...subgoals }: SubgoalOptions) {
+  return { ...subgoals, ...checkOptions(`${where}: omg`, epsilonSchema, epsilon === undefined ? {} : { epsilon }) };
+}
+
+/** The policy sees everyone's previous action and the subgoals of all co-players, besides what the user asks for. */
+function inputsWith(inputs: HopPlusOptions['inputs'], subgoalSize: number) {
+  const seen = { previousActions: true, ...inputs };
+  return subgoalSize > 0 ? { ...seen, extras: { [SUBGOALS]: subgoalSize } } : seen;
+}
+
+function checkImagination(where: string, game: Game, worldModel: HopPlusSetup['worldModel']): void {
+  if (worldModel === false) {
+    const remedy = "Switch imagined off too, or give worldModel: 'rules'.";
+    fail(`${where}: option imagined`, 'a world model to imagine with', 'worldModel: false', remedy);
+  }
+  if (!game.grid) {
+    const remedy = 'Switch imagined off, or give the game grid parts.';
+    fail(`${where}: option imagined`, 'a game whose state shows in what an agent sees', game.name, remedy);
+  }
+}

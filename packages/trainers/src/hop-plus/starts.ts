@@ -1,0 +1,66 @@
+import {
+  type ArrayOf,
+  allocate,
+  allocateGrid,
+  type DType,
+  type Experience,
+  type Game,
+  type Generator,
+  type ImaginationStarts,
+  type NDArray,
+} from '@coplay/core';
+
+/** Steps of real experience from which an agent imagines what else might have happened. */
+export interface Starts extends ImaginationStarts {
+  /** [B] rows e T + t of the experience */
+  readonly rows: Int32Array;
+}
+
+/**
+ * Draws steps in which the agent was playing, each with the same chance, with replacement; states are read from what the
+ * agent itself saw.
+ *
+ * @returns undefined where it never played
+ */
+export function drawStarts(
+  game: Game,
+  experience: Experience,
+  seat: number,
+  count: number,
+  generator: Generator,
+): Starts | undefined {
+  const { envs, steps, active, agents } = experience;
+  const played = Array.from({ length: envs * steps }, (_, row) => row).filter((row) => {
+    return active[row * agents.length + seat] === 1;
+  });
+  if (played.length === 0) return undefined;
+  const rows = Int32Array.from({ length: count }, () => played[generator.integer(played.length)]);
+  return { rows, ...startsAt(game, experience, seat, rows) };
+}
+
+/** What is known in steps of an experience, as starts. */
+function startsAt(game: Game, experience: Experience, seat: number, rows: Int32Array): ImaginationStarts {
+  const { observations, previousActions, isFirst } = experience;
+  const agents = game.agents.length;
+  const states = allocate(game.stateType, rows.length * game.stateSize) as ArrayOf<DType>;
+  const grid = game.grid!; // refused without it when the options were checked
+  const parts = allocateGrid(grid, agents, 1);
+  const previous = new Int32Array(rows.length * agents);
+  rows.forEach((row, i) => {
+    grid.see(observations, row * agents + seat, seat, parts, 0);
+    grid.write(parts, 0, states, i * game.stateSize);
+    previous.set(previousActions.subarray(row * agents, (row + 1) * agents), i * agents);
+  });
+  return { states, previousActions: previous, isFirst: Uint8Array.from(rows, (row) => isFirst[row]) };
+}
+
+/** One seat's numbers [B, size] at rows e T + t of an extra [E, T, A, size]. */
+export function extraAt({ data, shape }: NDArray, agents: number, seat: number, rows: ArrayLike<number>): Float32Array {
+  const size = shape[3];
+  const taken = new Float32Array(rows.length * size);
+  for (let i = 0; i < rows.length; i++) {
+    const from = (rows[i] * agents + seat) * size;
+    taken.set((data as Float32Array).subarray(from, from + size), i * size);
+  }
+  return taken;
+}

@@ -1,0 +1,53 @@
+import type { Agent, AgentId, AgentInput, Generator } from '@coplay/core';
+import { sampleCategorical } from '@coplay/tensor';
+import type { MoaLearner } from './learner';
+
+/**
+ * Which goal a modelled agent pursues in the episode that begins in row `row`: 0..G-1, or -1 for "unknown".
+ * Draw from beliefs, from counts, or return a fixed one.
+ */
+export type GoalChoice = (row: number, input: AgentInput, generator: Generator) => number;
+
+/** What a modelled agent carries from step to step. */
+export type MoaAgentState = {
+  /** [B] the goal of each row's episode */
+  readonly goals: Int32Array;
+  /** [B, stateSize] */
+  readonly memory: Float32Array;
+};
+
+/** Plays a co-player's seat by the model of it. */
+export function modelledAgent(
+  learner: MoaLearner,
+  coplayer: AgentId,
+  actions: number,
+  stateSize: number,
+  goalsOf: GoalChoice,
+): Agent<MoaAgentState> {
+  return {
+    id: coplayer,
+    name: 'MOA',
+    initialState: (rows) => ({ goals: new Int32Array(rows).fill(-1), memory: new Float32Array(rows * stateSize) }),
+    async act(input, state, generator) {
+      const goals = state.goals.slice();
+      const memory = state.memory.slice();
+      for (let row = 0; row < input.rows; row++) {
+        if (input.isFirst[row] !== 1) continue;
+        goals[row] = goalsOf(row, input, generator);
+        memory.fill(0, row * stateSize, (row + 1) * stateSize);
+      }
+      const { logProbs, state: next } = await learner.step(coplayer, { ...input, state: memory }, goals);
+      return { actions: sampleCategorical(logProbs, input.rows, actions, generator), state: { goals, memory: next } };
+    },
+  };
+}
+
+/** Draws an index with the given probabilities; -1 where there are none. */
+export function drawFrom(probabilities: Float64Array, generator: Generator): number {
+  let left = generator.uniform();
+  for (let i = 0; i < probabilities.length; i++) {
+    left -= probabilities[i];
+    if (left < 0) return i;
+  }
+  return probabilities.length - 1;
+}

@@ -1,0 +1,31 @@
+import { createMoaBuffer } from '@coplay/buffers';
+import { inputEncoder, moaNet } from '@coplay/models';
+import { type MoaLearner, MoaModels } from './learner';
+import { type MoaOptions, resolveMoaOptions } from './options';
+
+/**
+ * Models of all co-players of one agent: each predicts what its co-player does out of the co-player's own view and, where the
+ * game names goals, its goal (Huang et al. 2024). An observer without co-players has none, and all of this is empty.
+ *
+ * @throws CoplayError for unknown options, an id that the game doesn't have, or goals of a game without any
+ */
+export function createMoa(options: MoaOptions): MoaLearner {
+  const resolved = resolveMoaOptions(options);
+  const { game, id } = options;
+  const coplayers = game.agents.filter((other) => other !== id);
+  const goals = resolved.goals === 'hindsight' ? game.goals : undefined;
+  const { capacity, keep, caughtOnly, previousActions, unknownShare, network, recurrent } = resolved;
+  const encoder = inputEncoder(game, { previousActions });
+  const net = moaNet({
+    inputs: encoder.shapes,
+    actions: game.actions,
+    goals: goals?.names.length ?? 0,
+    unknownGoal: unknownShare > 0,
+    network,
+    recurrent,
+  });
+  const buffer = createMoaBuffer({ coplayers, capacity, keep, goals, caughtOnly });
+  const { executor: _, network: __, ...numbers } = resolved;
+  const config = { ...numbers, network: network.config, game: game.name };
+  return new MoaModels({ game, id, coplayers, options: resolved, encoder, net, buffer, config });
+}

@@ -1,0 +1,4 @@
+export type { GoalChoice, MoaAgentState } from './agent';
+export { createMoa } from './create';
+export type { MoaLearner, MoaView, PretrainOptions } from './learner';
+export type { MoaOptions } from './options';

@@ -1,0 +1,402 @@
+import type { MoaBuffer } from '@coplay/buffers';
+import type {
+  Agent,
+  AgentId,
+  Experience,
+  Game,
+  Generator,
+  Metrics,
+  NamedArrays,
+  ObservationArrays,
+  SavedState,
+} from '@coplay/core';
+import { fail, ndarray, show } from '@coplay/core';
+import type { InputEncoder, MoaNet } from '@coplay/models';
+import { drawFrom, type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
+import { type GoalCounts, goalCounts } from './goal-counts';
+import { topOne } from './metrics';
+import { freshMoaNetworks, type MoaNetworkSetup, type MoaNetworks, savedMoaNetworks } from './networks';
+import type { ResolvedMoaOptions } from './options';
+import { predictTable } from './predict';
+import { type PretrainOptions, pretrainingRows, resolvePretrainOptions } from './pretrain';
+import { heldRows, joinTables, type MoaTable, tableOf } from './table';
+import { type TrainingResult, train } from './train';
+
+export type { PretrainOptions } from './pretrain';
+
+/** What a co-player sees in B games, to be told what it will do. `otherView` makes it of what the observer sees. */
+export interface MoaView {
+  /** B */
+  readonly rows: number;
+  /** [B, ...] for each field of the game's observation, as the co-player sees them */
+  readonly observations: ObservationArrays;
+  /** [B, K] what it may do */
+  readonly masks: Uint8Array;
+  /** [B, A] what everyone did in the step before; needed with the option `previousActions`. Default: nothing is known (-1) */
+  readonly previousActions?: Int32Array;
+  /** [B, stateSize] the recurrent state, zero where an episode begins; needed by recurrent models */
+  readonly state?: Float32Array;
+}
+
+/** The models that one agent has of its co-players. */
+export interface MoaLearner {
+  /** The observer. */
+  readonly id: AgentId;
+  readonly coplayers: readonly AgentId[];
+  /** G, goals that predictions depend on; 0 for plain models */
+  readonly goals: number;
+  /** Units of the recurrent state; 0 for models of the present step. */
+  readonly stateSize: number;
+  /** Updates in which something was learned. */
+  readonly updates: number;
+  /** The rows that they learn from. */
+  readonly buffer: MoaBuffer;
+  /** As JSON, for run directories and checkpoints. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Makes the first parameters, unless there are some already. */
+  initialise(generator: Generator): Promise<void>;
+  /**
+   * Takes the next piece of a rollout: its finished episodes go to the buffer, the goals they showed to the counts.
+   *
+   * @throws CoplayError for imagined experience
+   */
+  push(experience: Experience): void;
+  /**
+   * Learns from the rows held, once `minRows` new ones have come; before that it first measures its accuracy on the new ones.
+   *
+   * @returns keys `moa/...`; {} without co-players
+   */
+  update(generator: Generator): Promise<Metrics>;
+  /**
+   * Learns from a data set: experience, or rows by co-player made by `moaRows` (networks without rows stay as they are). Buffer and
+   * counts are left alone.
+   *
+   * @returns the metrics of each epoch
+   */
+  pretrain(
+    data: Experience | Readonly<Record<AgentId, NamedArrays>>,
+    options: PretrainOptions,
+  ): Promise<readonly Metrics[]>;
+  /**
+   * What a co-player will do.
+   *
+   * @param goals  [B] in -1..G-1, -1 for unknown; a plain model reads none of it
+   * @returns [B, K] log-probabilities, very low for illegal actions
+   */
+  predict(coplayer: AgentId, view: MoaView, goals?: Int32Array): Promise<Float32Array>;
+  /** As `predict`, with the recurrent state after the step, [B, stateSize]. */
+  step(
+    coplayer: AgentId,
+    view: MoaView,
+    goals?: Int32Array,
+  ): Promise<{ readonly logProbs: Float32Array; readonly state: Float32Array }>;
+  /**
+   * Predictions of whole episodes, as `moaRows` makes them, with the goals in their column `goals`.
+   *
+   * @returns [N, K] log-probabilities
+   */
+  predictRows(coplayer: AgentId, rows: NamedArrays): Promise<Float32Array>;
+  /**
+   * An agent that plays the co-player's seat by its model, for imagined rollouts.
+   *
+   * @param goalsOf  the goal of a row's episode, asked when it begins. Default: drawn from `prior(coplayer)`
+   */
+  agent(coplayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState>;
+  /** Top-1 accuracy, in [0, 1], on the newest rows before they were trained on (their goals known in hindsight); 0 at first. */
+  accuracy(coplayer: AgentId): number;
+  /** [G] discounted counts of the goals that the co-player showed; all 1 at first. */
+  goalCounts(coplayer: AgentId): Float64Array;
+  /** [G] the counts as probabilities, to draw imagined goals from; [] for plain models. */
+  prior(coplayer: AgentId): Float64Array;
+  /** Copies of a co-player's parameters. */
+  parameters(coplayer: AgentId): Promise<NamedArrays>;
+  /** Everything: networks, optimisers, buffer, counts. */
+  state(): Promise<SavedState>;
+  restore(saved: SavedState): Promise<void>;
+  dispose(): void;
+}
+
+/** Everything that's fixed before the first parameter is drawn. */
+export interface MoaSetup {
+  readonly game: Game;
+  readonly id: AgentId;
+  readonly coplayers: readonly AgentId[];
+  readonly options: ResolvedMoaOptions;
+  readonly encoder: InputEncoder;
+  readonly net: MoaNet;
+  readonly buffer: MoaBuffer;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** What is known of one co-player besides its network. */
+interface Standing {
+  readonly counts: GoalCounts;
+  accuracy: number;
+  /** Rows that had come when its model was last trained. */
+  seen: number;
+}
+
+/** {@link MoaLearner}, made by `createMoa`. */
+export class MoaModels implements MoaLearner {
+  updates = 0;
+  private networks: MoaNetworks | undefined;
+  private readonly standings: ReadonlyMap<AgentId, Standing>;
+
+  constructor(private readonly setup: MoaSetup) {
+    const { net, options, coplayers } = setup;
+    const fresh = (): Standing => ({ counts: goalCounts(net.goals, options.goalDiscount), accuracy: 0, seen: 0 });
+    this.standings = new Map(coplayers.map((coplayer) => [coplayer, fresh()]));
+  }
+
+  get id() {
+    return this.setup.id;
+  }
+
+  get coplayers() {
+    return this.setup.coplayers;
+  }
+
+  get goals() {
+    return this.setup.net.goals;
+  }
+
+  get stateSize() {
+    return this.setup.net.stateSize;
+  }
+
+  get buffer() {
+    return this.setup.buffer;
+  }
+
+  get config() {
+    return this.setup.config;
+  }
+
+  async initialise(generator: Generator): Promise<void> {
+    this.networks ??= freshMoaNetworks(this.networkSetup(), generator);
+  }
+
+  push(experience: Experience): void {
+    const added = this.buffer.push(experience);
+    for (const coplayer of this.coplayers) {
+      const { isFirst, goals } = added[coplayer];
+      const { counts } = this.standing(coplayer);
+      for (let row = 0; row < isFirst.data.length; row++) if (isFirst.data[row] === 1) counts.add(goals.data[row]);
+    }
+  }
+
+  async update(generator: Generator): Promise<Metrics> {
+    if (this.coplayers.length === 0) return {};
+    const waiting = Math.max(...this.coplayers.map((coplayer) => this.newRows(coplayer)));
+    if (waiting < this.setup.options.minRows) return this.standingMetrics();
+    await Promise.all(this.coplayers.map((coplayer) => this.measure(coplayer)));
+    const tables = this.perNetwork((coplayer) => this.heldTable(coplayer));
+    const result = await this.train(tables, this.setup.options.epochs, generator, this.setup.options.learningRate);
+    for (const coplayer of this.coplayers) this.standing(coplayer).seen = this.buffer.pushed[coplayer].rows;
+    this.buffer.trained();
+    this.updates++;
+    return { ...trainingMetrics(result), ...this.standingMetrics() };
+  }
+
+  async pretrain(
+    data: Experience | Readonly<Record<AgentId, NamedArrays>>,
+    options: PretrainOptions,
+  ): Promise<readonly Metrics[]> {
+    const { epochs, generator, finalLearningRate, afterEpoch } = resolvePretrainOptions(options, this.setup.options);
+    if (this.coplayers.length === 0) return [];
+    const rows = pretrainingRows(data, this.setup);
+    const tables = this.perNetwork((coplayer) => rows[coplayer] && this.tableOf(coplayer, rows[coplayer]));
+    const { learningRate } = this.setup.options;
+    const history: Metrics[] = [];
+    for (let epoch = 0; epoch < epochs; epoch++) {
+      const rate = (progress: number) => learningRate + (finalLearningRate - learningRate) * progress;
+      const [from, to] = [epoch, epoch + 1].map((done) => rate(done / epochs));
+      const metrics = trainingMetrics(await this.train(tables, 1, generator, from, to));
+      history.push(metrics);
+      await afterEpoch?.(epoch, metrics);
+    }
+    return history;
+  }
+
+  async predict(coplayer: AgentId, view: MoaView, goals?: Int32Array): Promise<Float32Array> {
+    return (await this.step(coplayer, view, goals)).logProbs;
+  }
+
+  async step(coplayer: AgentId, view: MoaView, goals?: Int32Array) {
+    const { net, encoder, options, game } = this.setup;
+    const { rows, observations, masks, previousActions, state } = view;
+    if (options.previousActions && !previousActions) {
+      fail('moa.predict', 'previousActions, which these models read', 'none', 'Give them with the view.');
+    }
+    const everyone = previousActions ?? new Int32Array(rows * game.agents.length).fill(-1);
+    const source = { rows, observations, masks, previousActions: everyone, extras: {} };
+    const encoded = encoder.encode({ ...source, seat: this.seatOf(coplayer), offset: 0, stride: 1 });
+    const feeds: NamedArrays = { mask: ndarray(masks, [rows, net.actions]) };
+    for (const name in encoded) feeds[`in/${name}`] = encoded[name];
+    if (net.goals > 0) feeds['goals'] = ndarray(this.checkGoals(goals, rows));
+    const memory = state ?? new Float32Array(rows * net.stateSize);
+    if (net.stateSize > 0) feeds['state'] = ndarray(memory, [rows, net.stateSize]);
+    const { logProbs, next } = await this.member(coplayer).functions.act(feeds);
+    return { logProbs: logProbs.data as Float32Array, state: (next?.data ?? memory) as Float32Array };
+  }
+
+  predictRows(coplayer: AgentId, rows: NamedArrays): Promise<Float32Array> {
+    const { net, game } = this.setup;
+    const table = this.tableOf(coplayer, rows);
+    return predictTable(this.member(coplayer).functions.predict, net, table, game.maxSteps);
+  }
+
+  agent(coplayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState> {
+    this.standing(coplayer);
+    const drawn: GoalChoice = (_row, _input, generator) => drawFrom(this.prior(coplayer), generator);
+    return modelledAgent(this, coplayer, this.setup.net.actions, this.stateSize, goalsOf ?? drawn);
+  }
+
+  accuracy(coplayer: AgentId): number {
+    return this.standing(coplayer).accuracy;
+  }
+
+  goalCounts(coplayer: AgentId): Float64Array {
+    return this.standing(coplayer).counts.counts.slice();
+  }
+
+  prior(coplayer: AgentId): Float64Array {
+    return this.standing(coplayer).counts.prior();
+  }
+
+  parameters(coplayer: AgentId): Promise<NamedArrays> {
+    return this.member(coplayer).params.read();
+  }
+
+  async state(): Promise<SavedState> {
+    const standings = [...this.standings].map(([coplayer, { counts, accuracy, seen }]) => {
+      return [coplayer, { counts: counts.state(), accuracy, seen }] as const;
+    });
+    return {
+      networks: await this.ready().state(),
+      buffer: this.buffer.state(),
+      standings: Object.fromEntries(standings),
+      updates: this.updates,
+    };
+  }
+
+  async restore(saved: SavedState): Promise<void> {
+    const networks = savedMoaNetworks(this.networkSetup(), saved['networks'] as SavedState);
+    this.networks?.dispose();
+    this.networks = networks;
+    this.buffer.restore(saved['buffer'] as SavedState);
+    this.updates = saved['updates'] as number;
+    for (const [coplayer, standing] of this.standings) {
+      const { counts, accuracy, seen } = (saved['standings'] as SavedState)[coplayer] as SavedState;
+      standing.counts.restore(counts as SavedState);
+      Object.assign(standing, { accuracy, seen });
+    }
+  }
+
+  dispose(): void {
+    this.networks?.dispose();
+    this.networks = undefined;
+  }
+
+  /** Names of the networks: one for each co-player, or one for all of them. */
+  private networkSetup(): MoaNetworkSetup {
+    const { net, options, coplayers } = this.setup;
+    const names = options.share && coplayers.length > 0 ? ['all'] : coplayers;
+    return { net, names, clipNorm: options.clipNorm, executor: options.executor };
+  }
+
+  private ready(): MoaNetworks {
+    const remedy = 'Call initialise(generator) or restore(saved) first.';
+    return this.networks ?? fail(`moa (${this.id})`, 'parameters', 'none yet', remedy);
+  }
+
+  private member(coplayer: AgentId) {
+    this.standing(coplayer);
+    const { members } = this.ready();
+    return members[this.setup.options.share ? 0 : this.coplayers.indexOf(coplayer)];
+  }
+
+  private standing(coplayer: AgentId): Standing {
+    const known = this.coplayers.join(', ') || 'nobody';
+    const remedy = `Name a co-player of ${this.id}.`;
+    return this.standings.get(coplayer) ?? fail(`moa (${this.id})`, `one of ${known}`, show(coplayer), remedy);
+  }
+
+  private seatOf(coplayer: AgentId): number {
+    return this.setup.game.agents.indexOf(coplayer);
+  }
+
+  private tableOf(coplayer: AgentId, rows: NamedArrays): MoaTable {
+    return tableOf(this.setup.game, this.setup.encoder, this.seatOf(coplayer), heldRows(rows));
+  }
+
+  private heldTable(coplayer: AgentId): MoaTable | undefined {
+    const held = this.buffer.held(coplayer);
+    if (held.places.length === 0) return undefined;
+    return tableOf(this.setup.game, this.setup.encoder, this.seatOf(coplayer), held);
+  }
+
+  /** What each network learns from. */
+  private perNetwork(of: (coplayer: AgentId) => MoaTable | undefined): (MoaTable | undefined)[] {
+    const tables = this.coplayers.map(of);
+    if (!this.setup.options.share) return tables;
+    const known = tables.filter((table) => table !== undefined);
+    return [known.length === 0 ? undefined : joinTables(known)];
+  }
+
+  private train(
+    tables: readonly (MoaTable | undefined)[],
+    epochs: number,
+    generator: Generator,
+    from: number,
+    to = from,
+  ): Promise<TrainingResult> {
+    const { net, options, game } = this.setup;
+    const updates = this.ready().members.map(({ functions }) => functions.update);
+    const settings = { ...options, epochs, window: net.stateSize > 0 ? game.maxSteps : 0, goals: net.goals, from, to };
+    return train(`moa (${this.id}), update ${this.updates + 1}`, updates, tables, settings, generator);
+  }
+
+  private newRows(coplayer: AgentId): number {
+    return this.buffer.pushed[coplayer].rows - this.standing(coplayer).seen;
+  }
+
+  /** Accuracy on the rows that its model was not trained on yet. */
+  private async measure(coplayer: AgentId): Promise<void> {
+    const fresh = this.newRows(coplayer);
+    const table = this.heldTable(coplayer);
+    if (!table || fresh === 0) return;
+    const { net, game } = this.setup;
+    const { places, goals, lengths } = table.list;
+    let skipped = 0;
+    let episodes = 0;
+    while (places.length - skipped > fresh) skipped += lengths[episodes++];
+    const list = { places: places.slice(skipped), goals: goals.slice(skipped), lengths: lengths.slice(episodes) };
+    const { predict } = this.member(coplayer).functions;
+    const logProbs = await predictTable(predict, net, { table: table.table, list }, game.maxSteps);
+    const actions = Int32Array.from(list.places, (place) => table.table['actions'].data[place]);
+    this.standing(coplayer).accuracy = topOne(logProbs, actions, net.actions);
+  }
+
+  private standingMetrics(): Metrics {
+    const metrics: Metrics = {};
+    let rows = 0;
+    let accuracy = 0;
+    for (const [coplayer, standing] of this.standings) {
+      metrics[`moa/accuracy/${coplayer}`] = standing.accuracy;
+      accuracy += standing.accuracy / this.standings.size;
+      rows += this.buffer.rows[coplayer];
+    }
+    return { ...metrics, 'moa/accuracy': accuracy, 'moa/rows': rows };
+  }
+
+  private checkGoals(goals: Int32Array | undefined, rows: number): Int32Array {
+    if (goals?.length === rows) return goals;
+    const remedy = 'Give one goal for each row, -1 where it is unknown.';
+    return fail('moa.predict', `goals of ${rows} rows`, show(goals), remedy);
+  }
+}
+
+function trainingMetrics({ loss, gradientNorm, steps }: TrainingResult): Metrics {
+  return { 'moa/loss': loss, 'moa/gradient_norm': gradientNorm, 'moa/steps': steps };
+}

@@ -1,0 +1,119 @@
+import { type AgentId, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import type { MoaNet } from '@coplay/models';
+import {
+  adam,
+  type Compiled,
+  compileScanEach,
+  compileTogether,
+  type ExecutorChoice,
+  stackVariables,
+  type Variables,
+  variables,
+} from '@coplay/tensor';
+import { type MoaPredictInputs, type MoaUpdateInputs, moaAct, moaPredict, moaUpdate } from './step';
+
+/** The functions of one member. */
+export interface MoaFunctions {
+  readonly act: Compiled;
+  readonly predict: Compiled<MoaPredictInputs>;
+  readonly update: Compiled<MoaUpdateInputs>;
+}
+
+/** One network and its optimiser's memory. */
+export interface MoaMember {
+  readonly params: Variables;
+  readonly slots: Variables;
+  readonly functions: MoaFunctions;
+}
+
+/** What networks are made with. */
+export interface MoaNetworkSetup {
+  readonly net: MoaNet;
+  /** A name for each network, for messages: the co-player's id, or `all`. */
+  readonly names: readonly AgentId[];
+  readonly clipNorm: number | false;
+  readonly executor: ExecutorChoice;
+}
+
+/** The networks of one observer. What several of them are asked in the same turn runs in one graph; they share that of their updates. */
+export interface MoaNetworks {
+  readonly members: readonly MoaMember[];
+  state(): Promise<SavedState>;
+  dispose(): void;
+}
+
+/** Fresh networks. */
+export function freshMoaNetworks(setup: MoaNetworkSetup, generator: Generator): MoaNetworks {
+  const optimiser = optimiserOf(setup);
+  return buildNetworks(
+    setup,
+    setup.names.map((_, i) => {
+      const params = setup.net.init(generator.split(i));
+      return { params, slots: optimiser.init(params) };
+    }),
+  );
+}
+
+/** Networks as they were saved. */
+export function savedMoaNetworks(setup: MoaNetworkSetup, saved: SavedState): MoaNetworks {
+  const states = setup.names.map((name) => {
+    const state = saved[name] as unknown as Record<'params' | 'slots', NamedArrays> | undefined;
+    return state ?? fail('moa.restore', `a network for ${name}`, Object.keys(saved).join(', ') || 'none', REMEDY);
+  });
+  return buildNetworks(setup, states);
+}
+
+const REMEDY = 'Make the models with the game and options that they were saved with.';
+
+function optimiserOf({ clipNorm }: MoaNetworkSetup) {
+  return adam(clipNorm === false ? {} : { clipNorm });
+}
+
+function buildNetworks(
+  setup: MoaNetworkSetup,
+  states: readonly Record<'params' | 'slots', NamedArrays>[],
+): MoaNetworks {
+  const live = states.map(({ params, slots }) => ({ params: variables(params), slots: variables(slots) }));
+  const functions = live.length === 0 ? [] : compiled(setup, live);
+  const members = live.map((own, i) => ({ ...own, functions: functions[i] }));
+  return {
+    members,
+    async state() {
+      const saved = live.map(async ({ params, slots }, i) => {
+        return [setup.names[i], { params: await params.read(), slots: await slots.read() }] as const;
+      });
+      return Object.fromEntries(await Promise.all(saved));
+    },
+    dispose() {
+      for (const member of members) {
+        for (const part of Object.values(member.functions)) part.dispose();
+        member.params.dispose();
+        member.slots.dispose();
+      }
+    },
+  };
+}
+
+function compiled(setup: MoaNetworkSetup, live: readonly Record<'params' | 'slots', Variables>[]): MoaFunctions[] {
+  const { net, executor } = setup;
+  const params = stackVariables(live.map((member) => member.params));
+  const acts = compileTogether(moaAct(net), { name: 'moa/act', state: { params }, executor });
+  const predicts = compileTogether<'params', MoaPredictInputs>(moaPredict(net), {
+    name: 'moa/predict',
+    state: { params },
+    executor,
+  });
+  // Large batches: one graph for all networks, each run by itself, keeps to what the processor's caches hold.
+  const updates = compileScanEach<'params' | 'slots', MoaUpdateInputs>(moaUpdate(net, optimiserOf(setup)), {
+    name: 'moa/update',
+    states: live,
+    executor,
+    acceptState: areFinite,
+  });
+  return live.map((_, i) => ({ act: acts[i], predict: predicts[i], update: updates[i] }));
+}
+
+/** Whether losses and gradients of all steps are finite. */
+export function areFinite({ loss, gradientNorm }: NamedArrays): boolean {
+  return [loss, gradientNorm].every(({ data }) => (data as Float32Array).every(Number.isFinite));
+}

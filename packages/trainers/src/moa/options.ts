@@ -1,0 +1,92 @@
+import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import { mlp, type TorsoBuilder } from '@coplay/models';
+import type { ExecutorChoice } from '@coplay/tensor';
+import { z } from 'zod';
+
+/** Options of {@link createMoa}. */
+export interface MoaOptions {
+  /** The rules that all play by. */
+  readonly game: Game;
+  /** The observer: one of `game.agents`. All others are modelled. */
+  readonly id: AgentId;
+  /**
+   * What predictions depend on besides what the co-player sees: the goal that it reached in `hindsight` (Huang et al. 2024), or
+   * `none`, a plain model. Default `hindsight` where the game names goals, else `none`
+   */
+  readonly goals?: 'hindsight' | 'none';
+  /** Share of rows, in [0, 1], that are shown with an unknown goal in training, so that one model predicts without a goal too. Default 0.1 */
+  readonly unknownShare?: number;
+  /** Body of the networks. Default `mlp({ hidden: [256, 256], activation: 'relu' })`, a tenth of the time of the paper's, `conv({ dense: 512 })` */
+  readonly network?: TorsoBuilder;
+  /** Units of a GRU over the co-player's episode; 0 for a model of the present step. Default 0 */
+  readonly recurrent?: number;
+  /** Whether the models read everyone's previous action. Default false */
+  readonly previousActions?: boolean;
+  /** One network for all co-players, trained on the rows of all of them, in place of one for each. Default false */
+  readonly share?: boolean;
+  /** Rows held of each co-player. Default 4096 */
+  readonly capacity?: number;
+  /** What becomes of rows that were trained on: `ring` keeps the newest, `empty` drops all (as the paper's code does). Default `ring` */
+  readonly keep?: 'ring' | 'empty';
+  /** Leaves out episodes in which a co-player reached no goal (as the paper's code does). Default false: their goal is unknown */
+  readonly caughtOnly?: boolean;
+  /** New rows of a co-player, at least 1, that an update waits for. Default 512 */
+  readonly minRows?: number;
+  /** Passes over the rows held in an update, at least 1. Default 1 */
+  readonly epochs?: number;
+  /** Rows of a minibatch (of a recurrent model: steps, about). Default 512 */
+  readonly minibatchSize?: number;
+  /** Step size of Adam, positive. Default 5e-4 */
+  readonly learningRate?: number;
+  /** Bound of the gradient's norm; false for none. Default false */
+  readonly clipNorm?: number | false;
+  /** Discount per episode, in [0, 1], of the counts of goals shown. Default 0.995 */
+  readonly goalDiscount?: number;
+  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  readonly executor?: ExecutorChoice;
+}
+
+const builder = z.custom<TorsoBuilder>((value) => typeof value === 'function', {
+  error: 'a network: mlp(), conv(), or layersModel(() => yourModel)',
+});
+const unit = z.number().min(0).max(1);
+
+const schema = z.strictObject({
+  goals: z.enum(['hindsight', 'none']).optional(),
+  unknownShare: unit.default(0.1),
+  network: builder.optional(),
+  recurrent: z.int().min(0).default(0),
+  previousActions: z.boolean().default(false),
+  share: z.boolean().default(false),
+  capacity: z.int().min(1).default(4096),
+  keep: z.enum(['ring', 'empty']).default('ring'),
+  caughtOnly: z.boolean().default(false),
+  minRows: z.int().min(1).default(512),
+  epochs: z.int().min(1).default(1),
+  minibatchSize: z.int().min(1).default(512),
+  learningRate: z.number().positive().default(5e-4),
+  clipNorm: z.union([z.number().positive(), z.literal(false)]).default(false),
+  goalDiscount: unit.default(0.995),
+  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+});
+
+/** {@link MoaOptions} with the defaults filled in. */
+export type ResolvedMoaOptions = Omit<z.infer<typeof schema>, 'goals' | 'network'> & {
+  readonly goals: 'hindsight' | 'none';
+  readonly network: TorsoBuilder;
+};
+
+/** Checks the options and fills in the defaults. */
+export function resolveMoaOptions({ game, id, ...options }: MoaOptions): ResolvedMoaOptions {
+  checkGame('createMoa: option game', game);
+  if (!game.agents.includes(id)) {
+    fail('createMoa: option id', `one of ${game.agents.join(', ')}`, show(id), 'Use an id of game.agents.');
+  }
+  const checked = checkOptions('createMoa', schema, options);
+  const goals = checked.goals ?? (game.goals ? 'hindsight' : 'none');
+  if (goals === 'hindsight' && !game.goals) {
+    fail('createMoa: option goals', `none for ${game.name}, which names no goals`, show(goals), 'Leave it out.');
+  }
+  const network = checked.network ?? mlp({ hidden: [256, 256], activation: 'relu' });
+  return { ...checked, goals, network };
+}

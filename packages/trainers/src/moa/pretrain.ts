@@ -1,0 +1,64 @@
+import { moaRows } from '@coplay/buffers';
+import {
+  type AgentId,
+  checkOptions,
+  type Experience,
+  fail,
+  type Generator,
+  type Metrics,
+  type NamedArrays,
+  show,
+} from '@coplay/core';
+import { z } from 'zod';
+import type { MoaSetup } from './learner';
+
+/** How a model is trained on a data set. */
+export interface PretrainOptions {
+  /** For shuffling. */
+  readonly generator: Generator;
+  /** Passes over the data, at least 1. Default 10 */
+  readonly epochs?: number;
+  /** Learning rate at the end, which is reached linearly from `learningRate`; at least 0. Default: it stays */
+  readonly finalLearningRate?: number;
+  /** Called after each epoch, counted from 0: to evaluate, or to log. */
+  readonly afterEpoch?: (epoch: number, metrics: Metrics) => void | Promise<void>;
+}
+
+const isFunction = (value: unknown) => typeof value === 'function';
+const schema = z.strictObject({
+  generator: z.custom<Generator>((value) => typeof (value as Generator | undefined)?.shuffle === 'function', {
+    error: 'a generator: createGenerator(seed)',
+  }),
+  epochs: z.int().min(1).default(10),
+  finalLearningRate: z.number().min(0).optional(),
+  afterEpoch: z.custom<PretrainOptions['afterEpoch']>(isFunction, { error: 'a function' }).optional(),
+});
+
+/** Checks the options and fills in the defaults. */
+export function resolvePretrainOptions(options: PretrainOptions, { learningRate }: { learningRate: number }) {
+  const checked = checkOptions('moa.pretrain', schema, options);
+  return { ...checked, finalLearningRate: checked.finalLearningRate ?? learningRate };
+}
+
+/** Rows by co-player. */
+export function pretrainingRows(
+  data: Experience | Readonly<Record<AgentId, NamedArrays>>,
+  { game, coplayers, options }: MoaSetup,
+): Readonly<Record<AgentId, NamedArrays>> {
+  const goals = options.goals === 'hindsight' ? game.goals : undefined;
+  const rows = isExperience(data)
+    ? Object.fromEntries(
+        coplayers.map((coplayer) => {
+          const seat = data.agents.indexOf(coplayer);
+          return [coplayer, moaRows(data, seat, { goals, caughtOnly: options.caughtOnly })];
+        }),
+      )
+    : data;
+  const unknown = Object.keys(rows).find((coplayer) => !coplayers.includes(coplayer));
+  if (unknown !== undefined) fail('moa.pretrain', `rows of ${coplayers.join(', ')}`, show(unknown), 'Leave it out.');
+  return rows;
+}
+
+function isExperience(data: Experience | Readonly<Record<AgentId, NamedArrays>>): data is Experience {
+  return 'observations' in data && 'isImagined' in data;
+}

@@ -1,0 +1,74 @@
+import type { MoaHeld } from '@coplay/buffers';
+import { type Game, type NamedArrays, ndarray, type ObservationArrays } from '@coplay/core';
+import type { InputEncoder } from '@coplay/models';
+import type { EpisodeList } from './batches';
+
+/** Rows as a network reads them, and which of them are in use. */
+export interface MoaTable {
+  /** `in/<input>` [R, ...], `masks` [R, K], `actions` int32 [R], `isFirst` [R] */
+  readonly table: NamedArrays;
+  readonly list: EpisodeList;
+}
+
+/** Rows of one co-player as a table. */
+export function tableOf(game: Game, encoder: InputEncoder, seat: number, held: MoaHeld): MoaTable {
+  const { columns, places, lengths } = held;
+  const rows = columns['actions'].shape[0];
+  const observations: ObservationArrays = {};
+  for (const name in game.observation) observations[name] = columns[`observations/${name}`].data;
+  const masks = columns['masks'].data as Uint8Array;
+  const previousActions = columns['previousActions'].data as Int32Array;
+  const encoded = encoder.encode({
+    ...{ rows, seat, offset: 0, stride: 1, observations, masks, previousActions },
+    extras: {},
+  });
+  const table: NamedArrays = { masks: columns['masks'], actions: columns['actions'], isFirst: columns['isFirst'] };
+  for (const name in encoded) table[`in/${name}`] = encoded[name];
+  const goals = Int32Array.from(places, (place) => columns['goals'].data[place]);
+  return { table, list: { places, goals, lengths } };
+}
+
+/** Rows as the buffer holds them, of arrays that are in order already. */
+export function heldRows(rows: NamedArrays): MoaHeld {
+  const isFirst = rows['isFirst'].data;
+  const lengths: number[] = [];
+  for (let row = 0; row < isFirst.length; row++) {
+    if (isFirst[row] === 1) lengths.push(1);
+    else lengths[lengths.length - 1]++;
+  }
+  return { columns: rows, places: Int32Array.from(isFirst, (_, row) => row), lengths };
+}
+
+/** Several tables below one another. */
+export function joinTables(parts: readonly MoaTable[]): MoaTable {
+  if (parts.length === 1) return parts[0];
+  const table: NamedArrays = {};
+  for (const name in parts[0].table) table[name] = below(parts.map((part) => part.table[name]));
+  let above = 0;
+  const places: number[] = [];
+  for (const { table: own, list } of parts) {
+    for (const place of list.places) places.push(above + place);
+    above += own['actions'].shape[0];
+  }
+  return {
+    table,
+    list: {
+      places: Int32Array.from(places),
+      goals: Int32Array.from(parts.flatMap(({ list }) => [...list.goals])),
+      lengths: parts.flatMap(({ list }) => list.lengths),
+    },
+  };
+}
+
+function below(parts: readonly NamedArrays[string][]): NamedArrays[string] {
+  const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
+  const length = parts.reduce((sum, { data }) => sum + data.length, 0);
+  const [first] = parts;
+  const data = new (first.data.constructor as new (length: number) => Float32Array)(length);
+  let at = 0;
+  for (const part of parts) {
+    data.set(part.data as Float32Array, at);
+    at += part.data.length;
+  }
+  return ndarray(data, [rows, ...first.shape.slice(1)]);
+}

@@ -1,0 +1,238 @@
+import { createHistoryBuffer, type HistoryBuffer } from '@coplay/buffers';
+import {
+  type AgentId,
+  type Experience,
+  fail,
+  type Generator,
+  type Metrics,
+  type NamedArrays,
+  type SavedState,
+} from '@coplay/core';
+import { findNonFinite, NonFiniteError } from '../learner';
+import { type Inferred, inferOver, inferSubgoals } from './infer';
+import { trainInference, trainVae } from './learn';
+import type { OmgOptions } from './options';
+import { type OmgPretrainOptions, pretrainOmg } from './pretrain';
+import { freshParameters, type OmgGroup, type OmgNetworks, type OmgSetup, omgNetworks, omgSetup } from './setup';
+import { inferredSubgoals, type MixedSubgoals, mixSubgoals, type SubgoalsOfOptions, stateLatents } from './subgoals';
+import type { OwnView } from './views';
+
+/**
+ * Subgoal inference (OMG; Yu, Jiang, Lu 2024) for one observer: one network, applied to the view of each co-player. Subgoals
+ * of all co-players lie side by side, D numbers each, in cyclic order from the observer's seat.
+ */
+export interface OmgLearner {
+  readonly id: AgentId;
+  /** D */
+  readonly goalDim: number;
+  /** (A-1) D: numbers of the subgoals of all co-players; 0 without co-players. */
+  readonly subgoalSize: number;
+  /** (A-1) units: numbers of the state that `infer` carries. */
+  readonly stateSize: number;
+  /** Whether the state VAE is frozen; before, inferred subgoals mean nothing yet, and none are selected. */
+  readonly isReady: boolean;
+  /** Updates done so far. */
+  readonly updates: number;
+  /** What a run directory should know of it, as JSON. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** The histories that `update` learns from. */
+  readonly buffer: HistoryBuffer;
+  /** Makes the first parameters, unless there are some already. */
+  initialise(generator: Generator): Promise<void>;
+  /**
+   * Takes the next rollout's histories.
+   *
+   * @param values  [E, T, A] V of each state, for selectors that go by value
+   * @returns the number of histories that ended in it
+   * @throws CoplayError for imagined experience
+   */
+  push(experience: Experience, values?: Float32Array): number;
+  /**
+   * Trains on what the buffer holds: in the first `vaeUpdates` the state VAE, then the inference. Nothing, and only counts,
+   * where it holds none.
+   */
+  update(generator: Generator): Promise<Metrics>;
+  /**
+   * Trains the state VAE, and if asked for the inference, on a data set; the VAE is frozen then.
+   *
+   * @returns the metrics of each call of `vaeSteps` or `inferenceSteps` gradient steps, in order
+   */
+  pretrain(data: Experience, options: OmgPretrainOptions, generator: Generator): Promise<readonly Metrics[]>;
+  /**
+   * The subgoals of all co-players, for acting; zeros for those who have left.
+   *
+   * @param state  [B, stateSize] as the call before returned it; taken for zeros where an episode begins
+   * @returns `subgoals` [B, (A-1) D], means of q(g | history, state), and the next `state`
+   */
+  infer(view: OwnView, state: Float32Array): Promise<Inferred>;
+  /**
+   * {@link infer} over recorded steps, each environment's stream from an empty memory on: what the present networks make of
+   * it.
+   *
+   * @returns [E, T, (A-1) D]; zeros for those who have left
+   */
+  inferOver(experience: Experience): Promise<Float32Array>;
+  /**
+   * The frozen prior's latents of the recorded states themselves, which subgoals are chosen from.
+   *
+   * @returns [E, T, (A-1) D]; zeros where the co-player wasn't there
+   */
+  latentsOf(experience: Experience): Promise<Float32Array>;
+  /**
+   * Subgoals for training the observer's policy: with the probability epsilon a step's selected ones, which needs the steps
+   * that followed, else those that were inferred while it acted. All co-players' of a step together. A window also ends where
+   * the rollout does.
+   */
+  subgoalsOf(experience: Experience, options: SubgoalsOfOptions): Promise<MixedSubgoals>;
+  /** Copies of the present parameters, named `vae/...` and `inference/...`. */
+  parameters(): Promise<NamedArrays>;
+  state(): Promise<SavedState>;
+  restore(saved: SavedState): Promise<void>;
+  /** Frees memory outside JavaScript's reach. */
+  dispose(): void;
+}
+
+/**
+ * Makes the learner of one observer.
+ *
+ * @throws CoplayError for an option that is unknown, out of range or doesn't go with the game
+ */
+export function createOmg(options: OmgOptions): OmgLearner {
+  return new Omg(omgSetup('createOmg', options));
+}
+
+const GROUPS: readonly OmgGroup[] = ['vae', 'vaeSlots', 'inference', 'inferenceSlots'];
+
+/** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
+const FLUSH_EVERY = 8;
+
+class Omg implements OmgLearner {
+  updates = 0;
+  readonly buffer: HistoryBuffer;
+  private isPretrained = false;
+  private networks: OmgNetworks | undefined;
+
+  constructor(private readonly setup: OmgSetup) {
+    const { seat, settings } = setup;
+    const { capacity, clearEvery, view, valuesOf } = settings;
+    this.buffer = createHistoryBuffer({ observer: seat, capacity, clearEvery, view, valuesOf });
+  }
+
+  get id(): AgentId {
+    return this.setup.id;
+  }
+
+  get goalDim(): number {
+    return this.setup.settings.goalDim;
+  }
+
+  get subgoalSize(): number {
+    return this.setup.others.length * this.goalDim;
+  }
+
+  get stateSize(): number {
+    return this.setup.others.length * this.setup.inference.stateSize;
+  }
+
+  get isReady(): boolean {
+    return this.isPretrained || this.updates >= this.setup.settings.vaeUpdates;
+  }
+
+  get config(): Readonly<Record<string, unknown>> {
+    return this.setup.config;
+  }
+
+  async initialise(generator: Generator): Promise<void> {
+    this.networks ??= omgNetworks(this.setup, freshParameters(this.setup, generator));
+  }
+
+  push(experience: Experience, values?: Float32Array): number {
+    const { selector } = this.setup.settings;
+    const isByValue = selector === 'optimistic' || selector === 'conservative';
+    if (isByValue && !values && this.setup.others.length > 0) {
+      const remedy = "Give the values of all states, or the selector 'fixed' or 'random'.";
+      fail(`OMG (${this.id}): push`, `values for the selector ${selector}`, 'none', remedy);
+    }
+    return this.buffer.push(experience, values);
+  }
+
+  async update(generator: Generator): Promise<Metrics> {
+    const networks = this.ready();
+    const { buffer, setup } = this;
+    const train = this.isReady ? trainInference : trainVae;
+    const learned = buffer.size === 0 ? {} : await train(setup, networks, buffer, generator);
+    if (buffer.size > 0 || setup.others.length === 0) this.updates++;
+    if (this.updates % FLUSH_EVERY === 0) await this.tidy(networks);
+    return { ...learned, 'omg/histories': buffer.histories, 'omg/steps': buffer.size };
+  }
+
+  async pretrain(data: Experience, options: OmgPretrainOptions, generator: Generator): Promise<readonly Metrics[]> {
+    const networks = this.ready();
+    const metrics = await pretrainOmg(this.setup, networks, data, options, generator);
+    await this.tidy(networks);
+    this.isPretrained = true;
+    return metrics;
+  }
+
+  infer(view: OwnView, state: Float32Array): Promise<Inferred> {
+    return inferSubgoals(this.setup, this.ready(), view, state);
+  }
+
+  inferOver(experience: Experience): Promise<Float32Array> {
+    return inferOver(this.setup, this.ready(), experience);
+  }
+
+  latentsOf(experience: Experience): Promise<Float32Array> {
+    return stateLatents(this.setup, this.ready(), experience);
+  }
+
+  async subgoalsOf(experience: Experience, options: SubgoalsOfOptions): Promise<MixedSubgoals> {
+    const networks = this.ready();
+    if (this.isReady) return mixSubgoals(this.setup, networks, experience, options);
+    const subgoals = inferredSubgoals(this.setup, experience, options);
+    return { subgoals, replaced: new Uint8Array(experience.envs * experience.steps) };
+  }
+
+  async parameters(): Promise<NamedArrays> {
+    const { vae, inference } = this.ready().groups;
+    const named = async (prefix: string, arrays: Promise<NamedArrays>) =>
+      Object.entries(await arrays).map(([name, array]) => [`${prefix}/${name}`, array]);
+    return Object.fromEntries([...(await named('vae', vae.read())), ...(await named('inference', inference.read()))]);
+  }
+
+  async state(): Promise<SavedState> {
+    const { groups } = this.ready();
+    const arrays: Record<string, NamedArrays> = {};
+    for (const group of GROUPS) arrays[group] = await groups[group].read();
+    const { updates, isPretrained, buffer } = this;
+    return { ...arrays, updates, isPretrained, buffer: buffer.state() };
+  }
+
+  async restore(saved: SavedState): Promise<void> {
+    const networks = omgNetworks(this.setup, saved as unknown as Record<OmgGroup, NamedArrays>);
+    this.networks?.dispose();
+    this.networks = networks;
+    this.updates = saved['updates'] as number;
+    this.isPretrained = saved['isPretrained'] as boolean;
+    this.buffer.restore(saved['buffer'] as SavedState);
+  }
+
+  dispose(): void {
+    this.networks?.dispose();
+    this.networks = undefined;
+  }
+
+  private ready(): OmgNetworks {
+    const remedy = 'Call initialise(generator) or restore first.';
+    return this.networks ?? fail(`OMG (${this.id})`, 'parameters', 'none yet', remedy);
+  }
+
+  private async tidy({ groups }: OmgNetworks): Promise<void> {
+    groups.vaeSlots.flushDenormals();
+    groups.inferenceSlots.flushDenormals();
+    for (const group of ['vae', 'inference'] as const) {
+      const bad = findNonFinite(await groups[group].read());
+      if (bad) throw new NonFiniteError(`OMG (${this.id})`, `the parameter ${group}/${bad}`, {});
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import type { HistoryBufferOptions } from '@coplay/buffers';
+import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import type { InputOptions, OmgNetOptions, SubgoalSelector } from '@coplay/models';
+import type { ExecutorChoice } from '@coplay/tensor';
+import { z } from 'zod';
+
+/** Options of {@link createOmg}; the networks' are those of the models' `OmgNetOptions`. */
+export interface OmgOptions extends Omit<OmgNetOptions, 'inputs' | 'actions' | 'flags'> {
+  /** What is played. */
+  readonly game: Game;
+  /** The observer: who infers the others' subgoals. */
+  readonly id: AgentId;
+  /**
+   * `other`: the networks read what the co-player sees, told from what the observer sees; for games with `grid`. `own`: they
+   * read the observer's own view, and which co-player is meant. Default: `other` where the game allows it
+   */
+  readonly view?: 'other' | 'own';
+  /** What is read besides the view's observation: masks, everyone's previous action. Default: nothing */
+  readonly inputs?: Omit<InputOptions, 'extras' | 'agentId'>;
+  /** Adds which co-player is meant, by its seat from the observer's on. Default: with the view `own` */
+  readonly coPlayerId?: boolean;
+  /** How a step's subgoal is chosen among the states that were visited next. Default `optimistic` */
+  readonly selector?: SubgoalSelector;
+  /** H, how many states ahead it may lie, at least 1. Default 10 */
+  readonly horizon?: number;
+  /** Whose values the selector goes by. Default `observer` */
+  readonly valuesOf?: 'observer' | 'coPlayer';
+  /** Step size of Adam for both networks. Default 1e-3 */
+  readonly learningRate?: number;
+  /** Bound of the norm of the gradients; false for none. Default 1 */
+  readonly clipNorm?: number | false;
+  /** Updates in which the state VAE is trained; then it's frozen, and the inference is trained. 0 for a VAE that `pretrain` trains. Default 20 */
+  readonly vaeUpdates?: number;
+  /** Gradient steps of the VAE in such an update, at least 1. Default 64 */
+  readonly vaeSteps?: number;
+  /** States in a minibatch of the VAE, at least 1. Default 256 */
+  readonly vaeBatchSize?: number;
+  /** Gradient steps of the inference in every update after those, at least 1. Default 8 */
+  readonly inferenceSteps?: number;
+  /** Sequences in a minibatch of the inference, at least 1. Default 16 */
+  readonly batchSize?: number;
+  /** Steps of a sequence; short histories share one, longer ones are cut and go on from an empty memory. Default: the game's `maxSteps`, at most 64 */
+  readonly sequenceLength?: number;
+  /** Steps of co-players that the buffer holds at most. Default 20,000 */
+  readonly capacity?: number;
+  /** Updates after which the buffer is emptied; false for never. Default false */
+  readonly clearEvery?: HistoryBufferOptions['clearEvery'];
+  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  readonly executor?: ExecutorChoice;
+}
+
+const positive = z.int().min(1);
+
+const schema = z.strictObject({
+  goalDim: z.int().min(2).max(64).default(16),
+  hidden: z.array(positive).default([128, 128]),
+  stateUnits: positive.default(32),
+  historyUnits: positive.default(96),
+  loss: z.enum(['reconstruction', 'action']).default('reconstruction'),
+  occupiedWeight: z.number().min(1).default(1),
+  reduction: z.enum(['sum', 'mean']).default('sum'),
+  klWeight: z.number().min(0).default(1),
+  view: z.enum(['other', 'own']).optional(),
+  inputs: z
+    .strictObject({
+      fields: z.array(z.string()).optional(),
+      previousActions: z.boolean().optional(),
+      mask: z.boolean().optional(),
+    })
+    .default({}),
+  coPlayerId: z.boolean().optional(),
+  selector: z.enum(['optimistic', 'conservative', 'fixed', 'random']).default('optimistic'),
+  horizon: positive.default(10),
+  valuesOf: z.enum(['observer', 'coPlayer']).default('observer'),
+  learningRate: z.number().positive().default(1e-3),
+  clipNorm: z.union([z.number().positive(), z.literal(false)]).default(1),
+  vaeUpdates: z.int().min(0).default(20),
+  vaeSteps: positive.default(64),
+  vaeBatchSize: positive.default(256),
+  inferenceSteps: positive.default(8),
+  batchSize: positive.default(16),
+  sequenceLength: positive.optional(),
+  capacity: positive.default(20_000),
+  clearEvery: z.union([positive, z.literal(false)]).default(false),
+  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+});
+
+/** {@link OmgOptions} with the defaults filled in, without game and id. */
+export type OmgSettings = Omit<z.infer<typeof schema>, 'view' | 'coPlayerId' | 'sequenceLength'> & {
+  readonly view: 'other' | 'own';
+  readonly coPlayerId: boolean;
+  readonly sequenceLength: number;
+};
+
+/** Checks the options and fills in the defaults, some of which follow from the game. */
+export function omgSettings(where: string, options: OmgOptions): OmgSettings {
+  const { game, id, ...rest } = options;
+  checkGame(`${where}: option game`, game);
+  if (!game.agents.includes(id)) {
+    fail(where, `an id of ${game.name}: ${game.agents.join(', ')}`, show(id), 'Take it from game.agents.');
+  }
+  const checked = checkOptions(where, schema, rest);
+  const view = checked.view ?? (game.grid ? 'other' : 'own');
+  if (view === 'other' && !game.grid) {
+    fail(`${where}: option view`, "'own' for a game without grid parts", show(view), 'Leave it out.');
+  }
+  checkFields(where, game, checked.inputs.fields);
+  if (view === 'own' && checked.inputs.mask) {
+    const remedy = 'Leave it out: what another may do is known where the game has grid parts.';
+    fail(`${where}: inputs.mask`, "false for the view 'own'", 'true', remedy);
+  }
+  return {
+    ...checked,
+    view,
+    coPlayerId: checked.coPlayerId ?? view === 'own',
+    sequenceLength: checked.sequenceLength ?? Math.min(game.maxSteps, 64),
+  };
+}
+
+function checkFields(where: string, game: Game, fields: readonly string[] | undefined): void {
+  const known = Object.keys(game.observation);
+  const unknown = fields?.find((field) => !known.includes(field));
+  if (unknown === undefined && fields?.length !== 0) return;
+  const expected = `some fields of ${game.name}: ${known.join(', ')}`;
+  fail(`${where}: inputs.fields`, expected, show(unknown ?? fields), 'Name fields of the observation.');
+}

@@ -1,0 +1,144 @@
+import { gatherRows } from '@coplay/buffers';
+import { type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
+import type { Machine } from './machine';
+
+/** Rows that run in one call at most. */
+const LARGEST = 4096;
+
+/** What the members expect together. */
+export interface Expectation {
+  /** [B, ...] means over the members */
+  readonly imagined: NamedArrays;
+  /** [B] variance over the members, a mean over all that is imagined of a row; 0 for a single member */
+  readonly disagreement: Float32Array;
+}
+
+/** All members on all rows [B, ...]. */
+export async function expectation(machine: Machine, members: number, rows: NamedArrays): Promise<Expectation> {
+  const count = countOf(rows);
+  const parts: Expectation[] = [];
+  for (let start = 0; start < count; start += LARGEST) {
+    const size = Math.min(LARGEST, count - start);
+    parts.push(await expectPart(machine, members, gatherRows(rows, range(start, size)), size));
+  }
+  return parts.length === 1 ? parts[0] : joinParts(parts);
+}
+
+/**
+ * One member for each row [B, ...], at random and in equal numbers: with a member drawn anew in every step, an imagined episode
+ * can't feed on the errors of one of them (Chua et al. 2018, TS1).
+ */
+export async function byRandomMembers(
+  machine: Machine,
+  members: number,
+  rows: NamedArrays,
+  generator: Generator,
+): Promise<NamedArrays> {
+  const count = countOf(rows);
+  if (members === 1) return takeRows(await machine.imagine(padded(rows, paddedCount(count))), count);
+  const each = paddedCount(Math.ceil(count / members));
+  const order = generator.shuffle(range(0, count));
+  const places = new Int32Array(members * each); // unused places repeat row 0
+  const placeOf = new Int32Array(count);
+  order.forEach((row, k) => {
+    const place = (k % members) * each + Math.floor(k / members);
+    places[place] = row;
+    placeOf[row] = place;
+  });
+  const imagined = await machine.imagine(split(gatherRows(rows, places), [members, each]));
+  return gatherRows(split(imagined, [members * each], 2), placeOf);
+}
+
+async function expectPart(machine: Machine, members: number, rows: NamedArrays, count: number): Promise<Expectation> {
+  const size = paddedCount(count);
+  const full = padded(rows, size);
+  if (members === 1) {
+    return { imagined: takeRows(await machine.imagine(full), count), disagreement: new Float32Array(count) };
+  }
+  const repeated = gatherRows(
+    full,
+    Int32Array.from({ length: members * size }, (_, i) => i % size),
+  );
+  const all = await machine.imagine(split(repeated, [members, size]));
+  return average(all, members, size, count);
+}
+
+function average(all: NamedArrays, members: number, size: number, count: number): Expectation {
+  const imagined: NamedArrays = {};
+  const disagreement = new Float32Array(count);
+  const widths = Object.values(all).reduce((sum, { data }) => sum + data.length / (members * size), 0);
+  for (const [name, { data, shape }] of Object.entries(all)) {
+    const width = data.length / (members * size);
+    const means = new Float32Array(count * width);
+    for (let i = 0; i < means.length; i++) {
+      let [sum, squares] = [0, 0];
+      for (let member = 0; member < members; member++) {
+        const value = data[member * size * width + i];
+        sum += value;
+        squares += value * value;
+      }
+      means[i] = sum / members;
+      disagreement[Math.floor(i / width)] += Math.max(0, squares / members - means[i] ** 2) / widths;
+    }
+    imagined[name] = ndarray(means, [count, ...shape.slice(2)]);
+  }
+  return { imagined, disagreement };
+}
+
+function joinParts(parts: readonly Expectation[]): Expectation {
+  const names = Object.keys(parts[0].imagined);
+  const imagined = Object.fromEntries(
+    names.map((name) => [name, joinArrays(parts.map((part) => part.imagined[name]))]),
+  );
+  return { imagined, disagreement: Float32Array.from(parts.flatMap((part) => [...part.disagreement])) };
+}
+
+function joinArrays(parts: readonly NDArray[]): NDArray {
+  const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
+  const data = new Float32Array(parts.reduce((sum, part) => sum + part.data.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    data.set(part.data, at);
+    at += part.data.length;
+  }
+  return { data, shape: [rows, ...parts[0].shape.slice(1)] };
+}
+
+/** B */
+function countOf(rows: NamedArrays): number {
+  return Object.values(rows)[0].shape[0];
+}
+
+/** A power of two: numbers that change in every step then take few values, each a graph to compile. */
+function paddedCount(rows: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(1, rows)));
+}
+
+/** Filled up with copies of row 0. */
+function padded(rows: NamedArrays, count: number): NamedArrays {
+  const own = countOf(rows);
+  return own === count
+    ? rows
+    : gatherRows(
+        rows,
+        Int32Array.from({ length: count }, (_, i) => (i < own ? i : 0)),
+      );
+}
+
+function takeRows(rows: NamedArrays, count: number): NamedArrays {
+  return countOf(rows) === count ? rows : gatherRows(rows, range(0, count));
+}
+
+/** The same values with other first axes in the place of the first `replaced` ones. */
+function split(arrays: NamedArrays, axes: readonly number[], replaced = 1): NamedArrays {
+  return Object.fromEntries(
+    Object.entries(arrays).map(([name, { data, shape }]) => [
+      name,
+      { data, shape: [...axes, ...shape.slice(replaced)] },
+    ]),
+  );
+}
+
+function range(start: number, count: number): Int32Array {
+  return Int32Array.from({ length: count }, (_, i) => start + i);
+}

@@ -1,0 +1,258 @@
+import {
+  concatRows,
+  createTransitionStore,
+  gatherRows,
+  gridTransitions,
+  observationTransitions,
+  type TransitionStore,
+} from '@coplay/buffers';
+import {
+  checkOptions,
+  type Experience,
+  fail,
+  type Generator,
+  type GeneratorState,
+  generatorFrom,
+  type Metrics,
+  type NamedArrays,
+  type NDArray,
+  type SavedState,
+  type Simulator,
+} from '@coplay/core';
+import type { WorldModel } from '@coplay/models';
+import { z } from 'zod';
+import { expectation } from './imagine';
+import { checkMembers, createMachine, freshMembers, type Machine, type MemberArrays } from './machine';
+import { type WorldModelOptions, type WorldModelSetup, worldModelSetup } from './options';
+import { type PretrainOptions, pretrainOn } from './pretrain';
+import { RunningScore, type Score, scoreRows } from './score';
+import { modelSimulator, type SimulatorOptions } from './simulator';
+import { trainOn } from './train';
+
+/** What {@link WorldModelLearner.predict} tells. */
+export interface WorldModelPrediction {
+  /** What is most probable to happen: `next/NAME`, `rewards`, `terminated` */
+  readonly happened: NamedArrays;
+  /** What the model expects, means over the members */
+  readonly imagined: NamedArrays;
+  /** [B] variance over the members; 0 for a single one */
+  readonly disagreement: Float32Array;
+  /** [B, H, W, C] what is expected as raw planes, for models of grid games */
+  readonly planes?: NDArray<Float32Array>;
+}
+
+/** A model of the world that learns from what it's shown. */
+export interface WorldModelLearner {
+  readonly model: WorldModel;
+  /** As JSON, for run directories. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /**
+   * Share of new transitions that were predicted exactly (all of the next state, and who ended) before they were learned from,
+   * over about the last `accuracyWindow`; 0 before any were. Measured by `update`.
+   */
+  readonly accuracy: number;
+  /** Mean squared error of the rewards of the same transitions; infinite before any were predicted. */
+  readonly rewardError: number;
+  /** Updates done so far. */
+  readonly updates: number;
+  /** What it learns from. */
+  readonly store: Pick<TransitionStore, 'size' | 'pushed' | 'capacity' | 'placesOf' | 'rows' | 'save'>;
+  /** Makes the first parameters, unless there are some already. */
+  initialise(generator: Generator): Promise<void>;
+  /** Keeps the transitions of real experience. @throws CoplayError for imagined experience */
+  push(experience: Experience): void;
+  /** Measures accuracy on what is new, then learns from all that is held. Without any transitions it does nothing. */
+  update(generator: Generator): Promise<Metrics>;
+  /** Learns from a data set, apart from what was pushed. */
+  pretrain(data: Experience | NamedArrays, options: PretrainOptions): Promise<Metrics>;
+  /** What it expects of steps, by all members: rows as `transitions` gives them, or as the model's `encode` does. */
+  predict(rows: NamedArrays): Promise<WorldModelPrediction>;
+  /** The transitions of an experience, in the form that the model reads. */
+  transitions(experience: Experience): NamedArrays;
+  /** Imagination: the model in the place of the game's rules, always with the parameters of the moment. */
+  simulator(options?: SimulatorOptions): Simulator;
+  /** Copies of the parameters of each member. */
+  parameters(): Promise<NamedArrays[]>;
+  state(): Promise<SavedState>;
+  restore(saved: SavedState): Promise<void>;
+  dispose(): void;
+}
+
+/**
+ * A learner of a world model: (state, joint action) to next state, rewards and who has ended.
+ *
+ * @throws CoplayError for unknown options, and for a game that the kind of model can't be made of
+ */
+export function createWorldModel(options: WorldModelOptions): WorldModelLearner {
+  return new Learner(worldModelSetup(options));
+}
+
+const simulatorSchema = z.strictObject({ sample: z.boolean().default(true) });
+
+class Learner implements WorldModelLearner {
+  readonly store: TransitionStore;
+  updates = 0;
+  private machine: Machine | undefined;
+  /** Draws the members' shares of what is pushed. */
+  private shares: Generator | undefined;
+  private fresh: NamedArrays | undefined;
+  private readonly score: RunningScore;
+
+  constructor(private readonly setup: WorldModelSetup) {
+    this.store = createTransitionStore({ capacity: setup.capacity, members: setup.members });
+    this.score = new RunningScore(setup.accuracyWindow);
+  }
+
+  get model() {
+    return this.setup.model;
+  }
+
+  get config() {
+    return this.setup.config;
+  }
+
+  get accuracy() {
+    return this.score.accuracy;
+  }
+
+  get rewardError() {
+    return this.score.rewardError;
+  }
+
+  async initialise(generator: Generator): Promise<void> {
+    if (this.machine) return;
+    this.machine = createMachine(this.setup, freshMembers(this.setup, generator.split(0)));
+    this.shares = generator.split(1);
+  }
+
+  push(experience: Experience): void {
+    const { shares } = this;
+    this.ready();
+    const rows = this.transitions(experience);
+    if (rows['rewards'].shape[0] === 0 || !shares) return;
+    this.store.push(rows, shares);
+    const few = thin(rows, this.setup.scoredPerUpdate);
+    this.fresh = thin(this.fresh ? concatRows([this.fresh, few]) : few, this.setup.scoredPerUpdate);
+  }
+
+  async update(generator: Generator): Promise<Metrics> {
+    const machine = this.ready();
+    const measured = this.fresh ? await this.measure(this.fresh) : undefined;
+    this.fresh = undefined;
+    if (this.store.size === 0) return {};
+    const { stepsPerUpdate: steps, learningRate } = this.setup;
+    const where = `world model, update ${this.updates + 1}`;
+    const learned = await trainOn(
+      { where, machine, setup: this.setup, store: this.store },
+      { steps, learningRate },
+      generator,
+    );
+    this.updates++;
+    return {
+      ...learned,
+      ...measured,
+      'world_model/transitions': this.store.size,
+      'world_model/pushed': this.store.pushed,
+    };
+  }
+
+  pretrain(data: Experience | NamedArrays, options: PretrainOptions): Promise<Metrics> {
+    const rows = isExperience(data) ? this.transitions(data) : data;
+    this.setup.model.check?.(rows);
+    return pretrainOn(this.ready(), this.setup, rows, options);
+  }
+
+  async predict(rows: NamedArrays): Promise<WorldModelPrediction> {
+    const { model, members } = this.setup;
+    const { imagined, disagreement } = await expectation(this.ready(), members, rows);
+    const planes = model.planes?.(imagined, rows);
+    return { happened: model.decode(imagined, rows), imagined, disagreement, ...(planes && { planes }) };
+  }
+
+  transitions(experience: Experience): NamedArrays {
+    const { model, seat } = this.setup;
+    const rows =
+      model.data === 'grid' ? gridTransitions(model.game, experience, seat) : observationTransitions(experience);
+    model.check?.(rows);
+    return rows;
+  }
+
+  simulator(options: SimulatorOptions = {}): Simulator {
+    const checked = checkOptions('worldModel.simulator', simulatorSchema, options);
+    return modelSimulator(this.setup.model, this.setup.members, () => this.ready(), checked);
+  }
+
+  parameters(): Promise<NamedArrays[]> {
+    return Promise.all(this.ready().params.map((params) => params.read()));
+  }
+
+  async state(): Promise<SavedState> {
+    const { params, slots } = this.ready();
+    const members = await Promise.all(
+      params.map(async (own, i) => ({ params: await own.read(), slots: await slots[i].read() })),
+    );
+    return {
+      members,
+      store: this.store.state(),
+      shares: [...this.shares!.state()],
+      fresh: this.fresh ?? null,
+      score: this.score.state(),
+      updates: this.updates,
+    };
+  }
+
+  async restore(saved: SavedState): Promise<void> {
+    const members = saved['members'] as unknown as readonly MemberArrays[];
+    checkMembers(this.setup, members);
+    this.store.restore(saved['store'] as SavedState);
+    this.machine?.dispose();
+    this.machine = createMachine(this.setup, members);
+    this.shares = generatorFrom(saved['shares'] as unknown as GeneratorState);
+    this.fresh = (saved['fresh'] ?? undefined) as NamedArrays | undefined;
+    this.score.restore(saved['score'] as readonly number[]);
+    this.updates = saved['updates'] as number;
+  }
+
+  dispose(): void {
+    this.machine?.dispose();
+    this.machine = undefined;
+  }
+
+  private ready(): Machine {
+    const remedy = 'Call initialise(generator) or restore(saved) first.';
+    return this.machine ?? fail('worldModel', 'parameters', 'none yet', remedy);
+  }
+
+  private async measure(rows: NamedArrays): Promise<Metrics> {
+    const { happened, disagreement } = await this.predict(rows);
+    const score: Score = scoreRows(happened, rows);
+    this.score.add(score);
+    const isEnsemble = this.setup.members > 1;
+    return {
+      'world_model/accuracy': this.accuracy,
+      'world_model/new_accuracy': meanOf(score.exact),
+      'world_model/reward_error': this.rewardError,
+      ...(isEnsemble && { 'world_model/disagreement': meanOf(disagreement) }),
+    };
+  }
+}
+
+function isExperience(data: Experience | NamedArrays): data is Experience {
+  return 'cuts' in data && 'isImagined' in data;
+}
+
+function meanOf(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i];
+  return sum / values.length;
+}
+
+/** At most so many rows, evenly spread. */
+function thin(rows: NamedArrays, most: number): NamedArrays {
+  const count = rows['rewards'].shape[0];
+  if (count <= most) return rows;
+  return gatherRows(
+    rows,
+    Int32Array.from({ length: most }, (_, i) => Math.floor((i * count) / most)),
+  );
+}

@@ -1,0 +1,67 @@
+import { checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import { cellsWorldModel, type WorldModel, type WorldModelBuilder } from '@coplay/models';
+import type { ExecutorChoice } from '@coplay/tensor';
+import { z } from 'zod';
+
+/** Options of {@link createWorldModel}. */
+export interface WorldModelOptions {
+  readonly game: Game;
+  /** `cellsWorldModel()`, `planesWorldModel()`, or a builder of a model of your own. Default `cellsWorldModel()` */
+  readonly model?: WorldModelBuilder;
+  /** N, models that learn apart and take turns in imagination, 1 to 32. Default 1 */
+  readonly members?: number;
+  /** Step size of Adam, positive. Default 1e-3 */
+  readonly learningRate?: number;
+  /** Transitions of a minibatch, at least 1. Default 256 */
+  readonly batchSize?: number;
+  /** Gradient steps of each member in an update, at least 1. Default 32 */
+  readonly stepsPerUpdate?: number;
+  /** Bound of the gradient's norm, above 0. Default 10 */
+  readonly clipNorm?: number;
+  /** Transitions held at most; new ones take the place of the oldest. Default 50,000 */
+  readonly capacity?: number;
+  /** The seat whose observations the transitions of a grid game are read from; all seats see the same. Default 0 */
+  readonly seat?: number;
+  /** New transitions that are predicted, at most, to measure accuracy before they are learned from. Default 512 */
+  readonly scoredPerUpdate?: number;
+  /** Transitions that the running accuracy reaches back over, about. Default 2,000 */
+  readonly accuracyWindow?: number;
+  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  readonly executor?: ExecutorChoice;
+}
+
+/** Everything that's fixed before the first parameter is drawn. */
+export interface WorldModelSetup extends z.infer<typeof schema> {
+  readonly model: WorldModel;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const schema = z.strictObject({
+  members: z.int().min(1).max(32).default(1),
+  learningRate: z.number().positive().default(1e-3),
+  batchSize: z.int().min(1).default(256),
+  stepsPerUpdate: z.int().min(1).default(32),
+  clipNorm: z.number().positive().default(10),
+  capacity: z.int().min(1).default(50_000),
+  seat: z.int().min(0).default(0),
+  scoredPerUpdate: z.int().min(1).default(512),
+  accuracyWindow: z.int().min(1).default(2000),
+  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+});
+
+/** Checks options and builds the model. */
+export function worldModelSetup({ game, model: builder, ...options }: WorldModelOptions): WorldModelSetup {
+  const where = 'createWorldModel';
+  checkGame(`${where}: option game`, game);
+  const checked = checkOptions(where, schema, options);
+  if (checked.seat >= game.agents.length) {
+    const expected = `a seat from 0 to ${game.agents.length - 1}`;
+    fail(`${where}: option seat`, expected, String(checked.seat), 'Give a seat of the game.');
+  }
+  if (builder !== undefined && typeof builder !== 'function') {
+    const expected = 'cellsWorldModel(), planesWorldModel(), or a function that makes a model of a game';
+    fail(`${where}: option model`, expected, show(builder), 'Give a builder.');
+  }
+  const model = (builder ?? cellsWorldModel())(game);
+  return { ...checked, model, config: { algorithm: 'world-model', ...checked, model: model.config } };
+}
