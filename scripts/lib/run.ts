@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { reasonOf } from './reason';
 
 /** How a program ended. */
 export interface Ended {
@@ -51,9 +52,9 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** Runs a program that must succeed; throws with what it wrote otherwise. */
+/** Runs a program that must succeed; throws with the reason in what it wrote otherwise. */
 export async function mustRun(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const ended = await run(command, args, options);
-  if (!ended.ok) throw new Error(`${[command, ...args].join(' ')} failed:\n${ended.output}`);
+  if (!ended.ok) throw new Error(`${[command, ...args].join(' ')} failed:\n${reasonOf(ended.output)}`);
   return ended.output;
 }

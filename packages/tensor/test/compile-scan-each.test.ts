@@ -1,5 +1,6 @@
 import { type NDArray, ndarray } from '@coplay/core';
 import {
+  compile,
   compileScanEach,
   type ScanEachOptions,
   type ScanInputs,
@@ -10,7 +11,7 @@ import {
   variables,
 } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { onnx } from './onnx-runtime';
+import { needsOnnx, onnx } from './onnx-runtime';
 
 const executors = onnx ? (['onnx', 'eager'] as const) : (['eager'] as const);
 const START = [1, 10, 100];
@@ -71,6 +72,74 @@ describe.each(executors)('compileScanEach with %s', (executor) => {
     const outcomes = await Promise.allSettled([functions[0](bad), functions[1](inputs(1, 5))]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     expect(await weights(params)).toEqual([1, 15, 100]);
+  });
+});
+
+// The tests' environment asks for one thread; `trial` leaves it open, and then calls run in other threads.
+describe.skipIf(!onnx)(`compileScanEach in several threads${needsOnnx}`, () => {
+  const threads = 'trial';
+
+  it('computes what it computes in one, to the bit', async () => {
+    const [one, several] = await Promise.all(
+      ([1, threads] as const).map(async (own) => {
+        const { functions, params } = members({ executor: 'onnx', threads: own });
+        const factors = [0.1, 0.7, 1.3];
+        for (let i = 0; i < 20; i++) {
+          await Promise.all(functions.map((fn, member) => fn(inputs(factors[member], i / 3, 1 / (i + 1)))));
+        }
+        return weights(params);
+      }),
+    );
+    expect(several).toEqual(one);
+  });
+
+  it('answers in order, and others that share the variables wait', async () => {
+    const { functions, params } = members({ executor: 'onnx', threads });
+    const look = compile<'params'>(({ params: { w } }) => ({ outputs: { w } }), {
+      name: 'look',
+      state: { params: params[2] },
+      executor: 'onnx',
+    });
+    const calls = [
+      functions[2](inputs(2, 0)),
+      look({}),
+      functions[2](inputs(1, 1)),
+      functions[0](inputs(1, 1)),
+      look({}),
+    ];
+    const all = await Promise.all(calls);
+    expect(all.map(({ w }) => w.data[0])).toEqual([200, 200, 201, 2, 201]);
+  });
+
+  it('explains a run that fails there, changes nothing then, and goes on', async () => {
+    const params = START.map((w) => variables({ w: ndarray(Float32Array.of(w)) }));
+    const step: StepFunction<'params', ScanInputs> = ({ params: { w } }, { each, shared }) => {
+      const next = tf.add(w, tf.gather(shared['table'], each['row'] as tf.Tensor1D));
+      return { state: { params: { w: next } }, outputs: { w: next } };
+    };
+    const states = params.map((own) => ({ params: own }));
+    const functions = compileScanEach(step, { name: 'rows', states, executor: 'onnx', threads });
+    const call = (member: number, row: number) => {
+      const each = { row: ndarray(Int32Array.of(0, row), [2, 1]) };
+      return functions[member]({ each, shared: { table: ndarray(Float32Array.of(1, 2)) } });
+    };
+    const outcomes = await Promise.allSettled([call(0, 1), call(1, 7), call(2, 0)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect((outcomes[1] as PromiseRejectedResult).reason.message).toMatch(
+      /^compiled function rows: expected a graph that runs, got .*Gather.*The state is as it was/,
+    );
+    expect(await weights(params)).toEqual([4, 10, 102]);
+    await call(1, 1);
+    expect(await weights(params)).toEqual([4, 13, 102]);
+  });
+
+  it('leaves the inputs and the variables of the caller where they are', async () => {
+    const { functions, params } = members({ executor: 'onnx', threads });
+    const given = inputs(1, 5, 6);
+    const whole = new Float32Array(100).fill(3);
+    const view = { each: { x: ndarray(whole.subarray(10, 12)) }, shared: given.shared };
+    await Promise.all([functions[0](given), functions[1](view)]);
+    expect([numbers(given.each.x), whole.length, await weights(params)]).toEqual([[5, 6], 100, [12, 16, 100]]);
   });
 });
 

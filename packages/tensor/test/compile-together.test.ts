@@ -2,7 +2,6 @@ import { type NDArray, ndarray } from '@coplay/core';
 import {
   type Compiled,
   compileTogether,
-  type ScanInputs,
   type StackLayout,
   type Statics,
   type StepFunction,
@@ -98,29 +97,16 @@ describe.each(executors)('compileTogether with %s', (executor) => {
     expect(await weights(members)).toEqual([5, 12, 100]);
   });
 
-  it('brings inputs of other shapes together by `align`, and hands its statics to the function', async () => {
-    const most = (inputs: readonly { x: NDArray }[]) => Math.max(...inputs.map(({ x }) => x.shape[0]));
-    const { functions, members, runs } = together({
-      executor,
-      align: (given) => {
-        const inputs = given as readonly { x: NDArray }[];
-        const size = most(inputs);
-        const padded = inputs.map(({ x }) => rows(...x.data, ...Array(size - x.data.length).fill(0)));
-        return { inputs: padded, statics: { factor: size } };
-      },
-    });
-    expect(await answers([functions[0](rows(1)), functions[1](rows(2, 3)), functions[2](rows(4, 5))])).toEqual([
-      [2, 0],
-      [40, 60],
-      [800, 1000],
+  it('hands static values to the function; calls with others are computed one by one', async () => {
+    const { functions, members, runs } = together({ executor });
+    expect(await answers(functions.map((fn) => fn(rows(1, 2), { factor: 3 })))).toEqual([
+      [3, 6],
+      [30, 60],
+      [300, 600],
     ]);
-    expect(await weights(members)).toEqual([2, 15, 109]);
-    expect(new Set(runs.map(({ factor }) => factor))).toEqual(new Set([2]));
-    expect(await answers(functions.map((fn) => fn(rows(1, 1, 1))))).toEqual([
-      [6, 6, 6],
-      [45, 45, 45],
-      [327, 327, 327],
-    ]);
+    expect(await answers(functions.map((fn, member) => fn(rows(1), { factor: member })))).toEqual([[0], [13], [206]]);
+    expect(await weights(members)).toEqual([5, 14, 104]);
+    expect(new Set(runs.map(({ factor }) => factor))).toEqual(new Set([3, 0, 1, 2]));
   });
 
   it('leaves a member as it was whose outputs are refused, and no other', async () => {
@@ -136,77 +122,6 @@ describe.each(executors)('compileTogether with %s', (executor) => {
     expect(await weights(members)).toEqual([20, 19, 119]);
   });
 
-  it('repeats steps with `scan`, all members or one', async () => {
-    const members = START.map((w) => variables({ w: ndarray(Float32Array.of(w)) }));
-    const step: StepFunction<'params', ScanInputs> = ({ params }, { each, shared }) => {
-      const w = tf.add(tf.mul(params['w'], shared['decay']), each['x']);
-      return { state: { params: { w } }, outputs: { w } };
-    };
-    const functions = compileTogether<'params', ScanInputs>(step, {
-      name: 'test/scan',
-      executor,
-      scan: true,
-      state: { params: stackVariables(members) },
-    });
-    const inputs = (decay: number, ...x: number[]) => ({
-      each: rows(...x),
-      shared: { decay: ndarray(Float32Array.of(decay), []) },
-    });
-    const all = await Promise.all(functions.map((fn, member) => fn(inputs(2, member, 1, 0))));
-    expect(all.map(({ w }) => [w.shape, numbers(w)])).toEqual([
-      [
-        [3, 1],
-        [2, 5, 10],
-      ],
-      [
-        [3, 1],
-        [21, 43, 86],
-      ],
-      [
-        [3, 1],
-        [202, 405, 810],
-      ],
-    ]);
-    expect(numbers((await functions[1](inputs(0, 1, 2)))['w'])).toEqual([1, 2]);
-    expect(await weights(members)).toEqual([10, 2, 810]);
-  });
-
-  it('repeats other numbers of steps with `align` and steps that a flag turns off', async () => {
-    const members = START.map((w) => variables({ w: ndarray(Float32Array.of(w)) }));
-    const step: StepFunction<'params', ScanInputs> = ({ params }, { each }) => {
-      const next = tf.add(params['w'], tf.reciprocal(each['x'])); // infinite where a step fills up
-      const w = tf.where(tf.greater(each['isStep'], 0), next, params['w']);
-      return { state: { params: { w } }, outputs: { w } };
-    };
-    const inputs = (...x: number[]) => ({
-      each: { ...rows(...x), isStep: ndarray(new Float32Array(x.length).fill(1)) },
-      shared: {},
-    });
-    const functions = compileTogether<'params', ScanInputs>(step, {
-      name: 'test/gated',
-      executor,
-      scan: true,
-      state: { params: stackVariables(members) },
-      align: (given) => {
-        const calls = given as unknown as readonly ReturnType<typeof inputs>[];
-        const most = Math.max(...calls.map(({ each }) => each.x.shape[0]));
-        const filled = ({ data }: NDArray) => ndarray(Float32Array.from({ length: most }, (_, i) => data[i] ?? 0));
-        return { inputs: calls.map(({ each: { x, isStep } }) => ({ each: { x: filled(x), isStep: filled(isStep) } })) };
-      },
-    });
-    const all = await Promise.all([
-      functions[0](inputs(1)),
-      functions[1](inputs(0.5, 0.25, 0.125)),
-      functions[2](inputs(1, 1)),
-    ]);
-    expect(all.map(({ w }) => numbers(w))).toEqual([
-      [2, 2, 2],
-      [12, 16, 24],
-      [101, 102, 102],
-    ]);
-    expect(await weights(members)).toEqual([2, 24, 102]);
-  });
-
   it('goes on after a call that fails', async () => {
     const { functions, members } = together({ executor });
     const bad = { z: ndarray(Float32Array.of(1)) } as never;
@@ -214,6 +129,17 @@ describe.each(executors)('compileTogether with %s', (executor) => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(await weights(members)).toEqual(START);
     expect(await answers(functions.map((fn) => fn(rows(1))))).toEqual([[1], [10], [100]]);
+  });
+
+  it('tells a member alone that its inputs are no arrays', async () => {
+    const { functions, members } = together({ executor });
+    const outcomes = await Promise.allSettled([
+      functions[0](rows(1)),
+      functions[1]({ x: 3 } as never),
+      functions[2](rows(1)),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await weights(members)).toEqual([2, 10, 101]);
   });
 
   it('computes calls that cannot be stacked one by one', async () => {
@@ -258,5 +184,7 @@ describe('compileTogether', () => {
     expect(() => compileTogether(() => ({ outputs: {} }), { name: 'f', state: {} })).toThrow(
       /state, which says how many members there are/,
     );
+    const old = { name: 'f', state: {}, scan: true };
+    expect(() => compileTogether(() => ({ outputs: {} }), old)).toThrow(/the unknown option "scan"/);
   });
 });

@@ -1,5 +1,5 @@
 import { type NamedArrays, ndarray } from '@coplay/core';
-import { type Compiled, compile, mergeRows, tf, useBackend } from '@coplay/tensor';
+import { type Compiled, compile, mergeRows, type Statics, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { onnx } from './onnx-runtime';
 
@@ -90,6 +90,62 @@ describe('mergeRows', () => {
     expect(asked).toEqual([own, other]);
     expect(first).toEqual(twice(own));
     expect(second).toEqual(twice(other));
+  });
+
+  it('merges calls with equal static values alone, and hands them on', async () => {
+    const factors: unknown[] = [];
+    const times = Object.assign(
+      async ({ x }: NamedArrays, statics: Statics = {}) => {
+        factors.push(statics['factor'] ?? 'none');
+        return { y: { data: x.data.map((value) => value * Number(statics['factor'] ?? 1)), shape: x.shape } };
+      },
+      { dispose: () => undefined },
+    ) as unknown as Compiled;
+    const merged = mergeRows(times);
+    const x = () => floats([1, 2], [2, 1]);
+    const same = await Promise.all([merged({ x: x() }, { factor: 3 }), merged({ x: x() }, { factor: 3 })]);
+    expect(same.map(({ y }) => Array.from(y.data))).toEqual([
+      [3, 6],
+      [3, 6],
+    ]);
+    const other = await Promise.all([merged({ x: x() }, { factor: 2 }), merged({ x: x() }, { factor: 5 })]);
+    expect(other.map(({ y }) => Array.from(y.data))).toEqual([
+      [2, 4],
+      [5, 10],
+    ]);
+    expect(factors).toEqual([3, 2, 5]);
+  });
+
+  it('gives no rows for none', async () => {
+    const { asked, merged } = spied(twice);
+    const none = () => ({ x: floats([], [0, 2]), n: ndarray(new Int32Array(0)) });
+    const [first, second] = await Promise.all([merged(none()), merged(none())]);
+    expect(asked).toHaveLength(1);
+    expect([first['y'].shape, second['minus'].shape]).toEqual([[0, 2], [0]]);
+    const some = { x: floats([1, 2], [1, 2]), n: ndarray(Int32Array.of(7)) };
+    const [third, fourth] = await Promise.all([merged(none()), merged(some)]);
+    expect(third['y'].shape).toEqual([0, 2]);
+    expect(fourth).toEqual(twice(some));
+  });
+
+  it('refuses what has no rows, of the inputs for their caller alone', async () => {
+    const { merged } = spied(twice);
+    const good = { x: floats([1, 2], [1, 2]), n: ndarray(Int32Array.of(1)) };
+    const bad: [unknown, RegExp][] = [
+      [{}, /mergeRows: expected inputs \[B, \.\.\.\] .* got none/],
+      [{ x: floats([1], []) }, /got x of shape \[\]/],
+      [{ x: floats([1, 2], [2, 1]), n: ndarray(Int32Array.of(1)) }, /got n of shape \[1\]/],
+      [{ x: 3 }, /inputs\.x to be an array/],
+    ];
+    for (const [inputs, message] of bad) {
+      const [outcome, other] = await Promise.allSettled([merged(inputs as NamedArrays), merged(good)]);
+      expect(outcome.status).toBe('rejected');
+      expect((outcome as PromiseRejectedResult).reason.message).toMatch(message);
+      expect(other.status).toBe('fulfilled');
+    }
+    const mean = spied(() => ({ mean: floats([1], [1]) })).merged;
+    const outcomes = await Promise.allSettled([mean(good), mean(good)]);
+    expect((outcomes[0] as PromiseRejectedResult).reason.message).toMatch(/mean of shape \[B, \.\.\.\].*got \[1\]/);
   });
 
   it('passes a single call on as it is', async () => {

@@ -1,6 +1,7 @@
 import { type AgentId, checkOptions, fail, show } from '@coplay/core';
 import { z } from 'zod';
 import { bootstrap, type Estimate, type PermutationResult, permutationTest } from '../statistics';
+import type { Verdict } from './verdict';
 
 /** Options of {@link symmetryAudit}. */
 export interface SymmetryOptions {
@@ -52,6 +53,19 @@ export function symmetryAudit(
   const means = Object.fromEntries(agents.map((id) => [id, bootstrap(returns[id], { seed })]));
   const isSymmetric = test.pValue >= level;
   return { means, test, isSymmetric, finding: describe(test, level, rows.length) };
+}
+
+/**
+ * The same as a verdict: suspects are the agents with the greatest and the least mean, in that order, where agents aren't equal.
+ *
+ * @param level  as it was for the audit. Default 0.01
+ */
+export function symmetryVerdict({ means, test, isSymmetric, finding }: SymmetryReport, level = 0.01): Verdict {
+  if (test.smallestPValue > level) return { isFair: null, suspects: [], finding };
+  if (isSymmetric) return { isFair: true, suspects: [], finding };
+  const order = Object.keys(means).sort((a, b) => means[b].value - means[a].value);
+  const told = order.map((id) => `${id} ${means[id].value.toFixed(3)}`).join(', ');
+  return { isFair: false, suspects: [order[0], order[order.length - 1]], finding: `${finding} Means: ${told}.` };
 }
 
 function describe({ pValue, smallestPValue }: PermutationResult, level: number, seeds: number): string {

@@ -25,8 +25,9 @@ export interface OmgNetOptions {
   /** Default `reconstruction` */
   readonly loss?: OmgLoss;
   /**
-   * Weight of an occupied cell beside an empty one's 1 in the reconstruction, at least 1. The notes use up to 20, with means
-   * over cells: planes that are mostly empty collapse to empty otherwise. Default 1
+   * Weight of an occupied cell beside an empty one's 1 in the reconstruction, at least 1; the notes go up to 20. Planes are
+   * mostly empty: with 1, a decoder that says how often each cell is occupied is nearly as good as one that knows the state,
+   * and the latent is hardly used. Default 5
    */
   readonly occupiedWeight?: number;
   /** Over the numbers of a state: their `sum`, as the likelihood of the whole state is, or their `mean`. Default `sum` */
@@ -47,7 +48,7 @@ export function omgNetSettings(options: OmgNetOptions): OmgNetSettings {
     stateUnits: 32,
     historyUnits: 96,
     loss: 'reconstruction',
-    occupiedWeight: 1,
+    occupiedWeight: 5,
     reduction: 'sum',
     klWeight: 1,
     ...options,

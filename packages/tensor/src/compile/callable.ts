@@ -1,5 +1,5 @@
-import { fail, type NDArray } from '@coplay/core';
-import { isArray } from './convert';
+import { fail, type NDArray, show, sizeOf } from '@coplay/core';
+import { isArray, isTyped } from './convert';
 import type { Executor, Statics } from './executor';
 import type { GraphInspection } from './onnx/inspect';
 import type { OperationTime } from './onnx/profile';
@@ -17,20 +17,22 @@ export interface Callable {
  * the order of their calls: a call sees what every call before it wrote, and one that fails leaves the others alone.
  *
  * @param where  the function's name, as messages say it
+ * @param uses   what its calls take turns for, see {@link inTurn}
  * @param check  looks at the inputs as soon as the function is called
  */
 export function callable(
   where: string,
   start: () => Promise<Executor>,
+  uses: readonly object[],
   check: (inputs: Tree<NDArray>) => void = () => undefined,
 ): Callable {
   let machine: Executor | undefined;
   let isDisposed = false;
   const call = async (inputs: Tree<NDArray>, statics: Statics = {}): Promise<Tree<NDArray>> => {
     if (isDisposed) fail(where, 'a call before dispose()', 'one after it', 'Compile it again.');
-    leavesOf(`${where}: inputs`, inputs, isArray);
+    checkCall(where, inputs, statics);
     check(inputs);
-    return inTurn(async () => {
+    return inTurn(uses, async () => {
       machine ??= await start();
       return machine.run(inputs, statics);
     });
@@ -38,17 +40,42 @@ export function callable(
   const dispose = (): void => {
     if (isDisposed) return;
     isDisposed = true;
-    void inTurn(async () => machine?.dispose()); // the calls that were made before it still run
+    void inTurn(uses, async () => machine?.dispose()); // the calls that were made before it still run
   };
   const compiled: Callable = Object.assign(call, { dispose });
-  profilers.set(compiled, () => inTurn(async () => machine?.profile?.()));
+  profilers.set(compiled, () => inTurn(uses, async () => machine?.profile?.()));
   inspectors.set(compiled, (inputs, statics) =>
-    inTurn(async () => {
+    inTurn(uses, async () => {
+      if (isDisposed) return undefined;
       machine ??= await start();
       return machine.inspect?.(inputs, statics);
     }),
   );
   return compiled;
+}
+
+/** Refuses inputs that aren't arrays with as many numbers as their shapes say, and static values that no graph can be told apart by. */
+export function checkCall(where: string, inputs: Tree<NDArray>, statics: Statics): void {
+  for (const [path, { data, shape }] of leavesOf(`${where}: inputs`, inputs, isArray)) {
+    if (!isTyped(data)) fail(where, `${path} to be float32, int32, uint8 or the like`, show(data), 'Convert it first.');
+    const isShape = Array.isArray(shape) && shape.every((size) => Number.isSafeInteger(size) && size >= 0);
+    if (isShape && sizeOf(shape) === data.length) continue;
+    const got = isShape ? `${data.length} numbers for shape [${shape}]` : `the shape ${show(shape)}`;
+    fail(
+      where,
+      `inputs.${path} to be an array with as many numbers as its shape says`,
+      got,
+      'Use ndarray(data, shape).',
+    );
+  }
+  if (typeof statics !== 'object' || statics === null) {
+    fail(where, 'a record of static values', show(statics), 'Leave it out if there are none.');
+  }
+  for (const [name, value] of Object.entries(statics as Readonly<Record<string, unknown>>)) {
+    if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) continue;
+    const expected = `the static value ${name} to be a string, a number, a boolean or null`;
+    fail(where, expected, show(value), 'Give arrays as inputs.');
+  }
 }
 
 const profilers = new WeakMap<object, () => Promise<readonly OperationTime[] | undefined>>();
@@ -83,6 +110,6 @@ export async function inspectGraph(
   statics: Statics = {},
 ): Promise<GraphInspection> {
   const inspection = await inspectors.get(compiled)?.(inputs, statics);
-  const expected = 'a function made by compile() that runs on ONNX Runtime';
+  const expected = 'a function made by compile() that runs on ONNX Runtime, and is in use';
   return inspection ?? fail('inspectGraph', expected, 'another', 'Look at executorInfo().');
 }

@@ -27,6 +27,17 @@ export function callStep(
   return result;
 }
 
+/** What `acceptState` says; refuses any answer but true and false, such as the promise of one. */
+export function isAccepted(answer: unknown): boolean {
+  if (typeof answer === 'boolean') return answer;
+  return fail(
+    'acceptState',
+    'true or false returned, at once',
+    show(answer),
+    'Make it a plain function of the outputs.',
+  );
+}
+
 /** Refuses new state of groups that weren't declared, or of other names, shapes or dtypes than the group's. */
 export function checkNext(
   where: string,

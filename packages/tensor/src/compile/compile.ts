@@ -9,6 +9,8 @@ import { checkChoice, type ExecutorChoice, planExecutor } from './executor-choic
 import { withFallback } from './fallback';
 import { onnxExecutor } from './onnx/executor';
 import type { ThreadSetting } from './onnx/threads';
+import { checkName } from './tree';
+import { THIS_THREAD } from './turns';
 import { VariableStore, type Variables } from './variables';
 
 /**
@@ -44,7 +46,7 @@ export type ArraysOf<T> = T extends tf.Tensor ? NDArray : { readonly [Name in ke
 
 /**
  * A compiled function: arrays in, arrays out, state kept behind. Calls of all compiled functions run one after the other, in
- * the order in which they were made, awaited or not; one that fails leaves the others alone. `variables.read` and `write` don't
+ * the order in which they were made, awaited or not (those of `compileScanEach` may overlap where they share no variables); one that fails leaves the others alone. `variables.read` and `write` don't
  * wait for calls: await those first.
  */
 export interface Compiled<Inputs extends TensorTree = TensorRecord, Outputs extends TensorTree = TensorRecord> {
@@ -59,13 +61,23 @@ export interface Compiled<Inputs extends TensorTree = TensorRecord, Outputs exte
   dispose(): void;
 }
 
-const schema = z.strictObject({
+/** Groups of variables, which are looked at one by one later. */
+export const stateSchema = z.custom<object>((x) => typeof x === 'object' && x !== null, {
+  error: 'groups of variables',
+});
+
+/** Options of all functions that compile. */
+export const commonSchema = {
   name: z.string().min(1),
-  state: z.custom<object>((x) => typeof x === 'object' && x !== null, { error: 'groups of variables' }).optional(),
   executor: z.string().optional(),
   acceptState: z.custom<unknown>((x) => typeof x === 'function', { error: 'a function of the outputs' }).optional(),
-  unsupported: z.enum(['error', 'eager']).default('error'),
   threads: z.union([z.int().min(1), z.literal('trial')]).optional(),
+};
+
+const schema = z.strictObject({
+  ...commonSchema,
+  state: stateSchema.optional(),
+  unsupported: z.enum(['error', 'eager']).default('error'),
   profile: z.boolean().default(false),
 });
 
@@ -92,7 +104,8 @@ export function compile<
     const compiled = onnxExecutor(runtime, step, { threads, isProfiled: profile });
     return unsupported === 'error' ? compiled : withFallback(`compiled function ${name}`, compiled, step);
   };
-  return callable(`compiled function ${name}`, start) as unknown as Compiled<Inputs, Outputs>;
+  const uses = [THIS_THREAD, ...Object.values(step.state)];
+  return callable(`compiled function ${name}`, start, uses) as unknown as Compiled<Inputs, Outputs>;
 }
 
 /** The variables of a function; refuses what isn't made by `variables`. */
@@ -101,5 +114,18 @@ export function checkState(where: string, state: Readonly<Record<string, Variabl
     if (group instanceof VariableStore) continue;
     fail(where, `state.${key} made by variables()`, show(group), 'Wrap the arrays: variables(arrays).');
   }
+  checkGroups(where, state);
   return state as Record<string, VariableStore>;
+}
+
+/** Refuses names that a graph can't tell from those of variables, and one thing under two names: which of its new values would be taken? */
+export function checkGroups(where: string, state: Readonly<Record<string, unknown>>): void {
+  const keys = Object.keys(state);
+  for (const key of keys) {
+    checkName(where, key);
+    if (key.includes('/')) fail(where, 'names of groups without a slash', key, 'Rename the group.');
+    const first = keys.find((other) => state[other] === state[key]);
+    if (first !== key)
+      fail(where, 'groups of variables of their own', `${first} and ${key} the same`, 'Declare it once.');
+  }
 }

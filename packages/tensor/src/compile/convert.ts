@@ -30,6 +30,11 @@ export function toTensor(where: string, name: string, array: NDArray): tf.Tensor
   return tf.tensor(new Float32Array(array.data), shape, 'float32');
 }
 
+/** Whether an array's numbers can become those of a tensor: neither bits without a type nor integers of 64 bits. */
+export function isTyped(data: ArrayBufferView): boolean {
+  return !(data instanceof DataView || data instanceof BigInt64Array || data instanceof BigUint64Array);
+}
+
 /** Refuses arrays that float32 can't hold. */
 export function checkDtype(where: string, name: string, array: NDArray): void {
   if (dtypeOf(array.data) === 'uint32') {

@@ -1,6 +1,6 @@
 import { CoplayError, type NamedArrays, type NDArray } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
-import { callStep, checkNext } from './checks';
+import { callStep, checkNext, isAccepted } from './checks';
 import { isArray, isTensor, type TensorRecord, toArray, toTensor } from './convert';
 import type { AnyStep, Executor, Statics, StepSetup } from './executor';
 import { mapTree, type Tree } from './tree';
@@ -19,7 +19,7 @@ export function eagerExecutor({ name, fn, state, acceptState }: StepSetup): Exec
         const { outputs, state: next = {} } = call(where, fn, current, tensors, statics);
         checkNext(where, state, next);
         result = mapTree(outputs, isTensor, toArray);
-        if (acceptState(result as NamedArrays)) for (const key in next) commit(state[key], next[key]!);
+        if (isAccepted(acceptState(result as NamedArrays))) for (const key in next) commit(state[key], next[key]!);
       });
       return result;
     },

@@ -28,7 +28,6 @@ export {
 } from './onnx/threads';
 export { compileScan, type ScanInputs, type ScanOptions } from './scan';
 export {
-  type AlignedCalls,
   compileStacked,
   compileTogether,
   mergeRows,

@@ -18,18 +18,33 @@ export function leavesOf<Leaf>(
   leaf = LEAF,
 ): Entry<Leaf>[] {
   const found: Entry<Leaf>[] = [];
-  const walk = (node: unknown, path: string): void => {
-    if (isLeaf(node)) found.push([path, node]);
-    else if (isRecord(node)) {
-      for (const name in node) walk(node[name], path === '' ? name : `${path}/${name}`);
-    } else fail(where, `${leaf.root}${path ? `.${path}` : ''} to be ${leaf.kind}`, show(node), leaf.remedy);
+  const walk = (node: unknown, path: string, depth: number): void => {
+    if (isLeaf(node) && depth > 0) found.push([path, node]);
+    else if (isRecord(node) && !isLeaf(node)) {
+      for (const name in node) {
+        checkName(where, name);
+        if (depth === DEEPEST)
+          fail(where, `records in records, ${DEEPEST} deep at most`, path, 'Is one inside of itself?');
+        walk(node[name], path === '' ? name : `${path}/${name}`, depth + 1);
+      }
+    } else {
+      const kind = depth > 0 ? leaf.kind : `a record: ${leaf.kind}, by name`;
+      fail(where, `${leaf.root}${path ? `.${path}` : ''} to be ${kind}`, show(node), leaf.remedy);
+    }
   };
-  walk(tree, '');
+  walk(tree, '', 0);
   if (new Set(found.map(([path]) => path)).size < found.length) {
     const twice = found.find(([path], i) => found.findIndex(([other]) => other === path) !== i)!;
     fail(where, 'one leaf for each path', `two named ${twice[0]}`, 'Rename one of them.');
   }
   return found;
+}
+
+const DEEPEST = 32;
+
+/** Refuses the name that JavaScript's objects can't hold like others. */
+export function checkName(where: string, name: string): void {
+  if (name === '__proto__') fail(where, 'names that an object can hold', name, 'Choose another one.');
 }
 
 /** What leaves are, for messages. */

@@ -1,7 +1,8 @@
-import { fail, type NamedArrays } from '@coplay/core';
+import { dtypeOf, fail, type NamedArrays, type NDArray, show, sizeOf } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
-import { checkDtype, type TensorRecord, toArray, toTensor } from './convert';
+import { checkDtype, isArray, isTyped, type TensorRecord, toArray, toTensor } from './convert';
 import { type GroupSpec, HostArrays } from './host-arrays';
+import { leavesOf } from './tree';
 
 /**
  * Named arrays (parameters, optimiser slots) shared by all compiled functions that are given them: when one of them
@@ -28,8 +29,13 @@ export interface Variables {
   dispose(): void;
 }
 
-/** Makes {@link Variables} of arrays. float32 and int32 stay what they are, other dtypes become float32. */
+/**
+ * Makes {@link Variables} of arrays. float32 and int32 stay what they are, other dtypes become float32.
+ *
+ * @throws CoplayError for what isn't a record of arrays
+ */
 export function variables(arrays: NamedArrays): Variables {
+  checkArrays('variables', arrays);
   return new VariableStore(arrays);
 }
 
@@ -65,7 +71,9 @@ export class VariableStore implements Variables, GroupSpec {
 
   write(arrays: NamedArrays): void {
     this.check();
+    checkArrays('variables.write', arrays);
     checkRecord('variables.write', this, arrays);
+    for (const name of this.names) checkWhole('variables.write', name, this.dtypes[name], arrays[name]);
     this.present!.write(arrays);
     this.tookHost();
   }
@@ -152,6 +160,25 @@ export class VariableStore implements Variables, GroupSpec {
     this.current = undefined;
     this.isHostNewest = true;
   }
+}
+
+/** Refuses what isn't a record of arrays with names that graphs can have, and as many numbers as their shapes say. */
+function checkArrays(where: string, arrays: NamedArrays): void {
+  const words = { root: 'arrays', kind: 'an array { data, shape }', remedy: 'Wrap it: ndarray(data, shape).' };
+  for (const [path, array] of leavesOf(where, arrays, isArray, words)) {
+    if (path === '' || arrays[path] !== array)
+      fail(where, 'arrays by name, in no records', `"${path}"`, 'Name each one.');
+    if (!isTyped(array.data)) fail(where, `${path} to be float32 or int32`, show(array.data), 'Convert it first.');
+    if (sizeOf(array.shape) === array.data.length) continue;
+    const got = `${array.data.length} numbers for shape [${array.shape}]`;
+    fail(where, `${path} to have as many numbers as its shape says`, got, 'Use ndarray(data, shape).');
+  }
+}
+
+/** int32 variables take no fractions. */
+function checkWhole(where: string, name: string, dtype: string, { data }: NDArray): void {
+  if (dtype !== 'int32' || !(data instanceof Float32Array || data instanceof Float64Array)) return;
+  fail(where, `${name} of whole numbers, as it was made`, dtypeOf(data), 'Give an Int32Array.');
 }
 
 /** Refuses a record whose names or shapes aren't those of the variables. */

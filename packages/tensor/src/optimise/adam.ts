@@ -1,32 +1,16 @@
 import { checkOptions } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
-import { z } from 'zod';
-import { type ClipOptions, clip, clipSchema } from './clip';
+import type { z } from 'zod';
+import { clip } from './clip';
 import { flatten, unflatten } from './flat';
-import { correction, decay, shrink } from './moments';
+import { correction, decay, type MomentOptions, momentSchema, shrink } from './moments';
 import { checkGradients, momentSlots, type Optimiser } from './optimiser';
 
 /** Options of {@link adam} and {@link adamW}. */
-export interface AdamOptions extends ClipOptions {
-  /** Decay of the mean of gradients, in [0, 1); 0.9. */
-  readonly beta1?: number;
-  /** Decay of the mean of squared gradients, in [0, 1); 0.999. */
-  readonly beta2?: number;
-  /** Added to the root of the latter, 0 or more; 1e-8 (PPO: 1e-5). */
-  readonly epsilon?: number;
-  /** Decoupled: parameters shrink by learningRate x weightDecay a step; 0 or more; `adam` 0, `adamW` 0.01. */
-  readonly weightDecay?: number;
-}
+export type AdamOptions = MomentOptions;
 
-const schema = z.strictObject({
-  ...clipSchema,
-  beta1: z.number().min(0).lt(1).default(0.9),
-  beta2: z.number().min(0).lt(1).default(0.999),
-  epsilon: z.number().min(0).default(1e-8),
-  weightDecay: z.number().min(0).default(0),
-});
-
-const schemaW = schema.extend({ weightDecay: z.number().min(0).default(0.01) });
+const schema = momentSchema({ epsilon: 1e-8 });
+const schemaW = momentSchema({ epsilon: 1e-8, weightDecay: 0.01 });
 
 /**
  * Adam (Kingma and Ba 2015) in PyTorch's form: p -= rate / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + epsilon).

@@ -1,30 +1,14 @@
 import { checkOptions } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
-import { z } from 'zod';
-import { type ClipOptions, clip, clipSchema, scaled } from './clip';
+import { clip, scaled } from './clip';
 import { flatten, unflatten } from './flat';
-import { correction, decay, shrink } from './moments';
+import { correction, decay, type MomentOptions, momentSchema, shrink } from './moments';
 import { checkGradients, momentSlots, type Optimiser } from './optimiser';
 
 /** Options of {@link laProp}. DreamerV3's optimiser is `laProp({ adaptiveClip: 0.3 })` at a rate of 4e-5, see {@link learningRate}. */
-export interface LaPropOptions extends ClipOptions {
-  /** Decay of the mean of normalised gradients, in [0, 1); 0.9. */
-  readonly beta1?: number;
-  /** Decay of the mean of squared gradients, in [0, 1); 0.999. */
-  readonly beta2?: number;
-  /** Added to the root of the latter, 0 or more; 1e-20: a parameter without gradients stays, all others move at full rate. */
-  readonly epsilon?: number;
-  /** Decoupled: parameters shrink by learningRate x weightDecay a step; 0 or more; 0. */
-  readonly weightDecay?: number;
-}
+export type LaPropOptions = MomentOptions;
 
-const schema = z.strictObject({
-  ...clipSchema,
-  beta1: z.number().min(0).lt(1).default(0.9),
-  beta2: z.number().min(0).lt(1).default(0.999),
-  epsilon: z.number().min(0).default(1e-20),
-  weightDecay: z.number().min(0).default(0),
-});
+const schema = momentSchema({ epsilon: 1e-20 });
 
 /**
  * LaProp (Ziyin et al. 2020) in DreamerV3's form: gradients are normalised first and averaged then, the other way round

@@ -1,4 +1,32 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { z } from 'zod';
+import { type ClipOptions, clipSchema } from './clip';
+
+/** Options of the optimisers that keep exponential means of gradients and of their squares: Adam, AdamW and LaProp. */
+export interface MomentOptions extends ClipOptions {
+  /** Decay of the mean of gradients (LaProp: of normalised ones), in [0, 1); 0.9. */
+  readonly beta1?: number;
+  /** Decay of the mean of squared gradients, in [0, 1); 0.999. */
+  readonly beta2?: number;
+  /**
+   * Added to the root of the latter, 0 or more. Adam and AdamW: 1e-8 (PPO: 1e-5). LaProp: 1e-20, so that a parameter without gradients
+   * stays and all others move at full rate.
+   */
+  readonly epsilon?: number;
+  /** Decoupled: parameters shrink by learningRate x weightDecay a step; 0 or more; 0, `adamW` 0.01. */
+  readonly weightDecay?: number;
+}
+
+/** Checks {@link MomentOptions}; what differs between optimisers is given. */
+export function momentSchema({ epsilon, weightDecay = 0 }: { epsilon: number; weightDecay?: number }) {
+  return z.strictObject({
+    ...clipSchema,
+    beta1: z.number().min(0).lt(1).default(0.9),
+    beta2: z.number().min(0).lt(1).default(0.999),
+    epsilon: z.number().min(0).default(epsilon),
+    weightDecay: z.number().min(0).default(weightDecay),
+  });
+}
 
 /**
  * The exponential mean after one more value: beta mean + (1 - beta) scale value.

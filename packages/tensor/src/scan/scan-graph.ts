@@ -1,4 +1,4 @@
-import { type Graph, GraphBuilder, type NamedValue, type Node, type Value } from '../graph';
+import { constant, type Graph, GraphBuilder, type NamedValue, type Node, type Value } from '../graph';
 
 /** How a graph is repeated. */
 export interface ScanOptions {
@@ -17,7 +17,8 @@ export interface ScanOptions {
  */
 export function scanGraph(graph: Graph, { steps, isEach, axis }: ScanOptions): Graph {
   const carried = carriedState(graph);
-  const each = graph.inputs.filter(({ name }) => isEach(name));
+  const found = graph.inputs.filter(({ name }) => isEach(name));
+  const each = found.length > 0 ? found : [named({ shape: [1].slice(0, axis), dtype: 'float32' })];
   const changing = new Set([...carried.map(({ before }) => before), ...each.map(({ value }) => value)]);
   const builder = new GraphBuilder();
   const inside: Node[] = [];
@@ -37,6 +38,9 @@ export function scanGraph(graph: Graph, { steps, isEach, axis }: ScanOptions): G
   const outer = new Map([...carried.map(({ before }) => before), ...each.map(({ value }) => value)].map((v) => [v, v]));
   for (const { before } of carried) outer.set(before, { shape: before.shape, dtype: before.dtype });
   for (const { value } of each) outer.set(value, withSteps(value, steps, axis));
+  // ONNX's Scan counts its steps by what each of them is given, so it's given something.
+  if (found.length === 0)
+    outer.set(each[0].value, constant(new Float32Array(steps), axis === 0 ? [steps] : [1, steps], 'float32'));
   const results = builder.append({
     op: 'Scan',
     inputs: body.inputs.map(({ value }) => outer.get(value)),

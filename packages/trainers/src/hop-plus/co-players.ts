@@ -2,7 +2,6 @@ import { type Agent, type AgentId, type Game, type Generator, ndarray, type Save
 import { sampleCategorical } from '@coplay/tensor';
 import type { MoaLearner } from '../moa';
 import type { PpoLearner } from '../ppo/learner';
-import type { ResolvedImagined } from './options';
 import type { Starts } from './starts';
 import { SUBGOALS } from './subgoals';
 
@@ -12,18 +11,22 @@ export interface ImaginedPlayer {
   readonly state: Saved;
 }
 
+/** How an imagined co-player's goal is drawn: the chance that all open goals are alike; undefined where it's left to the model. */
+export type GoalChance = number | undefined;
+
 /** A co-player as the model of it: what it's after is drawn once for each imagined episode. */
 export function modelledCoPlayer(
   moa: MoaLearner,
   coPlayer: AgentId,
   game: Game,
   starts: Starts,
-  choice: ResolvedImagined['goals'],
+  choice: GoalChance,
   generator: Generator,
 ): ImaginedPlayer {
-  const agent = moa.agent(coPlayer, () => -1);
+  const goals = drawGoals(moa, coPlayer, game, starts, choice, generator);
+  const agent = moa.agent(coPlayer, (row) => goals[row]); // asked where an episode begins; elsewhere they come with the state
   const { memory } = agent.initialState(starts.rows.length);
-  return { agent, state: { goals: drawGoals(moa, coPlayer, game, starts, choice, generator), memory } };
+  return { agent, state: { goals, memory } };
 }
 
 /** [B] a goal that can still be reached, or -1 for "unknown" */
@@ -32,14 +35,16 @@ function drawGoals(
   coPlayer: AgentId,
   game: Game,
   starts: Starts,
-  choice: ResolvedImagined['goals'],
+  choice: GoalChance,
   generator: Generator,
 ): Int32Array {
   const { goals } = game;
   const drawn = new Int32Array(starts.rows.length).fill(-1);
-  if (!goals || choice === 'unknown' || moa.goals === 0) return drawn;
-  const prior = choice === 'prior' ? moa.prior(coPlayer) : new Float64Array(goals.names.length).fill(1);
+  if (!goals || choice === undefined || moa.goals === 0) return drawn;
+  const shown = moa.prior(coPlayer);
+  const alike = shown.map(() => 1);
   for (let row = 0; row < drawn.length; row++) {
+    const prior = generator.uniform() < choice ? alike : shown;
     const open = prior.map((p, goal) => (goals.isOpen(goal, starts.states, row * game.stateSize) ? p : 0));
     drawn[row] = drawWeighted(open, generator);
   }

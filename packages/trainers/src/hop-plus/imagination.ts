@@ -1,4 +1,5 @@
 import { type Experience, type Generator, imagine, type Metrics, type Simulator } from '@coplay/core';
+import { anneal } from '../ppo/options';
 import { MindedAgent } from './agent';
 import { copiedCoPlayer, type ImaginedPlayer, modelledCoPlayer } from './co-players';
 import type { HopPlusLearner } from './learner';
@@ -36,6 +37,8 @@ export interface ImaginationParts {
   readonly learner: HopPlusLearner;
   readonly simulator: Simulator;
   readonly options: ResolvedImagined;
+  /** Share of the training that is done, in [0, 1]. */
+  readonly progress: number;
 }
 
 /** Children of the generator. */
@@ -78,7 +81,7 @@ function oneself(learner: HopPlusLearner, experience: Experience, seat: number, 
 }
 
 function coPlayer(
-  { learner, options }: ImaginationParts,
+  { learner, options, progress }: ImaginationParts,
   seat: number,
   player: number,
   starts: Starts,
@@ -87,7 +90,10 @@ function coPlayer(
   const { game } = learner.setup;
   const id = game.agents[player];
   const { moa, omg } = learner.mindOf(seat);
-  if (moa) return modelledCoPlayer(moa, id, game, starts, options.goals, generator.split(player));
+  if (moa) {
+    const chance = options.goals === 'unknown' ? undefined : anneal(options.uniformGoals, progress);
+    return modelledCoPlayer(moa, id, game, starts, chance, generator.split(player));
+  }
   if (!learner.ids.includes(id)) return copiedCoPlayer(learner.ppo, id, omg?.subgoalSize ?? 0);
   const agent = new MindedAgent(id, learner);
   return { agent, state: agent.initialState(starts.rows.length) };

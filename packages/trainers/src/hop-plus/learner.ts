@@ -11,6 +11,7 @@ import type { Learner, LearnerData } from '../learner';
 import { PpoLearner } from '../ppo/learner';
 import { currentLogProbs } from '../ppo/log-probs';
 import { anneal } from '../ppo/options';
+import type { WorldModelLearner } from '../world-model';
 import { imagineFrom, permission } from './imagination';
 import { meanMetrics } from './metrics';
 import type { HopPlusSetup, Mind } from './setup';
@@ -18,6 +19,9 @@ import { withCutSubgoals, withSubgoals } from './subgoals';
 
 /** Children of a learner's generator. */
 const SPLITS = { ppo: 0, worldModel: 1, minds: 2, imagination: 3, subgoals: 4 };
+
+/** Updates of the world model in one of the agent while its accuracy is below what imagination waits for. */
+const UPDATES_WHILE_AWAITED = 4;
 
 /**
  * HOP+ without tree search: PPO on real and imagined experience. Each update trains the models on what was lived through,
@@ -73,7 +77,7 @@ export class HopPlusLearner implements Learner {
   async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
     const seen = await this.completed(experience);
     const models = await this.teachModels(seen, generator);
-    const { imagined, metrics } = await this.imagine(seen, generator.split(SPLITS.imagination));
+    const { imagined, metrics } = await this.imagine(seen, progress, generator.split(SPLITS.imagination));
     const taught = await this.withSelectedSubgoals(seen, progress, generator.split(SPLITS.subgoals));
     const learned = await this.ppo.update({ experience: taught, imagined, progress, generator });
     return { ...models, ...metrics, ...learned };
@@ -132,12 +136,23 @@ export class HopPlusLearner implements Learner {
     const updates: Promise<Metrics>[] = [];
     if (typeof worldModel === 'object') {
       worldModel.push(experience);
-      updates.push(worldModel.update(generator.split(SPLITS.worldModel)));
+      updates.push(this.teachWorld(worldModel, generator.split(SPLITS.worldModel)));
     }
     const needsValues = this.seats.some((seat) => this.mindOf(seat).omg);
     const values = needsValues ? await this.ppo.values(experience) : undefined;
     updates.push(this.teachMinds(experience, values, generator.split(SPLITS.minds)));
     return Object.assign({}, ...(await Promise.all(updates)));
+  }
+
+  /** One update, or a few while imagination waits for the model. */
+  private async teachWorld(worldModel: WorldModelLearner, generator: Generator): Promise<Metrics> {
+    const { imagined } = this.setup;
+    const measured = await worldModel.update(generator);
+    const isAwaited = imagined && worldModel.accuracy < imagined.minAccuracy;
+    for (let extra = 1; isAwaited && extra < UPDATES_WHILE_AWAITED; extra++) {
+      await worldModel.update(generator.split(extra));
+    }
+    return measured;
   }
 
   private async teachMinds(experience: Experience, values: Float32Array | undefined, generator: Generator) {
@@ -152,7 +167,7 @@ export class HopPlusLearner implements Learner {
   }
 
   /** What each agent imagines, once the gates are open. */
-  private async imagine(experience: Experience, generator: Generator) {
+  private async imagine(experience: Experience, progress: number, generator: Generator) {
     const { imagined: options, worldModel } = this.setup;
     const { simulator } = this;
     if (!options || !simulator) return { imagined: [], metrics: {} };
@@ -161,7 +176,7 @@ export class HopPlusLearner implements Learner {
       const { moa } = this.mindOf(seat);
       const trusted = moa ? moa.coplayers.map((id) => moa.accuracy(id)) : [];
       const { horizon, metrics } = permission(options, this.updates, accuracy, trusted);
-      const parts = { learner: this, simulator, options };
+      const parts = { learner: this, simulator, options, progress };
       const imagined =
         horizon > 0 ? await imagineFrom(parts, experience, seat, horizon, generator.split(seat)) : undefined;
       return { imagined: imagined && this.ownOnly(await this.completedFor(seat, imagined), seat), metrics };

@@ -8,11 +8,11 @@ import type { WorldModelOptions } from '../world-model';
 
 /** How an agent of {@link hopPlusAgent} imagines. */
 export interface ImaginedOptions {
-  /** Steps of an imagined episode at most, at least 1; what comes after them is bootstrapped. Default 5 */
+  /** Steps of an imagined episode at most, at least 1; what comes after them is bootstrapped. Default 8 */
   readonly horizon?: number;
   /** Imagined steps for each real one, above 0, about. Default 1 */
   readonly ratio?: number;
-  /** Updates, at least 0, before anything is imagined. Default 10 */
+  /** Updates, at least 0, before anything is imagined. Default 3 */
   readonly startUpdates?: number;
   /** Accuracy of the world model, in [0, 1], that imagination waits for; see the learner's `accuracy`. Default 0.98 */
   readonly minAccuracy?: number;
@@ -21,11 +21,13 @@ export interface ImaginedOptions {
    * for a share of it, and the shortest decides (after Zhang et al. 2021). Default 0.3
    */
   readonly moaAccuracy?: number;
+  /** What imagined co-players are after: drawn by what each has shown lately (`prior`), or left to the model (`unknown`). Default `prior` */
+  readonly goals?: 'prior' | 'unknown';
   /**
-   * What imagined co-players are after: `prior` draws by what each has shown lately, `uniform` each goal that is left alike,
-   * `unknown` leaves it to the model. Default `prior`
+   * Chance, in [0, 1], that such a goal is drawn from all that are left alike, and not by what was shown: so an agent finds out
+   * what would pay if the others came along, before they do. Default 1 to 0
    */
-  readonly goals?: 'prior' | 'uniform' | 'unknown';
+  readonly uniformGoals?: Annealed;
   /** Whether steps are drawn from the world model, or the most probable ones. Default true */
   readonly sample?: boolean;
 }
@@ -60,13 +62,19 @@ export type SharedHopPlusOptions = Omit<HopPlusOptions, 'id'> & {
 /** {@link ImaginedOptions} with the defaults filled in. */
 export type ResolvedImagined = z.infer<typeof imaginedSchema>;
 
+const unit = z.number().min(0).max(1);
+
+/** A chance that may change over the training. */
+export const annealedUnit = z.union([unit, z.strictObject({ from: unit, to: unit })]);
+
 const imaginedSchema = z.strictObject({
-  horizon: z.int().min(1).default(5),
+  horizon: z.int().min(1).default(8),
   ratio: z.number().positive().default(1),
-  startUpdates: z.int().min(0).default(10),
+  startUpdates: z.int().min(0).default(3),
   minAccuracy: z.number().min(0).max(1).default(0.98),
   moaAccuracy: z.number().positive().max(1).default(0.3),
-  goals: z.enum(['prior', 'uniform', 'unknown']).default('prior'),
+  goals: z.enum(['prior', 'unknown']).default('prior'),
+  uniformGoals: annealedUnit.default({ from: 1, to: 0 }),
   sample: z.boolean().default(true),
 });
 

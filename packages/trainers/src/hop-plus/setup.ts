@@ -6,7 +6,7 @@ import type { Annealed } from '../ppo/options';
 import { type PpoSetup, ppoSetup } from '../ppo/setup';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
 import type { HopPlusOptions, ResolvedImagined, SubgoalOptions } from './options';
-import { resolveImagined } from './options';
+import { annealedUnit, resolveImagined } from './options';
 import { SUBGOALS } from './subgoals';
 
 /** What one agent makes of the others. */
@@ -29,11 +29,17 @@ export interface HopPlusSetup {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-const epsilonSchema = z.strictObject({
-  epsilon: z
-    .union([z.number().min(0).max(1), z.strictObject({ from: z.number().min(0).max(1), to: z.number().min(0).max(1) })])
-    .default(0),
-});
+/**
+ * What the modules do in an update of HOP+, unless told otherwise: less than when they are trained alone, since updates come
+ * every few hundred steps and each row is seen many times.
+ */
+const MODULE_DEFAULTS = {
+  worldModel: { stepsPerUpdate: 8, batchSize: 128 },
+  moa: { minRows: 2048 },
+  omg: { vaeSteps: 16, inferenceSteps: 4 },
+};
+
+const epsilonSchema = z.strictObject({ epsilon: annealedUnit.default(0) });
 
 /** Checks options and makes the modules. Nothing here is random or touches a tensor. */
 export function hopPlusSetup(
@@ -51,13 +57,16 @@ export function hopPlusSetup(
   const minds = new Map<number, Mind>();
   for (const id of ids) {
     minds.set(game.agents.indexOf(id), {
-      ...(moa !== false && { moa: createMoa({ ...moa, game, id, executor }) }),
-      ...(omg !== false && { omg: createOmg({ ...subgoals, game, id, executor }) }),
+      ...(moa !== false && { moa: createMoa({ ...MODULE_DEFAULTS.moa, ...moa, game, id, executor }) }),
+      ...(omg !== false && { omg: createOmg({ ...MODULE_DEFAULTS.omg, ...subgoals, game, id, executor }) }),
     });
   }
   const size = minds.get(game.agents.indexOf(ids[0]))?.omg?.subgoalSize ?? 0;
   const setup = ppoSetup(where, game, ids, { ...networks, inputs: inputsWith(networks.inputs, size) }, ppo);
-  const model = typeof worldModel === 'object' ? createWorldModel({ ...worldModel, game, executor }) : worldModel;
+  const model =
+    typeof worldModel === 'object'
+      ? createWorldModel({ ...MODULE_DEFAULTS.worldModel, ...worldModel, game, executor })
+      : worldModel;
   const imagination = imagined === false ? false : resolveImagined(where, imagined);
   if (imagination) checkImagination(where, game, model);
   const first = minds.get(game.agents.indexOf(ids[0]));

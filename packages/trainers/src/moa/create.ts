@@ -1,5 +1,5 @@
 import { createMoaBuffer } from '@coplay/buffers';
-import { inputEncoder, moaNet } from '@coplay/models';
+import { centredEncoder, inputEncoder, moaNet } from '@coplay/models';
 import { type MoaLearner, MoaModels } from './learner';
 import { type MoaOptions, resolveMoaOptions } from './options';
 
@@ -15,7 +15,8 @@ export function createMoa(options: MoaOptions): MoaLearner {
   const coplayers = game.agents.filter((other) => other !== id);
   const goals = resolved.goals === 'hindsight' ? game.goals : undefined;
   const { capacity, keep, caughtOnly, previousActions, unknownShare, network, recurrent } = resolved;
-  const encoder = inputEncoder(game, { previousActions });
+  const plain = inputEncoder(game, { previousActions });
+  const encoder = resolved.centred ? centredEncoder(game, plain) : plain;
   const net = moaNet({
     inputs: encoder.shapes,
     actions: game.actions,

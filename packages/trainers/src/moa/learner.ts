@@ -18,11 +18,11 @@ import { topOne } from './metrics';
 import { freshMoaNetworks, type MoaNetworkSetup, type MoaNetworks, savedMoaNetworks } from './networks';
 import type { ResolvedMoaOptions } from './options';
 import { predictTable } from './predict';
-import { type PretrainOptions, pretrainingRows, resolvePretrainOptions } from './pretrain';
+import { type MoaPretrainOptions, pretrainingRows, resolveMoaPretraining } from './pretrain';
 import { heldRows, joinTables, type MoaTable, tableOf } from './table';
 import { type TrainingResult, train } from './train';
 
-export type { PretrainOptions } from './pretrain';
+export type { MoaPretrainOptions } from './pretrain';
 
 /** What a co-player sees in B games, to be told what it will do. `otherView` makes it of what the observer sees. */
 export interface MoaView {
@@ -75,7 +75,7 @@ export interface MoaLearner {
    */
   pretrain(
     data: Experience | Readonly<Record<AgentId, NamedArrays>>,
-    options: PretrainOptions,
+    options: MoaPretrainOptions,
   ): Promise<readonly Metrics[]>;
   /**
    * What a co-player will do.
@@ -200,13 +200,13 @@ export class MoaModels implements MoaLearner {
 
   async pretrain(
     data: Experience | Readonly<Record<AgentId, NamedArrays>>,
-    options: PretrainOptions,
+    options: MoaPretrainOptions,
   ): Promise<readonly Metrics[]> {
-    const { epochs, generator, finalLearningRate, afterEpoch } = resolvePretrainOptions(options, this.setup.options);
+    const settings = resolveMoaPretraining(options, this.setup.options);
+    const { epochs, generator, learningRate, finalLearningRate, afterEpoch } = settings;
     if (this.coplayers.length === 0) return [];
     const rows = pretrainingRows(data, this.setup);
     const tables = this.perNetwork((coplayer) => rows[coplayer] && this.tableOf(coplayer, rows[coplayer]));
-    const { learningRate } = this.setup.options;
     const history: Metrics[] = [];
     for (let epoch = 0; epoch < epochs; epoch++) {
       const rate = (progress: number) => learningRate + (finalLearningRate - learningRate) * progress;

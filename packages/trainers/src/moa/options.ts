@@ -22,6 +22,8 @@ export interface MoaOptions {
   readonly recurrent?: number;
   /** Whether the models read everyone's previous action. Default false */
   readonly previousActions?: boolean;
+  /** Whether images are moved so that the co-player is in the middle (`centredEncoder`): needs far fewer rows, four times as many inputs. Default false */
+  readonly centred?: boolean;
   /** One network for all co-players, trained on the rows of all of them, in place of one for each. Default false */
   readonly share?: boolean;
   /** Rows held of each co-player. Default 4096 */
@@ -32,7 +34,7 @@ export interface MoaOptions {
   readonly caughtOnly?: boolean;
   /** New rows of a co-player, at least 1, that an update waits for. Default 512 */
   readonly minRows?: number;
-  /** Passes over the rows held in an update, at least 1. Default 1 */
+  /** Passes over the rows held in an update, at least 1; up to 16 minibatches are rounded up to a power of two. Default 1 */
   readonly epochs?: number;
   /** Rows of a minibatch (of a recurrent model: steps, about). Default 512 */
   readonly minibatchSize?: number;
@@ -57,6 +59,7 @@ const schema = z.strictObject({
   network: builder.optional(),
   recurrent: z.int().min(0).default(0),
   previousActions: z.boolean().default(false),
+  centred: z.boolean().default(false),
   share: z.boolean().default(false),
   capacity: z.int().min(1).default(4096),
   keep: z.enum(['ring', 'empty']).default('ring'),

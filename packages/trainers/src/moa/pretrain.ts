@@ -13,12 +13,14 @@ import { z } from 'zod';
 import type { MoaSetup } from './learner';
 
 /** How a model is trained on a data set. */
-export interface PretrainOptions {
+export interface MoaPretrainOptions {
   /** For shuffling. */
   readonly generator: Generator;
   /** Passes over the data, at least 1. Default 10 */
   readonly epochs?: number;
-  /** Learning rate at the end, which is reached linearly from `learningRate`; at least 0. Default: it stays */
+  /** Learning rate at the start, at least 0. Default: that of the models' options */
+  readonly learningRate?: number;
+  /** Learning rate at the end, which is reached linearly; at least 0. Default: that at the start */
   readonly finalLearningRate?: number;
   /** Called after each epoch, counted from 0: to evaluate, or to log. */
   readonly afterEpoch?: (epoch: number, metrics: Metrics) => void | Promise<void>;
@@ -30,14 +32,16 @@ const schema = z.strictObject({
     error: 'a generator: createGenerator(seed)',
   }),
   epochs: z.int().min(1).default(10),
+  learningRate: z.number().min(0).optional(),
   finalLearningRate: z.number().min(0).optional(),
-  afterEpoch: z.custom<PretrainOptions['afterEpoch']>(isFunction, { error: 'a function' }).optional(),
+  afterEpoch: z.custom<MoaPretrainOptions['afterEpoch']>(isFunction, { error: 'a function' }).optional(),
 });
 
 /** Checks the options and fills in the defaults. */
-export function resolvePretrainOptions(options: PretrainOptions, { learningRate }: { learningRate: number }) {
+export function resolveMoaPretraining(options: MoaPretrainOptions, defaults: { readonly learningRate: number }) {
   const checked = checkOptions('moa.pretrain', schema, options);
-  return { ...checked, finalLearningRate: checked.finalLearningRate ?? learningRate };
+  const { learningRate = defaults.learningRate } = checked;
+  return { ...checked, learningRate, finalLearningRate: checked.finalLearningRate ?? learningRate };
 }
 
 /** Rows by co-player. */

@@ -54,7 +54,7 @@ export async function train(
 /** The minibatches of one network; undefined where it has no rows. */
 function updateInputs({ table, list }: MoaTable, settings: TrainingSettings, generator: Generator) {
   const { minibatchSize: size, window, unknownShare, goals, from, to } = settings;
-  const count = batchesPerEpoch(list, size, window) * settings.epochs;
+  const count = fewCounts(batchesPerEpoch(list, size, window) * settings.epochs);
   if (count === 0) return undefined;
   const plan = planBatches(list, { count, size, window, unknownShare }, generator);
   const learningRates = Float32Array.from({ length: count }, (_, i) => from + ((to - from) * i) / count);
@@ -65,6 +65,11 @@ function updateInputs({ table, list }: MoaTable, settings: TrainingSettings, gen
   };
   if (goals > 0) each['goals'] = ndarray(plan.goals, plan.shape);
   return { each, shared: { table } };
+}
+
+/** Each number of minibatches is a graph to compile: small ones, which change while a buffer fills, become powers of two. */
+function fewCounts(count: number): number {
+  return count > 16 || count === 0 ? count : 2 ** Math.ceil(Math.log2(count));
 }
 
 function meanOf(outputs: readonly NamedArrays[], name: string): number {

@@ -15,7 +15,10 @@ export interface OmgOptions extends Omit<OmgNetOptions, 'inputs' | 'actions' | '
    * read the observer's own view, and which co-player is meant. Default: `other` where the game allows it
    */
   readonly view?: 'other' | 'own';
-  /** What is read besides the view's observation: masks, everyone's previous action. Default: nothing */
+  /**
+   * What is read besides the view's observation: masks, everyone's previous action. Default: the mask where the view is
+   * `other`, since what one may do says what one stands on, which a latent of positions alone doesn't show
+   */
   readonly inputs?: Omit<InputOptions, 'extras' | 'agentId'>;
   /** Adds which co-player is meant, by its seat from the observer's on. Default: with the view `own` */
   readonly coPlayerId?: boolean;
@@ -57,7 +60,7 @@ const schema = z.strictObject({
   stateUnits: positive.default(32),
   historyUnits: positive.default(96),
   loss: z.enum(['reconstruction', 'action']).default('reconstruction'),
-  occupiedWeight: z.number().min(1).default(1),
+  occupiedWeight: z.number().min(1).default(5),
   reduction: z.enum(['sum', 'mean']).default('sum'),
   klWeight: z.number().min(0).default(1),
   view: z.enum(['other', 'own']).optional(),
@@ -67,7 +70,7 @@ const schema = z.strictObject({
       previousActions: z.boolean().optional(),
       mask: z.boolean().optional(),
     })
-    .default({}),
+    .optional(),
   coPlayerId: z.boolean().optional(),
   selector: z.enum(['optimistic', 'conservative', 'fixed', 'random']).default('optimistic'),
   horizon: positive.default(10),
@@ -86,7 +89,8 @@ const schema = z.strictObject({
 });
 
 /** {@link OmgOptions} with the defaults filled in, without game and id. */
-export type OmgSettings = Omit<z.infer<typeof schema>, 'view' | 'coPlayerId' | 'sequenceLength'> & {
+export type OmgSettings = Omit<z.infer<typeof schema>, 'view' | 'inputs' | 'coPlayerId' | 'sequenceLength'> & {
+  readonly inputs: InputOptions;
   readonly view: 'other' | 'own';
   readonly coPlayerId: boolean;
   readonly sequenceLength: number;
@@ -104,14 +108,16 @@ export function omgSettings(where: string, options: OmgOptions): OmgSettings {
   if (view === 'other' && !game.grid) {
     fail(`${where}: option view`, "'own' for a game without grid parts", show(view), 'Leave it out.');
   }
-  checkFields(where, game, checked.inputs.fields);
-  if (view === 'own' && checked.inputs.mask) {
+  const inputs = (checked.inputs ?? { mask: view === 'other' }) as InputOptions;
+  checkFields(where, game, inputs.fields);
+  if (view === 'own' && inputs.mask) {
     const remedy = 'Leave it out: what another may do is known where the game has grid parts.';
     fail(`${where}: inputs.mask`, "false for the view 'own'", 'true', remedy);
   }
   return {
     ...checked,
     view,
+    inputs,
     coPlayerId: checked.coPlayerId ?? view === 'own',
     sequenceLength: checked.sequenceLength ?? Math.min(game.maxSteps, 64),
   };

@@ -49,7 +49,7 @@ export function omgSetup(where: string, options: OmgOptions): OmgSetup {
   const count = game.agents.length;
   const seat = game.agents.indexOf(id);
   const isNamed = settings.coPlayerId && count > 1;
-  const inputs = settings.inputs as NonNullable<OmgOptions['inputs']>;
+  const { inputs } = settings;
   const encoder = inputEncoder(game, { ...inputs, ...(isNamed && { extras: { [CO_PLAYER]: count - 1 } }) });
   const { goalDim, hidden, stateUnits, historyUnits, loss, occupiedWeight, reduction, klWeight } = settings;
   const net = {

@@ -195,7 +195,7 @@ class Learner implements WorldModelLearner {
       members,
       store: this.store.state(),
       shares: [...this.shares!.state()],
-      fresh: this.fresh ?? null,
+      fresh: null,
       score: this.score.state(),
       updates: this.updates,
     };

@@ -10,7 +10,7 @@ export interface WorldModelOptions {
   readonly model?: WorldModelBuilder;
   /** N, models that learn apart and take turns in imagination, 1 to 32. Default 1 */
   readonly members?: number;
-  /** Step size of Adam, positive. Default 1e-3 */
+  /** Step size of Adam, positive. Default 3e-3 */
   readonly learningRate?: number;
   /** Transitions of a minibatch, at least 1. Default 256 */
   readonly batchSize?: number;
@@ -38,7 +38,7 @@ export interface WorldModelSetup extends z.infer<typeof schema> {
 
 const schema = z.strictObject({
   members: z.int().min(1).max(32).default(1),
-  learningRate: z.number().positive().default(1e-3),
+  learningRate: z.number().positive().default(3e-3),
   batchSize: z.int().min(1).default(256),
   stepsPerUpdate: z.int().min(1).default(32),
   clipNorm: z.number().positive().default(10),

@@ -13,24 +13,28 @@ export interface TrainParts {
   readonly store: TransitionStore;
 }
 
-/** S gradient steps of every member, each on minibatches of its own rows, in one call. */
+/** S gradient steps of every member, each on minibatches of its own rows, in one call a member. */
 export async function trainOn(
   { where, machine, setup, store }: TrainParts,
   { steps, learningRate }: { readonly steps: number; readonly learningRate: number },
   generator: Generator,
 ): Promise<Metrics> {
   const { members, batchSize } = setup;
-  const places = new Int32Array(members * steps * batchSize);
+  const measured: Metrics[] = [];
   for (let member = 0; member < members; member++) {
-    places.set(store.sample(generator, steps * batchSize, member), member * steps * batchSize);
+    const places = store.sample(generator, steps * batchSize, member);
+    const each = reshaped(store.gather(places), [steps, batchSize]);
+    const outputs = await machine.train(member, each, learningRate);
+    if (!areFinite(outputs)) {
+      throw new NonFiniteError(
+        where,
+        `losses ${outputs['loss'].data}, gradient norms ${outputs['gradientNorm'].data}`,
+        each,
+      );
+    }
+    measured.push(lossMetrics(outputs));
   }
-  const axes = members === 1 ? [steps, batchSize] : [members, steps, batchSize];
-  const each = reshaped(store.gather(places), axes);
-  const outputs = await machine.train(each, learningRate);
-  if (!areFinite(outputs)) {
-    throw new NonFiniteError(where, 'a loss or gradient that is not', each);
-  }
-  return lossMetrics(outputs, steps);
+  return { ...meanMetrics(measured), 'world_model/steps': steps };
 }
 
 function reshaped(rows: NamedArrays, axes: readonly number[]): NamedArrays {
@@ -39,14 +43,19 @@ function reshaped(rows: NamedArrays, axes: readonly number[]): NamedArrays {
   );
 }
 
-/** Means over steps and members. */
-function lossMetrics({ loss, gradientNorm, ...parts }: NamedArrays, steps: number): Metrics {
+/** Means over steps. */
+function lossMetrics({ loss, gradientNorm, ...parts }: NamedArrays): Metrics {
   return {
     'world_model/loss': meanOf(loss.data),
     'world_model/gradient_norm': meanOf(gradientNorm.data),
     ...Object.fromEntries(Object.entries(parts).map(([name, { data }]) => [`world_model/${name}`, meanOf(data)])),
-    'world_model/steps': steps,
   };
+}
+
+/** Means over members. */
+function meanMetrics(members: readonly Metrics[]): Metrics {
+  const names = Object.keys(members[0]);
+  return Object.fromEntries(names.map((name) => [name, meanOf(members.map((member) => member[name]))]));
 }
 
 function meanOf(values: ArrayLike<number>): number {

@@ -1,17 +1,23 @@
-import { fail, type NamedArrays } from '@coplay/core';
+import { checkOptions, fail, type NamedArrays, type NDArray } from '@coplay/core';
+import { z } from 'zod';
 import { callable } from '../callable';
-import { type Compiled, checkState, type StepFunction } from '../compile';
-import type { TensorTree } from '../convert';
-import type { AnyStep, Executor, StepSetup } from '../executor';
+import { type Compiled, checkState, commonSchema, type StepFunction, stateSchema } from '../compile';
+import { isArray, type TensorTree } from '../convert';
+import type { AnyStep, Executor, Statics, StepSetup } from '../executor';
 import { checkChoice, type ExecutorChoice, planExecutor } from '../executor-choice';
 import { describeGroup } from '../host-arrays';
 import { graphExecutor } from '../onnx/executor';
 import { StateBinding } from '../onnx/feeds';
+import { type Recorded, signatureOf } from '../onnx/record';
 import type { Runtime } from '../onnx/runtime';
+import { MAX_SESSIONS } from '../onnx/session-cache';
 import type { ThreadSetting } from '../onnx/threads';
 import { buildScan, type ScanInputs } from '../scan/compile-scan';
 import { eagerScan } from '../scan/eager-scan';
+import { leavesOf, type Tree } from '../tree';
+import { inTurn } from '../turns';
 import type { Variables } from '../variables';
+import { type Lane, openLanes } from './lanes';
 import { MemberBinding } from './member-binding';
 
 /** How {@link compileScanEach} compiles. */
@@ -28,9 +34,11 @@ export interface ScanEachOptions<Key extends string = string> {
   readonly acceptState?: (outputs: NamedArrays) => boolean;
 }
 
+const schema = z.strictObject({ ...commonSchema, states: z.array(stateSchema) });
+
 /**
- * `compileScan` for several members of one kind, each with its own variables: the function is traced and its graphs are made
- * once for all of them, and each member's call runs on its own. (`compileStacked` computes members in one graph, which pays
+ * `compileScan` for several members of one kind, each with its own variables: the function is traced once for all of them, and
+ * each member's call runs on its own, several at once where there are cores for it. (`compileStacked` computes members in one graph, which pays
  * where their arrays are small; this one keeps to what the processor's caches hold.)
  *
  * @returns one compiled function for each member; when one is disposed, the others make their graphs again
@@ -43,44 +51,90 @@ export function compileScanEach<Key extends string, Inputs extends ScanInputs<Te
   const { name, states, executor = 'auto', threads, acceptState = () => true } = options;
   const where = `compileScanEach(${name})`;
   checkChoice(where, executor);
+  checkOptions(where, schema, options);
   const setups = states.map(
     (state): StepSetup => ({ name, fn: fn as unknown as AnyStep, state: checkState(where, state), acceptState }),
   );
   checkAlike(where, setups);
-  let caller = 0;
-  let shared: Promise<Executor> | undefined;
+  let machines: Promise<MemberExecutors> | undefined;
   const start = async (member: number): Promise<Executor> => {
     const { runtime } = await planExecutor(where, executor);
     if (!runtime) return eagerScan(setups[member]);
-    shared ??= Promise.resolve(sharedExecutor(runtime, setups, () => caller, threads));
-    const machine = await shared;
-    const run: Executor['run'] = (inputs, statics) => {
-      caller = member; // calls take turns: nobody else's comes before this one has ended
-      return machine.run(inputs, statics);
-    };
-    return { run, dispose: () => machine.dispose() };
+    machines ??= laneExecutors(runtime, setups, threads);
+    return (await machines)(member);
   };
-  return setups.map((_, member) =>
-    callable(`compiled function ${name}`, () => start(member)),
+  return setups.map(({ state }, member) =>
+    callable(`compiled function ${name}`, () => start(member), Object.values(state)),
   ) as unknown as Compiled<Inputs>[];
 }
 
-function sharedExecutor(
+type MemberExecutors = (member: number) => Executor;
+
+/** Members by turns on as many lanes as there are. */
+async function laneExecutors(
   runtime: Runtime,
   setups: readonly StepSetup[],
-  caller: () => number,
   threads: ThreadSetting | undefined,
-): Executor {
-  return graphExecutor(
+): Promise<MemberExecutors> {
+  const build = once((inputs, statics) => buildScan(setups[0], inputs, statics));
+  const lanes = await openLanes(runtime, setups.length, threads);
+  const machines = lanes.map((lane) => laneExecutor(lane, setups, build, threads));
+  // The first calls run one by one: a trial of threads is made once then, undisturbed, and holds for all lanes.
+  const all = {};
+  let isTried = false;
+  return (member) => {
+    const machine = machines[member % machines.length](member);
+    const run: Executor['run'] = async (inputs, statics) => {
+      if (isTried) return machine.run(inputs, statics);
+      const result = await inTurn([all], () => machine.run(inputs, statics));
+      isTried = true;
+      return result;
+    };
+    return { ...machine, run };
+  };
+}
+
+/** Members that share graphs, and take turns. */
+function laneExecutor(
+  lane: Lane,
+  setups: readonly StepSetup[],
+  build: Build,
+  threads: ThreadSetting | undefined,
+): MemberExecutors {
+  const { runtime, cores } = lane;
+  let caller = 0;
+  const machine = graphExecutor(
     runtime,
     setups[0].name,
     (inputs, statics) => {
-      const { graph, outputs } = buildScan(setups[0], inputs, statics);
+      const { graph, outputs } = build(inputs, statics);
       const members = setups.map(({ state, acceptState }) => new StateBinding(runtime, state, graph, acceptState));
-      return { graph, outputs, binding: new MemberBinding(members, caller) };
+      return { graph, outputs, binding: new MemberBinding(members, () => caller) };
     },
-    { threads },
+    { cores, ...(threads === undefined ? {} : { threads }) },
   );
+  return (member) => ({
+    run: (inputs, statics) =>
+      inTurn([lane], () => {
+        caller = member; // nobody else's call comes before this one has ended
+        return machine.run(inputs, statics);
+      }),
+    dispose: () => inTurn([lane], () => machine.dispose()),
+  });
+}
+
+type Build = (inputs: Tree<NDArray>, statics: Statics) => Recorded;
+
+/** Remembers what was built for the last signatures: lanes ask for the same. */
+function once(build: Build): Build {
+  const built = new Map<string, Recorded>();
+  return (inputs, statics) => {
+    const signature = signatureOf(leavesOf('compileScanEach', inputs, isArray), statics);
+    const known = built.get(signature) ?? build(inputs, statics);
+    built.set(signature, known);
+    if (built.size > MAX_SESSIONS) built.delete(built.keys().next().value!);
+    return known;
+  };
 }
 
 function checkAlike(where: string, setups: readonly StepSetup[]): void {

@@ -18,6 +18,8 @@ export interface OnnxOptions {
   readonly threads?: ThreadSetting | undefined;
   /** Whether times of operations are kept. Default false */
   readonly isProfiled?: boolean;
+  /** The most threads that a trial tries. Default: one for each core */
+  readonly cores?: number;
 }
 
 /** Traces a step function once for each signature and runs the graphs. */
@@ -43,7 +45,7 @@ export function graphExecutor(
   runtime: Runtime,
   name: string,
   build: (inputs: Tree<NDArray>, statics: Statics) => BoundGraph,
-  { threads, isProfiled = false }: OnnxOptions = {},
+  { threads, cores, isProfiled = false }: OnnxOptions = {},
 ): Executor {
   const where = `compiled function ${name}`;
   const sessions = new SessionCache<GraphSession>(where, (line) => console.warn(line));
@@ -59,7 +61,7 @@ export function graphExecutor(
     if (known?.isCurrent) return known;
     await sessions.remove(signature);
     if (isProfiled) folder ??= await profileFolder();
-    const setup = { runtime, name, where, threads, profileFolder: folder?.path };
+    const setup = { runtime, name, where, threads, cores, profileFolder: folder?.path };
     const made = await GraphSession.create(setup, build(inputs, statics), leaves);
     await sessions.add(signature, made);
     return made;

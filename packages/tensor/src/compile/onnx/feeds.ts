@@ -1,5 +1,6 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
 import type { Graph, NamedValue } from '../../graph';
+import { isAccepted } from '../checks';
 import type { HostArrays } from '../host-arrays';
 import type { VariableStore } from '../variables';
 import { inputType } from './record';
@@ -50,7 +51,7 @@ export class StateBinding implements Binding {
   }
 
   commit(outputs: NamedArrays): void {
-    if (this.acceptState(outputs)) for (const store of this.changed) store.swap();
+    if (isAccepted(this.acceptState(outputs))) for (const store of this.changed) store.swap();
   }
 
   private tensor({ group, variable }: Place, host: HostArrays): RuntimeTensor {
@@ -92,7 +93,7 @@ const cache = new WeakMap<HostArrays, Feeds>();
 function tensorsOf(host: HostArrays): Feeds {
   const known = cache.get(host);
   if (known) return known;
-  const fresh: Feeds = {};
+  const fresh: Feeds = Object.create(null); // a variable may be called `constructor`
   cache.set(host, fresh);
   return fresh;
 }
@@ -102,5 +103,10 @@ export function inputTensor(runtime: Runtime, array: NDArray): RuntimeTensor {
   const type = inputType(array);
   const { data } = array;
   const fits = data instanceof Float32Array || data instanceof Int32Array || data instanceof Uint8Array;
-  return new runtime.Tensor(type, fits ? data : new Float32Array(data), array.shape);
+  const own = fits && isShared(data) ? data.slice() : data; // a session doesn't take memory that threads share
+  return new runtime.Tensor(type, fits ? (own as typeof data) : new Float32Array(data), array.shape);
+}
+
+function isShared({ buffer }: ArrayBufferView): boolean {
+  return typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer;
 }

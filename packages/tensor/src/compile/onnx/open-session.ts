@@ -1,6 +1,6 @@
 import type { Graph } from '../../graph';
 import { coreCount } from '../environment';
-import { explainSession } from './errors';
+import { explainRun, explainSession } from './errors';
 import type { Feeds } from './feeds';
 import type { Runtime, RuntimeSession, SessionOptions } from './runtime';
 import { sessionOptions } from './session-options';
@@ -16,6 +16,8 @@ export interface SessionSetup {
   readonly where: string;
   /** The function's own choice. */
   readonly threads?: ThreadSetting | undefined;
+  /** The most threads that a trial tries. Default: one for each core */
+  readonly cores?: number | undefined;
   /** Where times of operations go, if they're asked for. */
   readonly profileFolder?: string | undefined;
 }
@@ -74,11 +76,19 @@ async function tryThreads(setup: SessionSetup, graph: Graph, model: Uint8Array, 
   const { threads, runner } = await fastestThreads(
     async (count) => {
       const session = await load(setup, model, sessionOptions(count));
-      return { session, run: () => session.run(feeds, fetches), release: () => session.release() };
+      return { session, run: () => tryRun(setup, session, feeds, fetches), release: () => session.release() };
     },
-    { cores: await coreCount(), clock: () => performance.now() },
+    { cores: setup.cores ?? (await coreCount()), clock: () => performance.now() },
   );
   return { threads, session: runner.session };
+}
+
+async function tryRun({ where }: SessionSetup, session: RuntimeSession, feeds: Feeds, fetches: Record<string, null>) {
+  try {
+    return await session.run(feeds, fetches);
+  } catch (error) {
+    throw explainRun(where, error);
+  }
 }
 
 async function load({ runtime, where }: SessionSetup, model: Uint8Array, options: SessionOptions) {

@@ -66,6 +66,11 @@ export function inputType(array: NDArray): ValueType {
 export function signatureOf(leaves: readonly Entry<NDArray>[], statics: Statics): string {
   let signature = '';
   for (const [path, { data, shape }] of leaves) signature += `${path}:${dtypeOf(data)}[${shape}];`;
-  for (const name in statics) signature += `${name}=${JSON.stringify(statics[name])};`;
+  for (const name in statics) signature += `${name}=${wordFor(statics[name])};`;
   return signature;
+}
+
+/** JSON has no word for numbers that aren't finite, nor for -0. */
+function wordFor(value: Statics[string]): string {
+  return typeof value === 'number' ? (Object.is(value, -0) ? '-0' : String(value)) : JSON.stringify(value);
 }

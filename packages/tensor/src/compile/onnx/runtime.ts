@@ -2,6 +2,7 @@ import { isNode } from '../environment';
 
 /** A tensor of ONNX Runtime, as far as we use it. */
 export interface RuntimeTensor {
+  readonly type: string;
   readonly data: Float32Array | Int32Array | Uint8Array | BigInt64Array;
   readonly dims: readonly number[];
 }

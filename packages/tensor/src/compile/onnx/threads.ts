@@ -56,8 +56,13 @@ const REMEDY = 'Give what threadChoices() returned.';
 
 /** What a graph should use; undefined if a trial must tell. */
 export function threadsOf(key: string, own: ThreadSetting | undefined): number | undefined {
+  return askedThreads(own) ?? choices.get(key);
+}
+
+/** The number that somebody asked for, if it isn't left to trials. */
+export function askedThreads(own: ThreadSetting | undefined): number | undefined {
   const given = own ?? setting ?? fromEnvironment();
-  return given === undefined || given === 'trial' ? choices.get(key) : given;
+  return given === 'trial' ? undefined : given;
 }
 
 /** Notes what a graph uses. */

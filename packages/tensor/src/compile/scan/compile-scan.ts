@@ -1,10 +1,18 @@
-import type { NDArray } from '@coplay/core';
+import { checkOptions, type NDArray } from '@coplay/core';
+import { z } from 'zod';
 import type { Graph } from '../../graph';
 import { optimiseGraph } from '../../passes';
 import { scanGraph } from '../../scan';
 import { readFlat } from '../../stack';
 import { callable } from '../callable';
-import { type Compiled, type CompileOptions, checkState, type StepFunction } from '../compile';
+import {
+  type Compiled,
+  type CompileOptions,
+  checkState,
+  commonSchema,
+  type StepFunction,
+  stateSchema,
+} from '../compile';
 import type { TensorRecord, TensorTree } from '../convert';
 import type { AnyStep, Executor, Statics, StepSetup } from '../executor';
 import { checkChoice, planExecutor } from '../executor-choice';
@@ -15,6 +23,7 @@ import { type Recorded, record } from '../onnx/record';
 import type { Runtime } from '../onnx/runtime';
 import type { ThreadSetting } from '../onnx/threads';
 import type { Tree } from '../tree';
+import { THIS_THREAD } from '../turns';
 import { eagerScan } from './eager-scan';
 import { inputsOfStep, isEachInput, stepCount } from './scan-inputs';
 
@@ -30,6 +39,8 @@ export type ScanOptions<Key extends string = string> = Pick<
   'name' | 'state' | 'executor' | 'acceptState' | 'threads'
 >;
 
+const schema = z.strictObject({ ...commonSchema, state: stateSchema.optional() });
+
 /**
  * A step function compiled to run S times in one call, each step from the state that the one before left (JAX's scan): an epoch of
  * minibatches is one call. Inputs are `{ each: [S, ...], shared }`; the function sees one step's part of `each`, and
@@ -44,12 +55,14 @@ export function compileScan<Key extends string = never, Inputs extends ScanInput
   const { name, executor = 'auto', threads, acceptState = () => true, state = {} } = options;
   const where = `compileScan(${name})`;
   checkChoice(where, executor);
+  checkOptions(where, schema, options);
   const step: StepSetup = { name, fn: fn as unknown as AnyStep, state: checkState(where, state), acceptState };
   const start = async (): Promise<Executor> => {
     const { runtime } = await planExecutor(where, executor);
     return runtime ? onnxScan(runtime, step, threads) : eagerScan(step);
   };
-  return callable(`compiled function ${name}`, start) as unknown as Compiled<Inputs>;
+  const uses = [THIS_THREAD, ...Object.values(step.state)];
+  return callable(`compiled function ${name}`, start, uses) as unknown as Compiled<Inputs>;
 }
 
 function onnxScan(runtime: Runtime, step: StepSetup, threads: ThreadSetting | undefined): Executor {

@@ -1,4 +1,5 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
+import { isAccepted } from '../checks';
 import { eagerExecutor } from '../eager';
 import type { Executor, StepSetup } from '../executor';
 import { joinMembers } from '../stacked/join';
@@ -23,7 +24,7 @@ export function eagerScan(setup: StepSetup): Executor {
         throw error;
       }
       const outputs = joinMembers(results);
-      if (!setup.acceptState(outputs as NamedArrays)) undo();
+      if (!isAccepted(setup.acceptState(outputs as NamedArrays))) undo();
       return outputs;
     },
     dispose: () => machine.dispose(),

@@ -1,5 +1,6 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
 import type { Graph } from '../../graph';
+import { isAccepted } from '../checks';
 import { isArray } from '../convert';
 import { type Binding, type Feeds, FLAT, type Place, placesOf } from '../onnx/feeds';
 import type { Runtime, RuntimeTensor } from '../onnx/runtime';
@@ -41,7 +42,9 @@ export class StackBinding implements Binding {
   commit(outputs: NamedArrays): void {
     if (this.changed.length === 0) return;
     const members = this.changed[0].members.length;
-    const accepted = Array.from({ length: members }, (_, i) => this.acceptState(memberOf(outputs, i, members), i));
+    const accepted = Array.from({ length: members }, (_, i) =>
+      isAccepted(this.acceptState(memberOf(outputs, i, members), i)),
+    );
     for (const store of this.changed) store.swap((member) => accepted[member]);
   }
 

@@ -1,9 +1,10 @@
-import { fail, type NDArray, show } from '@coplay/core';
+import { checkOptions, fail, type NDArray, show } from '@coplay/core';
+import { z } from 'zod';
 import { optimiseGraph } from '../../passes';
 import { scanGraph } from '../../scan';
 import { readApart, readFlat, stackGraph } from '../../stack';
 import { callable } from '../callable';
-import type { Compiled, StepFunction } from '../compile';
+import { type Compiled, checkGroups, commonSchema, type StepFunction, stateSchema } from '../compile';
 import type { TensorRecord, TensorTree } from '../convert';
 import { isArray } from '../convert';
 import { eagerExecutor } from '../eager';
@@ -17,6 +18,7 @@ import type { ThreadSetting } from '../onnx/threads';
 import { eagerScan } from '../scan/eager-scan';
 import { inputsOfStep, isEachInput, stepCount } from '../scan/scan-inputs';
 import { leavesOf, type Tree } from '../tree';
+import { THIS_THREAD } from '../turns';
 import { type AcceptMember, memberOf, StackBinding } from './binding';
 import { joinMembers } from './join';
 import { StackedStore, type StackedVariables } from './stacked-variables';
@@ -37,6 +39,8 @@ export interface StackedOptions<Key extends string = string> {
   readonly acceptState?: AcceptMember;
 }
 
+const schema = z.strictObject({ ...commonSchema, state: stateSchema, scan: z.boolean().default(false) });
+
 /**
  * A step function of one member, compiled for A members at once: every input and every output has a leading axis [A, ...],
  * each member has its own variables, and nothing mixes members. One graph does the work of A, with larger matrices.
@@ -51,6 +55,7 @@ export function compileStacked<
   const { name, executor = 'auto', threads, scan = false, acceptState = () => true } = options;
   const where = `compileStacked(${name})`;
   checkChoice(where, executor);
+  checkOptions(where, schema, options);
   const setup: StackSetup = {
     name,
     fn: fn as unknown as AnyStep,
@@ -64,7 +69,8 @@ export function compileStacked<
     return runtime ? onnxStack(runtime, setup, threads) : eagerStack(setup);
   };
   const check = (inputs: Tree<NDArray>) => checkInputs(`compiled function ${name}`, inputs, setup.members);
-  return callable(`compiled function ${name}`, start, check) as unknown as Compiled<Inputs, Outputs>;
+  const uses = [THIS_THREAD, ...Object.values(setup.state).flatMap((store) => store.members)];
+  return callable(`compiled function ${name}`, start, uses, check) as unknown as Compiled<Inputs, Outputs>;
 }
 
 interface StackSetup {
@@ -103,6 +109,7 @@ function checkState(where: string, state: Readonly<Record<string, StackedVariabl
       );
     }
   }
+  checkGroups(where, state);
   return state as Stores;
 }
 

@@ -29,6 +29,9 @@ export function stackVariables(members: readonly Variables[], layout: StackLayou
     if (member instanceof VariableStore) return member;
     return fail('stackVariables', 'variables() of each member', typeof member, 'Wrap the arrays: variables(arrays).');
   });
+  if (new Set(stores).size < stores.length) {
+    fail('stackVariables', 'variables of its own for each member', 'the same ones twice', 'Make some for each.');
+  }
   const kind = describeGroup(stores[0]);
   const odd = stores.findIndex((store) => describeGroup(store) !== kind);
   if (odd > 0) {

@@ -1,0 +1,62 @@
+import { type AgentId, fail } from '@coplay/core';
+import { mostCommon, type Verdict } from './verdict';
+
+/** A setting in which agents differ. */
+export interface ConfigurationDifference {
+  /** Such as `learningRate.from`. */
+  readonly path: string;
+  /** Each agent's value as JSON; `(none)` where an agent doesn't have the setting. */
+  readonly values: Readonly<Record<AgentId, string>>;
+}
+
+/** What {@link configurationAudit} found. */
+export interface ConfigurationReport extends Verdict {
+  readonly differences: readonly ConfigurationDifference[];
+}
+
+/**
+ * Do the agents have the same settings? Suspects are those that differ from what most have.
+ *
+ * @param configs  each agent's configuration, as JSON
+ * @param ignore   paths that are to differ, such as the agent's own `id`
+ * @throws CoplayError for fewer than two agents
+ */
+export function configurationAudit(
+  configs: Readonly<Record<AgentId, unknown>>,
+  ignore: readonly string[] = [],
+): ConfigurationReport {
+  const ids = Object.keys(configs);
+  if (ids.length < 2) {
+    fail('configurationAudit', 'two agents or more', String(ids.length), 'Give the configuration of each agent.');
+  }
+  const flat = new Map(ids.map((id) => [id, flatten(configs[id])]));
+  const paths = new Set(ids.flatMap((id) => [...(flat.get(id)?.keys() ?? [])]));
+  const differences = [...paths]
+    .filter((path) => !ignore.includes(path))
+    .map((path) => ({ path, values: Object.fromEntries(ids.map((id) => [id, flat.get(id)?.get(path) ?? '(none)'])) }))
+    .filter(({ values }) => new Set(Object.values(values)).size > 1);
+  const suspects = ids.filter((id) => differences.some(({ values }) => isOdd(values, id)));
+  return { isFair: differences.length === 0, suspects, finding: describe(differences), differences };
+}
+
+function isOdd(values: Readonly<Record<AgentId, string>>, id: AgentId): boolean {
+  return values[id] !== mostCommon(Object.values(values));
+}
+
+function describe(differences: readonly ConfigurationDifference[]): string {
+  if (differences.length === 0) return 'All agents have the same settings.';
+  const sentences = differences.map(({ path, values }) => {
+    const common = mostCommon(Object.values(values));
+    const odd = Object.keys(values).filter((id) => isOdd(values, id));
+    return `${path} is ${odd.map((id) => `${values[id]} for ${id}`).join(', ')} where the others have ${common}`;
+  });
+  return `Settings differ: ${sentences.join('; ')}.`;
+}
+
+/** Leaves of a JSON value by their paths. A record may say less than its defaults, so an empty one is a leaf too. */
+function flatten(value: unknown, path = '', leaves = new Map<string, string>()): Map<string, string> {
+  const isBranch = value !== null && typeof value === 'object' && Object.keys(value).length > 0;
+  if (!isBranch) return leaves.set(path, JSON.stringify(value) ?? '(none)');
+  for (const [key, inner] of Object.entries(value)) flatten(inner, path ? `${path}.${key}` : key, leaves);
+  return leaves;
+}

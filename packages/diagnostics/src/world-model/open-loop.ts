@@ -1,0 +1,41 @@
+import { fail, type NamedArrays } from '@coplay/core';
+import type { TableRow } from '../tables';
+import { exactTransitions, meanSquaredError } from './transitions';
+
+/** One step of many sequences: what was predicted from predictions, and what came. Only those sequences that got so far. */
+export interface OpenLoopStep {
+  /** [B, ...] `next/NAME` for each part of the state, and `rewards` [B, A], as predicted */
+  readonly happened: NamedArrays;
+  /** [B, ...] the same as they came */
+  readonly rows: NamedArrays;
+}
+
+/** The errors of one step of open-loop prediction. */
+export interface OpenLoopErrors extends TableRow {
+  /** 1 is the first step after the true state that all begins with. */
+  readonly step: number;
+  /** Sequences that got so far. */
+  readonly sequences: number;
+  /** Share of them whose state is predicted exactly. */
+  readonly exact: number;
+  /** Mean squared error of the rewards of this step. */
+  readonly rewardMse: number;
+}
+
+/**
+ * Errors by step, where a model goes on from its own predictions.
+ *
+ * @param steps  steps 1, 2, ... in order; none of them without sequences
+ */
+export function openLoopErrors(steps: readonly OpenLoopStep[]): OpenLoopErrors[] {
+  if (steps.length === 0) fail('openLoopErrors', 'at least one step', 'none', 'Give the steps in order.');
+  return steps.map(({ happened, rows }, i) => {
+    const exact = exactTransitions(happened, rows);
+    return {
+      step: i + 1,
+      sequences: exact.length,
+      exact: exact.reduce((sum, flag) => sum + flag, 0) / exact.length,
+      rewardMse: meanSquaredError(happened['rewards'].data, rows['rewards'].data),
+    };
+  });
+}

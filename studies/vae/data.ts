@@ -1,0 +1,57 @@
+import { createGenerator, createRollout, type Experience, type Game, vectorEnv } from '@coplay/core';
+import { mixed } from '@coplay/envs';
+
+/** Play of four Mixed(0.5), and what came of it. */
+export interface Play {
+  readonly experience: Experience;
+  /** [E, T, A] the goal that each agent reached in the end of its episode; -1 for none, and after it left */
+  readonly goals: Int32Array;
+  /** [E, T, A] R_t of each agent */
+  readonly returns: Float32Array;
+}
+
+/** Streams of rule-based play: each agent hunts stags in half of its episodes, hares in the others. */
+export async function play(game: Game, seed: number, envs: number, steps: number): Promise<Play> {
+  const env = vectorEnv(game, { envs, seed });
+  const agents = game.agents.map((id) => mixed({ game, id, p: 0.5 }));
+  const experience = await createRollout(env, agents, createGenerator(seed)).collect(steps);
+  return { experience, goals: goalsInHindsight(game, experience), returns: returnsOf(experience, 0.95) };
+}
+
+/** Walks each stream backwards: a step's goal is that of the step after it, in the same episode. */
+function goalsInHindsight(game: Game, experience: Experience): Int32Array {
+  const { envs, steps, agents, active, actions, terminated, ended } = experience;
+  const count = agents.length;
+  const goals = new Int32Array(envs * steps * count).fill(-1);
+  for (let row = envs * steps - 1; row >= 0; row--) {
+    const isLast = row % steps === steps - 1 || ended[row] === 1;
+    for (let seat = row * count; seat < (row + 1) * count; seat++) {
+      if (active[seat] === 0) continue;
+      const reached = game.goals?.reached(actions[seat], terminated[seat] === 1) ?? -1;
+      goals[seat] = reached >= 0 || isLast ? reached : goals[seat + count];
+    }
+  }
+  return goals;
+}
+
+/** Discounted sums of rewards to the end of the episode. */
+function returnsOf({ envs, steps, agents, rewards, active, ended }: Experience, gamma: number): Float32Array {
+  const count = agents.length;
+  const returns = new Float32Array(rewards.length);
+  for (let row = envs * steps - 1; row >= 0; row--) {
+    const isLast = row % steps === steps - 1 || ended[row] === 1;
+    for (let seat = row * count; seat < (row + 1) * count; seat++) {
+      if (active[seat] === 1) returns[seat] = rewards[seat] + (isLast ? 0 : gamma * returns[seat + count]);
+    }
+  }
+  return returns;
+}
+
+/** [E T] numbers of the episodes. */
+export function episodeNumbers({ envs, steps, isFirst }: Experience): Int32Array {
+  let episode = 0;
+  return Int32Array.from({ length: envs * steps }, (_, row) => {
+    if (isFirst[row] === 1 || row % steps === 0) episode++;
+    return episode;
+  });
+}
