@@ -14,9 +14,9 @@ const NOTES = { top1: 0.615, top3: 0.74, f1: [0.51, 0.56, 0.55, 0.53, 0.73, 0.81
 const WAITS: readonly Waits[] = ['hunt', 'stay'];
 
 const RECIPES: readonly Recipe[] = [
-  { knows: 'type', hidden: [256, 256], recurrent: 0, minibatchSize: 512, epochs: 32, learningRate: 2e-3 },
-  { knows: 'history', hidden: [256, 256], recurrent: 64, minibatchSize: 1024, epochs: 40, learningRate: 3e-3 },
-  { knows: 'present', hidden: [256, 256], recurrent: 0, minibatchSize: 512, epochs: 40, learningRate: 2e-3 },
+  { knows: 'type', hidden: [256, 256], recurrent: 0, minibatchSize: 512, epochs: 12, learningRate: 2e-3 },
+  { knows: 'history', hidden: [256, 256], recurrent: 64, minibatchSize: 1024, epochs: 24, learningRate: 3e-3 },
+  { knows: 'present', hidden: [256, 256], recurrent: 0, minibatchSize: 512, epochs: 32, learningRate: 2e-3 },
 ];
 
 /** What one way of waiting gave. */
@@ -31,7 +31,7 @@ interface Findings {
 export const study: Experiment = {
   name: 'moa',
   description: 'models of four Mixed(0.5) players beside the Bayes optimum: type known, history, present state only',
-  minutes: 90,
+  minutes: 20,
   seeds: 1,
   options: {
     samples: { what: 'steps of players, one in five of the episodes held out', default: '107010' },
@@ -101,7 +101,7 @@ async function findOut(context: Context, game: Game, waits: Waits, seed: number)
   const models: Partial<Record<Knowledge, Trained>> = {};
   for (const recipe of RECIPES) {
     const chosen = context.isQuick ? { ...recipe, epochs: 1 } : recipe;
-    models[recipe.knows] = await trainModel(game, chosen, data, createSeed(seed));
+    models[recipe.knows] = await trainModel(game, chosen, data, createSeed(seed), context.say);
     const { top1Share, f1Share, seconds } = models[recipe.knows] as Trained;
     const shares = `${top1Share.toFixed(4)} of the best top-1, ${f1Share.toFixed(4)} of the best F1`;
     context.say(`waits ${waits}, ${recipe.knows}: ${shares} (${seconds.toFixed(0)} s)`);

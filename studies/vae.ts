@@ -96,7 +96,7 @@ async function report(context: Context, results: readonly SeedResult[], effort: 
       'VAE KL': over(label, ({ final }) => final['omg/vae_kl']),
       'inference nll': over(label, ({ final }) => final['omg/nll']),
       'inference KL': over(label, ({ final }) => final['omg/kl']),
-      'explained variance': over(label, ({ final }) => final['omg/explained_variance']),
+      'explained variance': over(label, ({ final }) => Math.max(-1, final['omg/explained_variance'])),
     })),
   );
   for (const loss of LOSSES) {

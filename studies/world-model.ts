@@ -39,8 +39,8 @@ export const study: Experiment = {
   seeds: 2,
   options: {
     samples: { what: 'transitions to learn from, and as many held out', default: '50000' },
-    steps: { what: 'gradient steps of the cells model on 4x4', default: '4096' },
-    'large-steps': { what: 'gradient steps of the cells model on 8x8', default: '3072' },
+    steps: { what: 'gradient steps of the cells model on 4x4', default: '3072' },
+    'large-steps': { what: 'gradient steps of the cells model on 8x8', default: '2048' },
     'planes-steps': { what: 'gradient steps of the pixel model', default: '6144' },
   },
   bars: {
@@ -61,9 +61,15 @@ export const study: Experiment = {
     const large = stagHunt({ size: 8, agents: 4, stags: 1, hares: 4 });
     const steps = (name: string) => (isQuick ? 64 : Number(options[name]));
     const settings: Setting[] = [
-      { label: 'cells 4x4', game: small, model: cellsWorldModel(), steps: steps('steps'), batchSize: 256 },
-      { label: 'cells 8x8', game: large, model: cellsWorldModel(), steps: steps('large-steps'), batchSize: 256 },
-      { label: 'pixels 4x4', game: small, model: planesWorldModel(), steps: steps('planes-steps'), batchSize: 256 },
+      { label: 'cells 4x4', game: small, model: cellsWorldModel(), steps: steps('steps'), learningRate: 0.01 },
+      { label: 'cells 8x8', game: large, model: cellsWorldModel(), steps: steps('large-steps'), learningRate: 0.01 },
+      {
+        label: 'pixels 4x4',
+        game: small,
+        model: planesWorldModel(),
+        steps: steps('planes-steps'),
+        learningRate: 0.004,
+      },
     ];
     const results: Record<string, SeedResult[]> = {};
     for (const setting of settings) results[setting.label] = await trainAll(context, setting);
@@ -74,9 +80,9 @@ export const study: Experiment = {
 function trainAll(context: Context, setting: Setting): Promise<SeedResult[]> {
   const samples = context.isQuick ? 1000 : Number(context.options['samples']);
   return context.seedLoop(setting.label, async (seed) => {
-    const { game, model, steps, batchSize } = setting;
+    const { game, model, steps, learningRate } = setting;
     const data = await dataOf(game, seed, samples);
-    const learner = createWorldModel({ game, model, batchSize });
+    const learner = createWorldModel({ game, model, learningRate });
     const generator = createGenerator(seed);
     await learner.initialise(generator.split(0));
     const loss = { steps: [] as number[], values: [] as number[] };

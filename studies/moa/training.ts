@@ -44,6 +44,7 @@ export async function trainModel(
   recipe: Recipe,
   data: { readonly learning: Samples; readonly heldOut: Samples },
   seed: number,
+  say: (line: string) => void,
 ): Promise<Trained> {
   const { knows, recurrent, minibatchSize, epochs, hidden } = recipe;
   const moa = createMoa({
@@ -67,7 +68,12 @@ export async function trainModel(
     const rates = { learningRate: rate(epoch), finalLearningRate: rate(epoch + 1) };
     await moa.pretrain({ [coplayer]: rows }, { generator, epochs: 1, ...rates });
     const isDue = epoch % EVERY === EVERY - 1 || epoch === epochs - 1;
-    if (isDue) evaluated.push((await judge(moa, game, knows, data.heldOut)).expected);
+    if (!isDue) continue;
+    const { expected, optimal } = await judge(moa, game, knows, data.heldOut);
+    evaluated.push(expected);
+    say(
+      `  ${knows}, epoch ${epoch + 1} of ${epochs}: top-1 ${expected.top1.toFixed(4)}, best ${optimal.top1.toFixed(4)}`,
+    );
   }
   const seconds = (performance.now() - start) / 1000;
   const { expected, labelled, optimal } = await judge(moa, game, knows, data.heldOut);

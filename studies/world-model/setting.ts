@@ -9,7 +9,8 @@ export interface Setting {
   readonly model: WorldModelBuilder;
   /** Gradient steps. */
   readonly steps: number;
-  readonly batchSize: number;
+  /** At the start; it falls to 0. */
+  readonly learningRate: number;
 }
 
 /** Training data and held-out data of a seed: both of the mixture of all rules, of other games. */

@@ -15,6 +15,7 @@ const game = {
 const goals: GoalSet = {
   names: ['first', 'second'],
   reached: (action, left) => (left && action > 0 ? action - 1 : -1),
+  isOpen: () => true,
 };
 
 /** One episode of `length` steps in each environment; `b` leaves in step `leaves[e]` by the action `by[e]`, or never (-1). */

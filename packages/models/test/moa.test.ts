@@ -131,7 +131,7 @@ describe('centredEncoder', () => {
     const outside = Array.from({ length: 49 }, (_, i) => at(Math.floor(i / 7), i % 7, C));
     expect(outside.reduce((sum, x) => sum + x, 0)).toBe(49 - 16);
     expect([at(2, 0, C), at(1, 0, C), at(5, 3, C), at(6, 3, C), at(3, 4, C)]).toEqual([0, 1, 0, 1, 1]);
-    expect(moved.data.reduce((sum: number, x: number) => sum + x, 0)).toBe(2 + 33);
+    expect(Array.from(moved.data).reduce((sum, x) => sum + x, 0)).toBe(2 + 33);
     expect([...vector.data]).toEqual([0.5]);
   });
 });

@@ -213,6 +213,22 @@ describe('cellsWorldModel', () => {
     expect(present / things.length).toBeCloseTo(0.25, 2);
   });
 
+  it('learns rewards as distributions where it is told to', async () => {
+    const learned = cellsWorldModel({ filters: [4], hidden: 8, rewards: 'two-hot' })(game);
+    const own = learned.init(createGenerator(1));
+    const imagined = await imagine(learned, own, rows);
+    const happened = learned.decode(imagined, rows);
+    rows['cells'].data.forEach((cell: number, i: number) => {
+      expect(happened['rewards'].data[i]).toBe(cell === HW ? 0 : imagined['rewards'].data[i]);
+    });
+    const run = compile((state, inputs) => ({ outputs: learned.loss(state.params, inputs).metrics }), {
+      name: 'two-hot-loss',
+      state: { params: variables({ ...own, 'rewards/1/kernel': ndarray(new Float32Array(8 * 81), [8, 81]) }) },
+    });
+    const { reward_loss } = (await run(rows)) as NamedArrays;
+    expect(reward_loss.data[0]).toBeCloseTo(Math.log(81), 4); // equal logits: every bin has 1/81
+  });
+
   it('refuses games without a grid, and agents that jump', () => {
     expect(() => cellsWorldModel()(matrixGame())).toThrow(/grid parts.*WorldModel/);
     const jump = { ...rows, 'next/cells': ndarray(Int32Array.from(rows['next/cells'].data), [200, A]) };

@@ -1,3 +1,4 @@
+import { concatRows } from '@coplay/buffers';
 import {
   allocate,
   createGenerator,
@@ -8,9 +9,10 @@ import {
   type StepArrays,
   vectorEnv,
 } from '@coplay/core';
+import { exactTransitions } from '@coplay/diagnostics';
 import { matrixGame, nearestHare, nearestStag, randomAgent, stagHunt } from '@coplay/envs';
 import { cellsWorldModel, planesWorldModel } from '@coplay/models';
-import { createWorldModel, type WorldModelLearner } from '@coplay/trainers';
+import { createWorldModel, shareWorldModelGraphs, type WorldModelLearner } from '@coplay/trainers';
 import { describe, expect, it } from 'vitest';
 import { matrixWorldModel } from './matrix-world-model';
 
@@ -58,9 +60,14 @@ describe('a world model', () => {
     expect([model.accuracy, model.rewardError]).toEqual([0, Number.POSITIVE_INFINITY]);
     const accuracies: number[] = [];
     for (let update = 1; update <= 14; update++) {
-      model.push(await played(game, update));
-      model.push(await hunted(update));
+      const [first, second] = [await played(game, update), await hunted(update)];
+      model.push(first);
+      model.push(second);
+      const unseen = concatRows([first, second].map((experience) => model.transitions(experience)));
+      const before = exactTransitions((await model.predict(unseen)).happened, unseen);
       const metrics = await model.update(createGenerator(update));
+      // Told before it was learned from; all 480 are within what is scored.
+      expect(metrics['world_model/new_accuracy']).toBeCloseTo(before.reduce((sum, x) => sum + x, 0) / 480, 6);
       accuracies.push(metrics['world_model/new_accuracy']);
       expect(metrics['world_model/accuracy']).toBe(model.accuracy);
     }
@@ -145,6 +152,29 @@ describe('a world model', () => {
       expect(sum).toBeCloseTo(1, 4); // a mean of distributions
     }
     model.dispose();
+  });
+
+  it('shares its graph with others of its kind, and nothing else', async () => {
+    const make = async (seed: number) => {
+      const made = createWorldModel({
+        game,
+        model: cellsWorldModel({ filters: [4], hidden: 8 }),
+        batchSize: 16,
+        stepsPerUpdate: 4,
+      });
+      await made.initialise(createGenerator(seed));
+      made.push(await played(game, seed, 2, 5));
+      return made;
+    };
+    const [alone, first, second] = [await make(1), await make(1), await make(2)];
+    shareWorldModelGraphs([first, second]);
+    const metrics = await Promise.all([alone, first, second].map((model) => model.update(createGenerator(5))));
+    expect(metrics[1]).toEqual(metrics[0]);
+    expect(metrics[2]['world_model/loss']).not.toBe(metrics[1]['world_model/loss']);
+    expect(await first.parameters()).toEqual(await alone.parameters());
+    second.dispose(); // the other goes on
+    expect(await first.update(createGenerator(6))).toEqual(await alone.update(createGenerator(6)));
+    for (const model of [alone, first]) model.dispose();
   });
 
   it('learns from real data only, and does nothing without any', async () => {

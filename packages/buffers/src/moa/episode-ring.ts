@@ -42,6 +42,11 @@ export class EpisodeRing {
     this.size = 0;
   }
 
+  /** The rows held, for files. */
+  rows(): NamedArrays {
+    return this.size > 0 ? gatherRows(this.columns, this.places()) : {};
+  }
+
   state(): SavedState {
     const rows = this.spec ? gatherRows(this.columns, this.places()) : {};
     const empty = this.spec && this.size === 0 ? allocateRows(this.spec, 0) : rows;

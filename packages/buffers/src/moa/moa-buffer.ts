@@ -14,6 +14,7 @@ import { createEpisodeCollector } from '../episodes';
 import { loadNpz, type StoredArrays, saveNpz } from '../npz';
 import { checkMoaRows } from './checks';
 import { EpisodeRing } from './episode-ring';
+import { GoalRings } from './goal-rings';
 import { moaRows } from './moa-rows';
 
 /** Options of {@link createMoaBuffer}. */
@@ -26,6 +27,8 @@ export interface MoaBufferOptions {
   readonly keep?: 'ring' | 'empty' | undefined;
   /** As in {@link MoaRowsOptions}: what goals of episodes are told by. Default: all are unknown */
   readonly goals?: GoalSet | undefined;
+  /** Whether each goal, and episodes without one, have room of their own, so that a rare goal isn't forgotten: the capacity is shared alike. Default false */
+  readonly roomPerGoal?: boolean | undefined;
   /** As in {@link MoaRowsOptions}: leaves out episodes in which no goal was reached. Default false */
   readonly caughtOnly?: boolean | undefined;
 }
@@ -85,19 +88,27 @@ const schema = z.strictObject({
   keep: z.enum(['ring', 'empty']).default('ring'),
   goals: z.custom<GoalSet>(isGoalSet, { error: 'the goals of a game: game.goals' }).optional(),
   caughtOnly: z.boolean().default(false),
+  roomPerGoal: z.boolean().default(false),
 });
+
+type Ring = EpisodeRing | GoalRings;
+
+function makeRing(id: AgentId, { capacity, goals, roomPerGoal }: z.infer<typeof schema>): Ring {
+  const where = `moaBuffer (${id})`;
+  return roomPerGoal && goals ? new GoalRings(where, capacity, goals.names.length) : new EpisodeRing(where, capacity);
+}
 
 /** An empty buffer. */
 export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
-  const { coplayers, capacity, keep, goals, caughtOnly } = checkOptions('createMoaBuffer', schema, options);
-  const rings = new Map(coplayers.map((id) => [id, new EpisodeRing(`moaBuffer (${id})`, capacity)]));
+  const checked = checkOptions('createMoaBuffer', schema, options);
+  const { coplayers, keep, goals, caughtOnly } = checked;
+  const rings = new Map(coplayers.map((id) => [id, makeRing(id, checked)]));
   const collector = createEpisodeCollector();
-  const ringOf = (id: AgentId): EpisodeRing => {
+  const ringOf = (id: AgentId): Ring => {
     const known = coplayers.join(', ') || 'nobody';
     return rings.get(id) ?? fail('moaBuffer', `one of ${known}`, show(id), 'Name a co-player of this buffer.');
   };
-  const perCoplayer = <T>(of: (ring: EpisodeRing) => T) =>
-    Object.fromEntries([...rings].map(([id, ring]) => [id, of(ring)]));
+  const perCoplayer = <T>(of: (ring: Ring) => T) => Object.fromEntries([...rings].map(([id, ring]) => [id, of(ring)]));
 
   const buffer: MoaBuffer = {
     coplayers,
@@ -160,10 +171,10 @@ function refuseImagined(experience: Experience): void {
   fail('moaBuffer.push', 'real experience', 'imagined episodes', remedy);
 }
 
-function storedRows(rings: ReadonlyMap<AgentId, EpisodeRing>): StoredArrays {
+function storedRows(rings: ReadonlyMap<AgentId, Ring>): StoredArrays {
   const stored: StoredArrays = {};
   for (const [id, ring] of rings) {
-    const rows = ring.state()['rows'] as NamedArrays;
+    const rows = ring.rows();
     for (const name in rows) stored[`${id}/${name}`] = rows[name];
   }
   return stored;

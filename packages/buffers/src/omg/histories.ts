@@ -11,7 +11,7 @@ import {
 } from '@coplay/core';
 
 /** Name under which the values of a rollout travel with its steps until their episode is whole. */
-export const VALUES = 'omgValues';
+const VALUES = 'omgValues';
 
 /** Whose eyes, and whose values, histories are recorded with. */
 export interface HistoryView {

@@ -67,7 +67,7 @@ export function actionLikelihood({ inputs, goalDim, hidden, actions }: OmgNetSet
  * @param targets [N, F] what was seen
  * @returns [N] sum (or mean) over the F numbers
  */
-export function reconstructionError(
+function reconstructionError(
   {
     inputs,
     flags,

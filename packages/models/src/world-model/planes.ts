@@ -13,6 +13,8 @@ export interface PlanesWorldModelOptions {
   readonly filters?: readonly number[];
   /** Side of the kernels. Default 3 */
   readonly kernelSize?: number;
+  /** Hidden units of the layers that read a pixel. Default 64 */
+  readonly hidden?: number;
   /** Weight of each plane's squared error, such as [2, 2, 2, 2, 1, 1, 1]: agents, what stays, things. Default: 1 each */
   readonly channelWeights?: readonly number[];
 }
@@ -20,13 +22,14 @@ export interface PlanesWorldModelOptions {
 const schema = z.strictObject({
   filters: z.array(z.int().min(1)).min(1).default([32, 32]),
   kernelSize: z.int().min(1).default(3),
+  hidden: z.int().min(1).default(64),
   channelWeights: z.array(z.number().min(0)).optional(),
 });
 
 /**
  * A plain convolutional model of pixels, to compare with: it reads planes (agents, what stays, things, and each agent's action at its
- * cell) and predicts the change of each pixel by squared error, rewards by squared error and who has left by cross-entropy, the last
- * two as sums over the cells. Nothing keeps an agent from fading, splitting or jumping.
+ * cell) and predicts the change of each pixel by squared error, rewards by squared error and who has left by cross-entropy; the last
+ * two are sums over the cells of what a cell's own pixels say. Nothing keeps an agent from fading, splitting or jumping.
  *
  * `imagine` gives `planes` [B, HW, A + F + M], raw, `rewards` [B, A] and `terminated` [B, A], a probability. In imagination the planes
  * are projected to a state, whatever they say: an agent is off the map where that is more probable than not, else on the cell where its
@@ -39,18 +42,18 @@ export function planesWorldModel(options: PlanesWorldModelOptions = {}): WorldMo
   return (game) => buildPlanes(game, config);
 }
 
-function buildPlanes(game: Game, { filters, kernelSize, channelWeights }: z.infer<typeof schema>): WorldModel {
+function buildPlanes(game: Game, config: z.infer<typeof schema>): WorldModel {
   const shape = gridShape('planesWorldModel', game);
   const channels = shape.agents + shape.fixed + shape.things;
-  const weights = channelWeights ?? new Array<number>(channels).fill(1);
+  const weights = config.channelWeights ?? new Array<number>(channels).fill(1);
   if (weights.length !== channels) {
     const expected = `${channels} weights: ${shape.agents} agents, ${[...shape.parts.fixed, ...shape.parts.things].join(', ')}`;
     fail('planesWorldModel: option channelWeights', expected, `${weights.length}`, 'Give one for each plane.');
   }
-  const network = planesNetwork(shape, filters, kernelSize);
+  const network = planesNetwork(shape, config);
   return {
     kind: 'planes',
-    config: { kind: 'planes', filters, kernelSize, channelWeights: weights },
+    config: { kind: 'planes', ...config, channelWeights: weights },
     game,
     data: 'grid',
     init: network.init,
@@ -73,19 +76,26 @@ interface PlanesOutputs {
   readonly leaving: tf.Tensor2D;
 }
 
-function planesNetwork(shape: GridShape, filters: readonly number[], kernelSize: number) {
+function planesNetwork(shape: GridShape, { filters, kernelSize, hidden }: z.infer<typeof schema>) {
   const { parts, agents: A, actions: K, cells: HW } = shape;
   const seen = A + shape.fixed + shape.things;
   const channels = seen + A * K + 1;
   const trunk = convStack({ shape: [parts.rows, parts.columns, channels], filters, kernelSize });
   const width = filters[filters.length - 1];
-  const head = denseLayer({ inputSize: width, outputSize: seen + 2 * A });
+  const pixel = denseLayer({ inputSize: width, outputSize: hidden, activation: 'relu' });
+  const head = denseLayer({ inputSize: hidden, outputSize: seen });
+  const own = denseLayer({ inputSize: channels, outputSize: hidden, activation: 'relu' });
+  const outcome = denseLayer({ inputSize: hidden, outputSize: 2 * A });
   return {
-    /** The head begins with zeros: at first nothing changes, and a plane that never changes has no error ever. */
+    /** The last layers begin with zeros: at first nothing changes, and a plane that never changes has no error ever. */
     init: (generator: Generator): NamedArrays => ({
-      ...prefixed('trunk', trunk.init(generator)),
-      'head/kernel': zeros([width, seen + 2 * A]),
-      'head/bias': zeros([seen + 2 * A]),
+      ...prefixed('trunk', trunk.init(generator.split(0))),
+      ...prefixed('pixel', pixel.init(generator.split(1))),
+      'head/kernel': zeros([hidden, seen]),
+      'head/bias': zeros([seen]),
+      ...prefixed('own', own.init(generator.split(2))),
+      'outcome/kernel': zeros([hidden, 2 * A]),
+      'outcome/bias': zeros([2 * A]),
     }),
     apply: (params: TensorRecord, rows: TensorRecord): PlanesOutputs => {
       const present = planesBefore(shape, rows);
@@ -93,12 +103,14 @@ function planesNetwork(shape: GridShape, filters: readonly number[], kernelSize:
       const inputs = tf.concat([present, actionPlanes(shape, rows), tf.ones([B, HW, 1])], -1);
       const images = tf.reshape(inputs, [B, parts.rows, parts.columns, channels]) as tf.Tensor4D;
       const features = tf.reshape(trunk.apply(within(params, 'trunk'), images), [B * HW, width]) as tf.Tensor2D;
-      const pixels = tf.reshape(head.apply(within(params, 'head'), features), [B, HW, seen + 2 * A]);
-      const [change, rewards, leaving] = tf.split(pixels, [seen, A, A], -1);
+      const pixels = head.apply(within(params, 'head'), pixel.apply(within(params, 'pixel'), features));
+      const flat = tf.reshape(inputs, [B * HW, channels]) as tf.Tensor2D;
+      const outcomes = outcome.apply(within(params, 'outcome'), own.apply(within(params, 'own'), flat));
+      const [rewards, leaving] = tf.split(tf.sum(tf.reshape(outcomes, [B, HW, 2 * A]), 1), 2, -1);
       return {
-        planes: tf.add(present, change) as tf.Tensor3D,
-        rewards: tf.sum(rewards, 1) as tf.Tensor2D,
-        leaving: tf.sum(leaving, 1) as tf.Tensor2D,
+        planes: tf.add(present, tf.reshape(pixels, [B, HW, seen])) as tf.Tensor3D,
+        rewards: rewards as tf.Tensor2D,
+        leaving: leaving as tf.Tensor2D,
       };
     },
   };

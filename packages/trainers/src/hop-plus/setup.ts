@@ -37,6 +37,7 @@ const MODULE_DEFAULTS = {
   worldModel: { stepsPerUpdate: 8, batchSize: 128 },
   moa: { minRows: 2048 },
   omg: { vaeSteps: 16, inferenceSteps: 4 },
+  ppo: { realRatio: 0.5 },
 };
 
 const epsilonSchema = z.strictObject({ epsilon: annealedUnit.default(0) });
@@ -62,7 +63,8 @@ export function hopPlusSetup(
     });
   }
   const size = minds.get(game.agents.indexOf(ids[0]))?.omg?.subgoalSize ?? 0;
-  const setup = ppoSetup(where, game, ids, { ...networks, inputs: inputsWith(networks.inputs, size) }, ppo);
+  const ppoOptions = imagined === false ? ppo : { ...MODULE_DEFAULTS.ppo, ...ppo };
+  const setup = ppoSetup(where, game, ids, { ...networks, inputs: inputsWith(networks.inputs, size) }, ppoOptions);
   const model =
     typeof worldModel === 'object'
       ? createWorldModel({ ...MODULE_DEFAULTS.worldModel, ...worldModel, game, executor })

@@ -30,6 +30,8 @@ export interface MoaOptions {
   readonly capacity?: number;
   /** What becomes of rows that were trained on: `ring` keeps the newest, `empty` drops all (as the paper's code does). Default `ring` */
   readonly keep?: 'ring' | 'empty';
+  /** Whether rows of each goal, and those without one, have room of their own (capacity / (G + 1)): a goal that is hardly ever shown isn't forgotten. Default true */
+  readonly roomPerGoal?: boolean;
   /** Leaves out episodes in which a co-player reached no goal (as the paper's code does). Default false: their goal is unknown */
   readonly caughtOnly?: boolean;
   /** New rows of a co-player, at least 1, that an update waits for. Default 512 */
@@ -64,6 +66,7 @@ const schema = z.strictObject({
   capacity: z.int().min(1).default(4096),
   keep: z.enum(['ring', 'empty']).default('ring'),
   caughtOnly: z.boolean().default(false),
+  roomPerGoal: z.boolean().default(true),
   minRows: z.int().min(1).default(512),
   epochs: z.int().min(1).default(1),
   minibatchSize: z.int().min(1).default(512),

@@ -1,5 +1,5 @@
 import { allocateObservations, copyObservation, copyRow, type Experience, fail, ndarray, show } from '@coplay/core';
-import { encodeViews } from './rows';
+import { encodeViews, padded, paddedSize } from './rows';
 import type { OmgNetworks, OmgSetup } from './setup';
 import { coPlayerViews, type OwnView } from './views';
 
@@ -32,12 +32,13 @@ export async function inferSubgoals(
     if (own.isFirst[Math.floor(row / others.length)] === 1) entered.fill(0, row * units, (row + 1) * units);
   }
   const inputs = encodeViews(setup, views, rows, (row) => row % others.length);
-  const { mean, next } = await networks.infer({ ...inputs, state: ndarray(entered, [rows, units]) });
-  const subgoals = mean.data as Float32Array;
+  const all = padded({ ...inputs, state: ndarray(entered, [rows, units]) }, paddedSize(rows));
+  const { mean, next } = await networks.infer(all);
+  const subgoals = (mean.data as Float32Array).subarray(0, rows * settings.goalDim);
   for (let row = 0; row < rows; row++) {
     if (views.active[row] === 0) subgoals.fill(0, row * settings.goalDim, (row + 1) * settings.goalDim);
   }
-  return { subgoals, state: next.data as Float32Array };
+  return { subgoals, state: (next.data as Float32Array).subarray(0, rows * units) };
 }
 
 /** See {@link OmgLearner.inferOver}. */

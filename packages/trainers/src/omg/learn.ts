@@ -62,7 +62,8 @@ export async function trainInference(
     'omg/nll': mean(outputs['nll'].data),
     'omg/kl': mean(outputs['kl'].data),
     'omg/gradient_norm': mean(outputs['gradientNorm'].data),
-    'omg/explained_variance': spread > 0 ? 1 - mean(outputs['error'].data) / spread : 0,
+    // Latents that hold nothing hardly differ: any distance is large beside their spread.
+    'omg/explained_variance': spread > 0 ? Math.max(-1, 1 - mean(outputs['error'].data) / spread) : 0,
   };
 }
 

@@ -18,6 +18,7 @@ export interface SubgoalsOfOptions {
   readonly values?: Float32Array;
   /** Chance that a step gets its selected subgoals, in [0, 1]; the agent lets it fall to 0 */
   readonly epsilon: number;
+  /** For the choice by epsilon, and for the selector `random` */
   readonly generator: Generator;
   /** Name of the extra that holds the subgoals that were inferred while acting, [E, T, A, (A-1) D]. Default `subgoals` */
   readonly extra?: string;

@@ -19,6 +19,7 @@ function scripted(members: number, sizes: string[]): Machine {
         ),
       };
     },
+    use: () => {},
     dispose: () => {},
   };
 }

@@ -1,8 +1,5 @@
-export {
-  createWorldModel,
-  type WorldModelLearner,
-  type WorldModelPrediction,
-} from './learner';
+export type { WorldModelLearner, WorldModelPrediction } from './contract';
+export { createWorldModel, shareWorldModelGraphs } from './learner';
 export type { WorldModelOptions } from './options';
 export type { PretrainOptions } from './pretrain';
 export type { SimulatorOptions } from './simulator';

@@ -15,68 +15,18 @@ import {
   generatorFrom,
   type Metrics,
   type NamedArrays,
-  type NDArray,
   type SavedState,
   type Simulator,
 } from '@coplay/core';
-import type { WorldModel } from '@coplay/models';
 import { z } from 'zod';
+import type { WorldModelLearner, WorldModelPrediction } from './contract';
 import { expectation } from './imagine';
-import { checkMembers, createMachine, freshMembers, type Machine, type MemberArrays } from './machine';
+import { checkMembers, createMachine, freshMembers, type Machine, type MemberArrays, shareGraphs } from './machine';
 import { type WorldModelOptions, type WorldModelSetup, worldModelSetup } from './options';
 import { type PretrainOptions, pretrainOn } from './pretrain';
 import { RunningScore, type Score, scoreRows } from './score';
 import { modelSimulator, type SimulatorOptions } from './simulator';
 import { trainOn } from './train';
-
-/** What {@link WorldModelLearner.predict} tells. */
-export interface WorldModelPrediction {
-  /** What is most probable to happen: `next/NAME`, `rewards`, `terminated` */
-  readonly happened: NamedArrays;
-  /** What the model expects, means over the members */
-  readonly imagined: NamedArrays;
-  /** [B] variance over the members; 0 for a single one */
-  readonly disagreement: Float32Array;
-  /** [B, H, W, C] what is expected as raw planes, for models of grid games */
-  readonly planes?: NDArray<Float32Array>;
-}
-
-/** A model of the world that learns from what it's shown. */
-export interface WorldModelLearner {
-  readonly model: WorldModel;
-  /** As JSON, for run directories. */
-  readonly config: Readonly<Record<string, unknown>>;
-  /**
-   * Share of new transitions that were predicted exactly (all of the next state, and who ended) before they were learned from,
-   * over about the last `accuracyWindow`; 0 before any were. Measured by `update`.
-   */
-  readonly accuracy: number;
-  /** Mean squared error of the rewards of the same transitions; infinite before any were predicted. */
-  readonly rewardError: number;
-  /** Updates done so far. */
-  readonly updates: number;
-  /** What it learns from. */
-  readonly store: Pick<TransitionStore, 'size' | 'pushed' | 'capacity' | 'placesOf' | 'rows' | 'save'>;
-  /** Makes the first parameters, unless there are some already. */
-  initialise(generator: Generator): Promise<void>;
-  /** Keeps the transitions of real experience. @throws CoplayError for imagined experience */
-  push(experience: Experience): void;
-  /** Measures accuracy on what is new, then learns from all that is held. Without any transitions it does nothing. */
-  update(generator: Generator): Promise<Metrics>;
-  /** Learns from a data set, apart from what was pushed. */
-  pretrain(data: Experience | NamedArrays, options: PretrainOptions): Promise<Metrics>;
-  /** What it expects of steps, by all members: rows as `transitions` gives them, or as the model's `encode` does. */
-  predict(rows: NamedArrays): Promise<WorldModelPrediction>;
-  /** The transitions of an experience, in the form that the model reads. */
-  transitions(experience: Experience): NamedArrays;
-  /** Imagination: the model in the place of the game's rules, always with the parameters of the moment. */
-  simulator(options?: SimulatorOptions): Simulator;
-  /** Copies of the parameters of each member. */
-  parameters(): Promise<NamedArrays[]>;
-  state(): Promise<SavedState>;
-  restore(saved: SavedState): Promise<void>;
-  dispose(): void;
-}
 
 /**
  * A learner of a world model: (state, joint action) to next state, rewards and who has ended.
@@ -88,6 +38,19 @@ export function createWorldModel(options: WorldModelOptions): WorldModelLearner 
 }
 
 const simulatorSchema = z.strictObject({ sample: z.boolean().default(true) });
+
+/**
+ * Lets learners of one kind (the same game, model and options, one for each agent, say) share the graph of their updates, which is
+ * then made once. What each of them learns stays its own. All of them need parameters already; learners that are alone of their kind
+ * stay as they are.
+ */
+export function shareWorldModelGraphs(learners: readonly WorldModelLearner[]): void {
+  const kinds = new Map<string, Learner[]>();
+  for (const learner of learners) {
+    if (learner instanceof Learner) kinds.set(learner.graphKind, [...(kinds.get(learner.graphKind) ?? []), learner]);
+  }
+  for (const members of kinds.values()) if (members.length > 1) Learner.share(members);
+}
 
 class Learner implements WorldModelLearner {
   readonly store: TransitionStore;
@@ -117,6 +80,18 @@ class Learner implements WorldModelLearner {
 
   get rewardError() {
     return this.score.rewardError;
+  }
+
+  /** What learners must have in common to be computed by one graph; a model of a user's own shares with nobody else's. */
+  get graphKind(): string {
+    const { model, config } = this.setup;
+    const { seat: _, capacity: __, ...alike } = config;
+    return JSON.stringify([alike, model.game.name, model.game.options, this.setup.builder]);
+  }
+
+  static share(learners: readonly Learner[]): void {
+    const machines = learners.map((learner) => learner.ready());
+    shareGraphs(learners[0].setup, machines);
   }
 
   async initialise(generator: Generator): Promise<void> {
@@ -195,7 +170,7 @@ class Learner implements WorldModelLearner {
       members,
       store: this.store.state(),
       shares: [...this.shares!.state()],
-      fresh: null,
+      fresh: this.fresh ?? null,
       score: this.score.state(),
       updates: this.updates,
     };

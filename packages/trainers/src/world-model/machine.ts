@@ -31,6 +31,8 @@ export interface Machine {
   train(member: number, each: NamedArrays, learningRate: number): Promise<NamedArrays>;
   /** What the members expect, in one graph: rows [N, B, ...] to [N, B, ...]; without the first axis for a single member. */
   imagine(rows: NamedArrays): Promise<NamedArrays>;
+  /** Replaces the functions that train by others over the same parameters, one for each member; see {@link shareGraphs}. */
+  use(trains: readonly Compiled<ScanInputs>[]): void;
   dispose(): void;
 }
 
@@ -44,7 +46,7 @@ export interface MemberArrays {
 export function freshMembers(setup: WorldModelSetup, generator: Generator): MemberArrays[] {
   return Array.from({ length: setup.members }, (_, member) => {
     const params = setup.model.init(generator.split(member));
-    return { params, slots: optimiserOf(setup).init(params) };
+    return { params, slots: adam().init(params) };
   });
 }
 
@@ -67,15 +69,9 @@ function shapesOf(arrays: NamedArrays): string {
 
 /** Puts arrays to work. */
 export function createMachine(setup: WorldModelSetup, members: readonly MemberArrays[]): Machine {
-  const { model, executor } = setup;
   const params = members.map((member) => variables(member.params));
   const slots = members.map((member) => variables(member.slots));
-  const trains = compileScanEach<'params' | 'slots', ScanInputs>(trainStep(model, optimiserOf(setup)), {
-    name: 'world-model/update',
-    states: params.map((own, i) => ({ params: own, slots: slots[i] })),
-    executor,
-    acceptState: areFinite,
-  });
+  let trains: readonly Compiled<ScanInputs>[] = updatesOf(setup, { params, slots });
   const imagine = imagination(setup, params);
   return {
     params,
@@ -85,10 +81,39 @@ export function createMachine(setup: WorldModelSetup, members: readonly MemberAr
       return (await trains[member]({ each, shared })) as NamedArrays;
     },
     imagine: (rows) => imagine(beforeStep(rows)) as Promise<NamedArrays>,
+    use: (others) => {
+      for (const train of trains) train.dispose();
+      trains = others;
+    },
     dispose: () => {
       for (const part of [...trains, imagine, ...params, ...slots]) part.dispose();
     },
   };
+}
+
+/** A function that trains for each member; all of them run one graph. */
+function updatesOf(
+  { model, executor, ...setup }: WorldModelSetup,
+  { params, slots }: Pick<Machine, 'params' | 'slots'>,
+) {
+  return compileScanEach<'params' | 'slots', ScanInputs>(trainStep(model, adam({ clipNorm: setup.clipNorm })), {
+    name: 'world-model/update',
+    states: params.map((own, i) => ({ params: own, slots: slots[i] })),
+    executor,
+    acceptState: areFinite,
+  });
+}
+
+/** Lets machines of one kind run one graph for their updates. */
+export function shareGraphs(setup: WorldModelSetup, machines: readonly Machine[]): void {
+  const params = machines.flatMap((machine) => machine.params);
+  const slots = machines.flatMap((machine) => machine.slots);
+  const trains = updatesOf(setup, { params, slots });
+  let start = 0;
+  for (const machine of machines) {
+    machine.use(trains.slice(start, start + machine.params.length));
+    start += machine.params.length;
+  }
 }
 
 function imagination({ model, executor }: WorldModelSetup, params: readonly Variables[]): Compiled {
@@ -96,10 +121,6 @@ function imagination({ model, executor }: WorldModelSetup, params: readonly Vari
   return params.length === 1
     ? compile(imagineStep(model), { ...options, state: { params: params[0] } })
     : compileStacked(imagineStep(model), { ...options, state: { params: stackVariables(params) } });
-}
-
-function optimiserOf({ clipNorm }: WorldModelSetup): Optimiser {
-  return adam({ clipNorm });
 }
 
 function trainStep(model: WorldModel, optimiser: Optimiser): StepFunction<'params' | 'slots', ScanInputs> {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 /** Options of {@link createWorldModel}. */
 export interface WorldModelOptions {
+  /** The rules; `game.grid` says what a state consists of, where there is one. */
   readonly game: Game;
   /** `cellsWorldModel()`, `planesWorldModel()`, or a builder of a model of your own. Default `cellsWorldModel()` */
   readonly model?: WorldModelBuilder;
@@ -33,6 +34,8 @@ export interface WorldModelOptions {
 /** Everything that's fixed before the first parameter is drawn. */
 export interface WorldModelSetup extends z.infer<typeof schema> {
   readonly model: WorldModel;
+  /** A number for the builder of a model that isn't ours, 0 for ours: two of the same configuration may build different ones. */
+  readonly builder: number;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
@@ -63,5 +66,21 @@ export function worldModelSetup({ game, model: builder, ...options }: WorldModel
     fail(`${where}: option model`, expected, show(builder), 'Give a builder.');
   }
   const model = (builder ?? cellsWorldModel())(game);
-  return { ...checked, model, config: { algorithm: 'world-model', ...checked, model: model.config } };
+  const isOurs = model.kind === 'cells' || model.kind === 'planes';
+  return {
+    ...checked,
+    model,
+    builder: isOurs ? 0 : numberOf(builder),
+    config: { algorithm: 'world-model', ...checked, model: model.config },
+  };
+}
+
+const numbers = new WeakMap<object, number>();
+let count = 0;
+
+function numberOf(builder: WorldModelBuilder | undefined): number {
+  if (!builder) return 0;
+  const number = numbers.get(builder) ?? ++count;
+  numbers.set(builder, number);
+  return number;
 }

@@ -1,0 +1,54 @@
+import type { TransitionStore } from '@coplay/buffers';
+import type { Experience, Generator, Metrics, NamedArrays, NDArray, SavedState, Simulator } from '@coplay/core';
+import type { WorldModel } from '@coplay/models';
+import type { PretrainOptions } from './pretrain';
+import type { SimulatorOptions } from './simulator';
+
+/** What {@link WorldModelLearner.predict} tells. */
+export interface WorldModelPrediction {
+  /** What is most probable to happen: `next/NAME`, `rewards`, `terminated` */
+  readonly happened: NamedArrays;
+  /** What the model expects, means over the members */
+  readonly imagined: NamedArrays;
+  /** [B] variance over the members; 0 for a single one */
+  readonly disagreement: Float32Array;
+  /** [B, H, W, C] what is expected as raw planes, for models of grid games */
+  readonly planes?: NDArray<Float32Array>;
+}
+
+/** A model of the world that learns from what it's shown. */
+export interface WorldModelLearner {
+  readonly model: WorldModel;
+  /** As JSON, for run directories. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /**
+   * Share of new transitions that were predicted exactly (all of the next state, and who ended) before they were learned from,
+   * over about the last `accuracyWindow`; 0 before any were. Measured by `update`.
+   */
+  readonly accuracy: number;
+  /** Mean squared error of the rewards of the same transitions; infinite before any were predicted. */
+  readonly rewardError: number;
+  /** Updates done so far. */
+  readonly updates: number;
+  /** What it learns from. */
+  readonly store: Pick<TransitionStore, 'size' | 'pushed' | 'capacity' | 'placesOf' | 'rows' | 'save'>;
+  /** Makes the first parameters, unless there are some already. */
+  initialise(generator: Generator): Promise<void>;
+  /** Keeps the transitions of real experience. @throws CoplayError for imagined experience */
+  push(experience: Experience): void;
+  /** Measures accuracy on what is new, then learns from all that is held. Without any transitions it does nothing. */
+  update(generator: Generator): Promise<Metrics>;
+  /** Learns from a data set, apart from what was pushed. */
+  pretrain(data: Experience | NamedArrays, options: PretrainOptions): Promise<Metrics>;
+  /** What it expects of steps, by all members: rows as `transitions` gives them, or as the model's `encode` does. */
+  predict(rows: NamedArrays): Promise<WorldModelPrediction>;
+  /** The transitions of an experience, in the form that the model reads. */
+  transitions(experience: Experience): NamedArrays;
+  /** Imagination: the model in the place of the game's rules, always with the parameters of the moment. */
+  simulator(options?: SimulatorOptions): Simulator;
+  /** Copies of the parameters of each member. */
+  parameters(): Promise<NamedArrays[]>;
+  state(): Promise<SavedState>;
+  restore(saved: SavedState): Promise<void>;
+  dispose(): void;
+}

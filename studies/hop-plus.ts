@@ -1,0 +1,117 @@
+import {
+  ablationFigure,
+  ablationSummary,
+  ablationTable,
+  learningCurves,
+  mean,
+  symmetryAudit,
+} from '@coplay/diagnostics';
+import { stagHunt } from '@coplay/envs';
+import type { HopPlusModules } from '@coplay/trainers';
+import type { Context, Experiment } from '../bench/harness';
+import { type Line, type SeedResult, stepsToReach, trainAlone, trainTogether } from './hop-plus/training';
+
+const OFF: HopPlusModules = { worldModel: false, imagined: false, moa: false, omg: false };
+
+/** One module off at a time, on 4x4. */
+const ABLATIONS: Readonly<Record<string, HopPlusModules>> = {
+  'nothing imagined': { imagined: false },
+  'no MOA': { moa: false },
+  'no OMG': { omg: false },
+  'goals as shown': { imagined: { uniformGoals: 0 } },
+  'rules for a model': { worldModel: 'rules' },
+};
+
+/** Does imagination with models of the others reach PPO's level in half of the steps, and get past the hares on 8x8? */
+export const study: Experiment = {
+  name: 'hop-plus',
+  description: 'HOP+ self-play on the stag hunt 4x4 and 8x8 against PPO, module ablations, one learner among rules',
+  minutes: 150,
+  seeds: 5,
+  options: {
+    steps: { what: 'environment steps of HOP+ on 4x4; PPO takes twice as many', default: '150000' },
+    'large-steps': { what: 'environment steps on 8x8', default: '200000' },
+    'large-seeds': { what: 'seeds on 8x8', default: '2' },
+    'ablation-seeds': { what: 'seeds of each ablation', default: '3' },
+    parts: { what: 'which parts to run: small, ablations, large, alone', default: 'small,ablations,large,alone' },
+  },
+  bars: {
+    small_return: { what: '4x4: mean return after training', atLeast: 2.85 },
+    share_of_ppo_steps: { what: "4x4: steps to PPO's final level, over PPO's steps", atMost: 0.5 },
+    small_order_p: { what: '4x4: p-value of equal agents over seeds', atLeast: 0.05 },
+    large_return: { what: '8x8: mean return after training (hares only: 0.98)', atLeast: 1.5 },
+  },
+  async run(context) {
+    const parts = context.options['parts'].split(',');
+    const steps = context.isQuick ? 4096 : Number(context.options['steps']);
+    const some = (count: string) => context.seeds.slice(0, Number(context.options[count]));
+    const small = { size: 4, envSteps: steps, seeds: context.seeds, envs: 32 };
+    const lines: Record<string, Line> = {
+      'PPO 4x4': { ...small, modules: OFF, envSteps: 2 * steps },
+      'HOP+ 4x4': { ...small, modules: {} },
+    };
+    if (parts.includes('ablations')) {
+      for (const [label, modules] of Object.entries(ABLATIONS)) {
+        lines[label] = { ...small, modules, seeds: some('ablation-seeds') };
+      }
+    }
+    if (parts.includes('large')) {
+      const envSteps = context.isQuick ? 2048 : Number(context.options['large-steps']);
+      lines['HOP+ 8x8'] = { size: 8, modules: {}, envSteps, seeds: some('large-seeds'), envs: 32 };
+    }
+    const results: Record<string, SeedResult[]> = {};
+    for (const [label, line] of Object.entries(lines)) results[label] = await trainTogether(context, label, line);
+    const alone = parts.includes('alone') ? await trainAlone(context, steps) : [];
+    return report(context, results, alone);
+  },
+};
+
+async function report(
+  context: Context,
+  results: Record<string, SeedResult[]>,
+  alone: Awaited<ReturnType<typeof trainAlone>>,
+) {
+  const level = (label: string) => mean(results[label].map(({ evaluated }) => evaluated));
+  const labels = Object.keys(results);
+  context.table(
+    'Mean return per agent (four NearestStag: 2.85, optimum 3.0, hares only 0.98)',
+    labels.map((label) => ({
+      setting: label,
+      seeds: results[label].length,
+      'after training': level(label),
+      least: Math.min(...results[label].map(({ evaluated }) => evaluated)),
+      'last 20 %': mean(results[label].map(({ late }) => mean(Object.values(late)))),
+      'minutes a seed': mean(results[label].map(({ seconds }) => seconds)) / 60,
+    })),
+  );
+  if (alone.length > 0) context.table('One HOP+ agent among three of a kind', alone);
+  const curves = Object.fromEntries(labels.map((label) => [label, results[label].map(({ curve }) => curve)]));
+  const references = { 'four NearestStag': 2.85, 'hares only': 0.98 };
+  await context.figure('curves', await learningCurves(curves, { title: 'HOP+ on the stag hunt', references }));
+  await ablations(context, results);
+  const own = results['HOP+ 4x4'];
+  const ids = stagHunt({ size: 4 }).agents;
+  const audit = symmetryAudit(Object.fromEntries(ids.map((id) => [id, own.map((seed) => seed.late[id])])));
+  context.say(audit.finding);
+  const target = level('PPO 4x4');
+  const reached = own.map(({ curve }) => stepsToReach(curve, target));
+  const ppoSteps = results['PPO 4x4'][0].curve.steps.at(-1) ?? Number.NaN;
+  return {
+    figures: { results, alone, audit, reached },
+    bars: {
+      small_return: level('HOP+ 4x4'),
+      share_of_ppo_steps: mean(reached) / ppoSteps,
+      small_order_p: own.length > 1 ? audit.test.pValue : null,
+      large_return: results['HOP+ 8x8']?.length > 0 ? level('HOP+ 8x8') : null,
+    },
+  };
+}
+
+async function ablations(context: Context, results: Record<string, SeedResult[]>): Promise<void> {
+  const cells = ['HOP+ 4x4', ...Object.keys(ABLATIONS).filter((label) => results[label])];
+  if (cells.length < 2) return;
+  const values = Object.fromEntries(cells.map((label) => [label, results[label].map(({ evaluated }) => evaluated)]));
+  const summary = ablationSummary(values, { baseline: 'HOP+ 4x4', seed: 1 });
+  context.table('One module off at a time: return after training', ablationTable(summary));
+  await context.figure('ablations', await ablationFigure(summary, { title: 'HOP+ on 4x4, one module off at a time' }));
+}

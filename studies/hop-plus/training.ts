@@ -1,0 +1,116 @@
+import type { Agent, AgentId, Game, LogEntry } from '@coplay/core';
+import { type Curve, curveOf, mean, smooth } from '@coplay/diagnostics';
+import { mixed, nearestHare, nearestStag, stagHunt } from '@coplay/envs';
+import { type HopPlusModules, hopPlusAgent, ppoPresets, selfPlay } from '@coplay/trainers';
+import type { Context, SeedPlace } from '../../bench/harness';
+
+/** Agents of one kind on one board. */
+export interface Line {
+  readonly size: number;
+  readonly modules: HopPlusModules;
+  readonly envSteps: number;
+  readonly envs: number;
+  readonly seeds: readonly number[];
+}
+
+/** What is kept of one seed. */
+export interface SeedResult {
+  /** Mean return of each agent over the last 20 % of training. */
+  readonly late: Readonly<Record<AgentId, number>>;
+  /** Of one evaluation after training. */
+  readonly evaluated: number;
+  /** Smoothed mean return. */
+  readonly curve: Curve;
+  readonly seconds: number;
+}
+
+const gameOf = (size: number) => stagHunt({ size, agents: 4, stags: 1, hares: 4 });
+
+/** Trains four agents of one kind together, for each of the line's seeds. */
+export async function trainTogether(context: Context, label: string, line: Line): Promise<SeedResult[]> {
+  const results = await context.seedLoop(label, (seed, place) => {
+    return line.seeds.includes(seed) ? train(context, line, seed, place) : null;
+  });
+  return results.filter((result): result is SeedResult => Boolean(result));
+}
+
+async function train(context: Context, line: Line, seed: number, place: SeedPlace): Promise<SeedResult> {
+  const game = gameOf(line.size);
+  const agents = game.agents.map((id) => hopPlusAgent({ game, id, ppo: ppoPresets.stagHunt, ...line.modules }));
+  const entries: LogEntry[] = [];
+  const keep = { start: () => {}, close: () => {}, write: (entry: LogEntry) => void entries.push(entry) };
+  const run = selfPlay({ game, agents, envs: line.envs, steps: 32, seed, log: [keep, ...place.log] });
+  const start = performance.now();
+  await run.train({ envSteps: line.envSteps });
+  const seconds = (performance.now() - start) / 1000;
+  const evaluated = (await run.evaluate({ episodes: context.isQuick ? 64 : 2000 })).mean;
+  run.dispose();
+  const late = entries.filter((entry) => entry.envSteps > 0.8 * line.envSteps);
+  return {
+    late: Object.fromEntries(game.agents.map((id) => [id, meanOfEpisodes(late, `episode/return/${id}`)])),
+    evaluated,
+    curve: thin(smooth(curveOf(entries, 'episode/return_mean'), 9)),
+    seconds,
+  };
+}
+
+/** The mean of a metric over episodes: each update counts by the episodes that ended in it. */
+function meanOfEpisodes(entries: readonly LogEntry[], key: string): number {
+  let sum = 0;
+  let count = 0;
+  for (const { metrics } of entries) {
+    if (metrics[key] === undefined) continue;
+    sum += metrics[key] * metrics['episode/count'];
+    count += metrics['episode/count'];
+  }
+  return sum / count;
+}
+
+/** At most 150 points and the last one. */
+function thin(curve: Curve): Curve {
+  const every = Math.ceil(curve.steps.length / 150);
+  const keep = (_: number, i: number) => i % every === 0 || i === curve.steps.length - 1;
+  return { steps: curve.steps.filter(keep), values: curve.values.filter(keep) };
+}
+
+/** The first step at which a smoothed curve is at a level; infinite if it never is. */
+export function stepsToReach({ steps, values }: Curve, level: number): number {
+  const at = values.findIndex((value) => value >= level);
+  return at < 0 ? Number.POSITIVE_INFINITY : steps[at];
+}
+
+const KINDS: Readonly<Record<string, (game: Game, id: AgentId) => Agent>> = {
+  'Mixed(0.5)': (game, id) => mixed({ game, id, p: 0.5 }) as Agent,
+  NearestStag: (game, id) => nearestStag({ game, id }) as Agent,
+  NearestHare: (game, id) => nearestHare({ game, id }) as Agent,
+};
+
+/** One learner among three co-players that follow a rule: how well it does, and how well it models them. */
+export async function trainAlone(context: Context, envSteps: number) {
+  const game = gameOf(4);
+  const [first, ...others] = game.agents;
+  const rows = [];
+  for (const [kind, make] of Object.entries(KINDS)) {
+    const results = await context.seedLoop(`alone among ${kind}`, async (seed, place) => {
+      if (seed > 2) return null;
+      const learner = hopPlusAgent({ game, id: first, ppo: ppoPresets.stagHunt });
+      const agents = [learner, ...others.map((id) => make(game, id))];
+      const run = selfPlay({ game, agents, envs: 32, steps: 32, seed, log: [...place.log] });
+      await run.train({ envSteps: Math.min(envSteps, 60_000) });
+      const { byAgent } = await run.evaluate({ episodes: context.isQuick ? 64 : 2000 });
+      const { moa } = learner.learner.mindOf(0);
+      const accuracy = moa ? mean(others.map((id) => moa.accuracy(id))) : 0;
+      run.dispose();
+      return { own: byAgent[first].mean, others: mean(others.map((id) => byAgent[id].mean)), accuracy };
+    });
+    const kept = results.flatMap((result) => result ?? []);
+    rows.push({
+      'co-players': kind,
+      seeds: kept.length,
+      'its return': mean(kept.map(({ own }) => own)),
+      'their return': mean(kept.map((result) => result.others)),
+      'MOA top-1, goal known': mean(kept.map(({ accuracy }) => accuracy)),
+    });
+  }
+  return rows;
+}
