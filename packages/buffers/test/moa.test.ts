@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createMoaBuffer, gatherRows, moaRows } from '@coplay/buffers';
+import { attemptRows, createMoaBuffer, gatherRows, moaRows } from '@coplay/buffers';
 import { allocateExperience, type Experience, type GoalSet, type NamedArrays, ndarray } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
 
@@ -167,5 +167,68 @@ describe('moaBuffer', () => {
     const buffer = createMoaBuffer({ coplayers: [] });
     expect(buffer.push(episodes(4, [1], [1]))).toEqual({});
     expect(() => buffer.held('a')).toThrow(/expected one of nobody/);
+  });
+});
+
+describe('attemptRows', () => {
+  it('are the beginnings up to the first vain try for another goal than was reached', () => {
+    const three = episodes(4, [1, -1, 3], [2, 0, 1]);
+    const actions = three.actions.slice();
+    actions[(0 * 4 + 0) * 2 + 1] = 1; // episode 0, step 0: tries goal 0; it reaches goal 1 in step 1
+    actions[(1 * 4 + 2) * 2 + 1] = 2; // episode 1, step 2: tries goal 1; it reaches none
+    actions[(1 * 4 + 3) * 2 + 1] = 1; // a second try, of another goal
+    actions[(2 * 4 + 1) * 2 + 1] = 1; // episode 2, step 1: tries goal 0, which it reaches in step 3
+    const rows = moaRows({ ...three, actions }, 1, { goals });
+    const attempts = attemptRows(rows, goals);
+    expect(column(attempts, 'goals')).toEqual([0, 1, 1, 1]);
+    expect(column(attempts, 'isFirst')).toEqual([1, 1, 0, 0]);
+    expect(column(attempts, 'actions')).toEqual([1, 0, 0, 2]);
+    expect(column(attempts, 'observations/vector')).toEqual([10, 0, 11, 0, 11, 1, 11, 2]);
+    const buffer = createMoaBuffer({ coplayers: ['b'], goals, attempts: true });
+    buffer.push({ ...three, actions });
+    expect(buffer.rows).toEqual({ b: 2 + 4 + 4 + 4 });
+  });
+
+  it('are none where nothing was tried for, or nothing in vain', () => {
+    const rows = attemptRows(moaRows(episodes(4, [1, -1, 3], [2, 0, 1]), 1, { goals }), goals);
+    expect(rows['goals'].shape).toEqual([0]);
+  });
+});
+
+describe('room for each goal', () => {
+  const rare = () => moaRows(episodes(3, [1], [2]), 1, { goals }); // 2 rows, goal 1
+  const common = (e: number) => {
+    const rows = moaRows(episodes(3, [2], [1]), 1, { goals }); // 3 rows, goal 0
+    return { ...rows, previousActions: ndarray(new Int32Array(6).fill(e), [3, 2]) };
+  };
+  const filled = (roomPerGoal: boolean) => {
+    const buffer = createMoaBuffer({ coplayers: ['b'], capacity: 12, goals, roomPerGoal }); // 4 rows for each of 2 + 1
+    buffer.pushRows('b', rare());
+    for (let e = 0; e < 5; e++) buffer.pushRows('b', common(e));
+    return buffer;
+  };
+  const goalsHeld = (buffer: ReturnType<typeof filled>) => {
+    const { columns, places } = buffer.held('b');
+    return [...places].map((place) => columns['goals'].data[place]);
+  };
+
+  it('keeps a rare goal that a single ring forgets', () => {
+    expect(goalsHeld(filled(false))).not.toContain(1);
+    expect(goalsHeld(filled(true))).toEqual([1, 1, 0, 0, 0]);
+  });
+
+  it('holds episodes in the order in which they came, whatever their goals, and after a restore too', () => {
+    const buffer = filled(true);
+    buffer.pushRows('b', rare());
+    expect(goalsHeld(buffer)).toEqual([1, 1, 0, 0, 0, 1, 1]);
+    expect(buffer.held('b').lengths).toEqual([2, 3, 2]);
+    const again = createMoaBuffer({ coplayers: ['b'], capacity: 12, goals, roomPerGoal: true });
+    again.restore(structuredClone(buffer.state()) as ReturnType<typeof buffer.state>);
+    for (const one of [buffer, again]) one.pushRows('b', rare());
+    expect(goalsHeld(buffer)).toEqual([0, 0, 0, 1, 1, 1, 1]);
+    expect(goalsHeld(again)).toEqual(goalsHeld(buffer));
+    const at = (one: typeof buffer) => gatherRows(one.held('b').columns, one.held('b').places);
+    expect(at(again)).toEqual(at(buffer));
+    expect(again.pushed).toEqual(buffer.pushed);
   });
 });

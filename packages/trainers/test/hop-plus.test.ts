@@ -73,8 +73,6 @@ describe('hopPlusAgent', () => {
     'no OMG': { omg: false },
     'nothing but PPO': { worldModel: false, imagined: false, moa: false, omg: false },
     'selected subgoals': { omg: { ...(small.omg as object), vaeUpdates: 0, epsilon: 1 } },
-    'goals by what was shown': { imagined: { ...(small.imagined as object), uniformGoals: 0 } },
-    'unknown goals': { imagined: { ...(small.imagined as object), goals: 'unknown' } },
     'the most probable steps': { imagined: { ...(small.imagined as object), sample: false } },
     'a shorter horizon': { imagined: { ...(small.imagined as object), horizon: 1 } },
     'more imagination': { imagined: { ...(small.imagined as object), ratio: 3 } },

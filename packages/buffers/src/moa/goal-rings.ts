@@ -8,11 +8,14 @@ import { EpisodeRing } from './episode-ring';
  */
 export class GoalRings {
   private readonly rings: readonly EpisodeRing[];
+  /** For each ring the number of each episode that it holds, counted from the first that was pushed. */
+  private readonly serials: number[][];
 
   /** @param capacity  rows in all; each of the G + 1 rings has its share, rounded down */
   constructor(where: string, capacity: number, goals: number) {
     const share = Math.max(1, Math.floor(capacity / (goals + 1)));
     this.rings = Array.from({ length: goals + 1 }, () => new EpisodeRing(where, share));
+    this.serials = this.rings.map(() => []);
   }
 
   /** Rows and episodes pushed so far. */
@@ -32,43 +35,67 @@ export class GoalRings {
     return used.length === 0 ? {} : concatRows(used.map(({ columns }) => columns));
   }
 
+  /** Lengths of the episodes that are held, oldest first. */
   get lengths(): readonly number[] {
-    return this.rings.flatMap(({ lengths }) => lengths);
+    return this.episodes().map(({ places }) => places.length);
   }
 
-  /** Places of all rows held in `columns`, by goal, the oldest first. */
+  /** Places of all rows held in `columns`, the oldest episode first. */
   places(): Int32Array {
-    let above = 0;
-    const places = this.rings.flatMap((ring) => {
-      const own = Array.from(ring.places(), (place) => above + place);
-      const [first] = Object.values(ring.columns);
-      above += first ? first.shape[0] : 0;
-      return own;
-    });
-    return Int32Array.from(places);
+    return Int32Array.from(this.episodes().flatMap(({ places }) => [...places]));
   }
 
   /** Copies episodes in, each to the ring of its goal (-1 for none, which is told in the column `goals`). */
   push(rows: NamedArrays): void {
-    const goals = rows['goals'].data;
-    const all = Array.from({ length: rowCount('moaBuffer', rows) }, (_, row) => row);
-    this.rings.forEach((ring, i) => {
-      const own = all.filter((row) => goals[row] === i - 1);
-      if (own.length > 0 || all.length === 0) ring.push(gatherRows(rows, own));
+    const count = rowCount('moaBuffer', rows);
+    const isFirst = rows['isFirst'].data;
+    for (let start = 0, end = 1; start < count; start = end++) {
+      while (end < count && isFirst[end] === 0) end++;
+      const episode = Int32Array.from({ length: end - start }, (_, i) => start + i);
+      this.pushEpisode(gatherRows(rows, episode), rows['goals'].data[start] + 1);
+    }
+  }
+
+  private pushEpisode(episode: NamedArrays, index: number): void {
+    const ring = this.rings[index];
+    ring.push(episode);
+    this.serials[index].push(this.pushed.episodes);
+    this.serials[index].splice(0, this.serials[index].length - ring.lengths.length); // what made room for it
+  }
+
+  /** The episodes held, oldest first. */
+  private episodes(): { readonly serial: number; readonly places: Int32Array }[] {
+    let above = 0;
+    const held = this.rings.flatMap((ring, index) => {
+      const own = ring.places().map((place) => above + place);
+      const [first] = Object.values(ring.columns);
+      above += first ? first.shape[0] : 0;
+      let at = 0;
+      return ring.lengths.map((length, i) => {
+        const places = own.subarray(at, at + length);
+        at += length;
+        return { serial: this.serials[index][i], places };
+      });
     });
+    return held.sort((a, b) => a.serial - b.serial);
   }
 
   clear(): void {
     for (const ring of this.rings) ring.clear();
+    for (const serials of this.serials) serials.length = 0;
   }
 
   state(): SavedState {
-    return { rings: this.rings.map((ring) => ring.state()) };
+    return { rings: this.rings.map((ring) => ring.state()), serials: this.serials.map((serials) => [...serials]) };
   }
 
   restore(saved: SavedState): void {
     const states = saved['rings'] as readonly SavedState[];
-    this.rings.forEach((ring, i) => void ring.restore(states[i]));
+    const serials = saved['serials'] as readonly (readonly number[])[];
+    this.rings.forEach((ring, i) => {
+      ring.restore(states[i]);
+      this.serials[i].splice(0, this.serials[i].length, ...serials[i]);
+    });
   }
 
   /** The rows held, for files. */

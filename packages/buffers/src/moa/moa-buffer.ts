@@ -15,7 +15,7 @@ import { loadNpz, type StoredArrays, saveNpz } from '../npz';
 import { checkMoaRows } from './checks';
 import { EpisodeRing } from './episode-ring';
 import { GoalRings } from './goal-rings';
-import { moaRows } from './moa-rows';
+import { attemptRows, moaRows } from './moa-rows';
 
 /** Options of {@link createMoaBuffer}. */
 export interface MoaBufferOptions {
@@ -29,6 +29,8 @@ export interface MoaBufferOptions {
   readonly goals?: GoalSet | undefined;
   /** Whether each goal, and episodes without one, have room of their own, so that a rare goal isn't forgotten: the capacity is shared alike. Default false */
   readonly roomPerGoal?: boolean | undefined;
+  /** Whether {@link attemptRows} are held too. Default false */
+  readonly attempts?: boolean | undefined;
   /** As in {@link MoaRowsOptions}: leaves out episodes in which no goal was reached. Default false */
   readonly caughtOnly?: boolean | undefined;
 }
@@ -89,6 +91,7 @@ const schema = z.strictObject({
   goals: z.custom<GoalSet>(isGoalSet, { error: 'the goals of a game: game.goals' }).optional(),
   caughtOnly: z.boolean().default(false),
   roomPerGoal: z.boolean().default(false),
+  attempts: z.boolean().default(false),
 });
 
 type Ring = EpisodeRing | GoalRings;
@@ -101,7 +104,7 @@ function makeRing(id: AgentId, { capacity, goals, roomPerGoal }: z.infer<typeof 
 /** An empty buffer. */
 export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
   const checked = checkOptions('createMoaBuffer', schema, options);
-  const { coplayers, keep, goals, caughtOnly } = checked;
+  const { coplayers, keep, goals, caughtOnly, attempts } = checked;
   const rings = new Map(coplayers.map((id) => [id, makeRing(id, checked)]));
   const collector = createEpisodeCollector();
   const ringOf = (id: AgentId): Ring => {
@@ -126,6 +129,7 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
         if (seat < 0) fail('moaBuffer.push', `experience of ${id}`, show(experience.agents), 'Push the same game.');
         const rows = moaRows(episodes, seat, { goals, caughtOnly });
         buffer.pushRows(id, rows);
+        if (attempts && goals) buffer.pushRows(id, attemptRows(rows, goals));
         return [id, rows] as const;
       });
       return Object.fromEntries(added);

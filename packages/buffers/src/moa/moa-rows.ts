@@ -46,6 +46,34 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
   );
 }
 
+/**
+ * Episodes cut short after the first step in which the agent tried for a goal in vain, and another one than it reached in the
+ * end: up to there it did what somebody with that goal would have done (as in hindsight experience replay, Andrychowicz et al.
+ * 2017). For goals that are hardly ever reached.
+ *
+ * @param rows  as {@link moaRows} makes them
+ * @returns such rows, with `goals` of the goal that was tried for
+ */
+export function attemptRows(rows: NamedArrays, goals: GoalSet): NamedArrays {
+  const { isFirst, actions, terminated } = rows;
+  const taken: number[] = [];
+  const labels: number[] = [];
+  const count = isFirst.data.length;
+  for (let start = 0, end = 1; start < count; start = end++) {
+    while (end < count && isFirst.data[end] === 0) end++;
+    for (let row = start; row < end; row++) {
+      const tried = terminated.data[row] === 1 ? -1 : goals.reached(actions.data[row], true);
+      if (tried < 0 || tried === rows['goals'].data[start]) continue;
+      for (let step = start; step <= row; step++) {
+        taken.push(step);
+        labels.push(tried);
+      }
+      break;
+    }
+  }
+  return { ...gatherRows(rows, taken), goals: ndarray(Int32Array.from(labels)) };
+}
+
 /** The episode of each row. */
 function episodeNumbers({ envs, steps, agents, active }: Experience, seat: number): Int32Array {
   const numbers: number[] = [];

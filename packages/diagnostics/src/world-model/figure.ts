@@ -72,7 +72,7 @@ function pixelsOf({ channels, predicted, actual }: PlanesPair, sample: number, w
 }
 
 /** A value by its distance from the nearer of 0 and 1, with two digits: `0`, `1`, `0.12`, `3.1e-4`, `1-3.1e-4`, `1+0.02`. */
-export function formatRaw(value: number): string {
+function formatRaw(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   if (Math.abs(value - 1) >= 0.05 || value === 1) return digits(value);
   return `1${value < 1 ? '-' : '+'}${digits(Math.abs(value - 1))}`;

@@ -44,7 +44,7 @@ export interface HopPlusModules {
   readonly worldModel?: false | 'rules' | Omit<WorldModelOptions, 'game' | 'executor'>;
   /** `false`, or how it imagines; needs a world model or the rules. Default `{}` */
   readonly imagined?: false | ImaginedOptions;
-  /** `false`: imagined co-players act by the agent's own policy. Default `{}` */
+  /** `false`: imagined co-players act by the agent's own policy. Default `{}`: one network of the agent's own for all of its co-players */
   readonly moa?: false | Omit<MoaOptions, 'game' | 'id' | 'executor'>;
   /** `false`: the policy sees no subgoals. Default `{}` */
   readonly omg?: false | SubgoalOptions;

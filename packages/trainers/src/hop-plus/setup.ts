@@ -35,7 +35,8 @@ export interface HopPlusSetup {
  */
 const MODULE_DEFAULTS = {
   worldModel: { stepsPerUpdate: 8, batchSize: 128 },
-  moa: { minRows: 2048 },
+  // A goal that is hardly ever reached is learned by one network from all co-players, and from attempts that failed.
+  moa: { minRows: 2048, share: true, attempts: true },
   omg: { vaeSteps: 16, inferenceSteps: 4 },
   ppo: { realRatio: 0.5 },
 };

@@ -14,7 +14,8 @@ export function createMoa(options: MoaOptions): MoaLearner {
   const { game, id } = options;
   const coplayers = game.agents.filter((other) => other !== id);
   const goals = resolved.goals === 'hindsight' ? game.goals : undefined;
-  const { capacity, keep, caughtOnly, roomPerGoal, previousActions, unknownShare, network, recurrent } = resolved;
+  const { capacity, keep, caughtOnly, roomPerGoal, attempts, previousActions, unknownShare, network, recurrent } =
+    resolved;
   const plain = inputEncoder(game, { previousActions });
   const encoder = resolved.centred ? centredEncoder(game, plain) : plain;
   const net = moaNet({
@@ -25,7 +26,7 @@ export function createMoa(options: MoaOptions): MoaLearner {
     network,
     recurrent,
   });
-  const buffer = createMoaBuffer({ coplayers, capacity, keep, goals, caughtOnly, roomPerGoal });
+  const buffer = createMoaBuffer({ coplayers, capacity, keep, goals, caughtOnly, roomPerGoal, attempts });
   const { executor: _, network: __, ...numbers } = resolved;
   const config = { ...numbers, network: network.config, game: game.name };
   return new MoaModels({ game, id, coplayers, options: resolved, encoder, net, buffer, config });

@@ -32,6 +32,8 @@ export interface MoaOptions {
   readonly keep?: 'ring' | 'empty';
   /** Whether rows of each goal, and those without one, have room of their own (capacity / (G + 1)): a goal that is hardly ever shown isn't forgotten. Default true */
   readonly roomPerGoal?: boolean;
+  /** Whether beginnings of episodes that end with a goal tried for in vain are learned from too, as ones with that goal; see `attemptRows`. Default false */
+  readonly attempts?: boolean;
   /** Leaves out episodes in which a co-player reached no goal (as the paper's code does). Default false: their goal is unknown */
   readonly caughtOnly?: boolean;
   /** New rows of a co-player, at least 1, that an update waits for. Default 512 */
@@ -67,6 +69,7 @@ const schema = z.strictObject({
   keep: z.enum(['ring', 'empty']).default('ring'),
   caughtOnly: z.boolean().default(false),
   roomPerGoal: z.boolean().default(true),
+  attempts: z.boolean().default(false),
   minRows: z.int().min(1).default(512),
   epochs: z.int().min(1).default(1),
   minibatchSize: z.int().min(1).default(512),

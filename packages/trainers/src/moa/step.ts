@@ -62,7 +62,7 @@ function gathered(net: MoaNet, table: TensorRecord, each: TensorRecord) {
     inputs,
     mask: take('masks'),
     actions: take('actions'),
-    ...(net.goals > 0 && { goals: (tf.sub(0, tf.mul(0, each['goals'])) as tf.Tensor) }),
+    ...(net.goals > 0 && { goals: each['goals'] }),
     ...(net.stateSize > 0 && { isFirst: take('isFirst') as tf.Tensor2D }),
   };
 }
