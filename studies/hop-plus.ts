@@ -43,9 +43,10 @@ export const study: Experiment = {
   },
   async run(context) {
     const parts = context.options['parts'].split(',');
-    const steps = context.isQuick ? 4096 : Number(context.options['steps']);
+    const steps = context.isQuick ? 1024 : Number(context.options['steps']);
+    const envs = context.isQuick ? 8 : 32;
     const some = (count: string) => context.seeds.slice(0, Number(context.options[count]));
-    const small = { size: 4, envSteps: steps, seeds: context.seeds, envs: 32 };
+    const small = { size: 4, envSteps: steps, seeds: context.seeds, envs };
     const lines: Record<string, Line> = {
       'PPO 4x4': { ...small, modules: OFF, envSteps: 2 * steps },
       'HOP+ 4x4': { ...small, modules: {} },
@@ -56,8 +57,8 @@ export const study: Experiment = {
       }
     }
     if (parts.includes('large')) {
-      const envSteps = context.isQuick ? 2048 : Number(context.options['large-steps']);
-      lines['HOP+ 8x8'] = { size: 8, modules: {}, envSteps, seeds: some('large-seeds'), envs: 32 };
+      const envSteps = context.isQuick ? 512 : Number(context.options['large-steps']);
+      lines['HOP+ 8x8'] = { size: 8, modules: {}, envSteps, seeds: some('large-seeds'), envs };
     }
     const results: Record<string, SeedResult[]> = {};
     for (const [label, line] of Object.entries(lines)) results[label] = await trainTogether(context, label, line);

@@ -64,7 +64,11 @@ export const study: Experiment = {
       recallRow('kept (sabotage), at the end', sabotaged.at(-1)),
     ]);
     return {
-      figures: { findings, leaving, notes: NOTES },
+      figures: {
+        findings: shortened(findings),
+        leaving: { kept: kept.at(-1), sabotaged: sabotaged.at(-1) },
+        notes: NOTES,
+      },
       bars: {
         ...measured(findings, 'hunt'),
         ...measured(findings, 'stay'),
@@ -74,6 +78,15 @@ export const study: Experiment = {
     };
   },
 };
+
+/** Without the epochs before the last, which the CSV and NPZ files have. */
+function shortened(findings: Partial<Record<Waits, Findings[]>>) {
+  const ofModel = ({ epochs, ...rest }: Trained) => ({ ...rest, expected: epochs.at(-1) });
+  const ofSeed = ({ models, ...rest }: Findings) => {
+    return { ...rest, models: Object.fromEntries(Object.entries(models).map(([knows, own]) => [knows, ofModel(own)])) };
+  };
+  return Object.fromEntries(Object.entries(findings).map(([waits, seeds]) => [waits, seeds.map(ofSeed)]));
+}
 
 function barsOf(waits: Waits): Experiment['bars'] {
   const bars = RECIPES.flatMap(({ knows }) => [

@@ -79,7 +79,7 @@ async function train(context: Context, setting: Setting, seed: number, place: Se
   const entries: LogEntry[] = [];
   const keep = { start: () => {}, close: () => {}, write: (entry: LogEntry) => void entries.push(entry) };
   const run = selfPlay({ game, agents, envs: 32, steps: 32, seed, log: [keep, ...place.log] });
-  await run.train({ envSteps: context.isQuick ? 4096 : Number(context.options['steps']) });
+  await run.train({ envSteps: context.isQuick ? 2048 : Number(context.options['steps']) });
   const evaluated = (await run.evaluate({ episodes: context.isQuick ? 64 : 1000 })).mean;
   run.dispose();
   const all = (key: string) =>

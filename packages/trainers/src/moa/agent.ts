@@ -1,6 +1,6 @@
 import type { Agent, AgentId, AgentInput, Generator } from '@coplay/core';
 import { sampleCategorical } from '@coplay/tensor';
-import type { MoaLearner } from './learner';
+import type { MoaLearner } from './contract';
 
 /**
  * Which goal a modelled agent pursues in the episode that begins in row `row`: 0..G-1, or -1 for "unknown".

@@ -1,6 +1,7 @@
 import { createMoaBuffer } from '@coplay/buffers';
 import { centredEncoder, inputEncoder, moaNet } from '@coplay/models';
-import { type MoaLearner, MoaModels } from './learner';
+import type { MoaLearner } from './contract';
+import { MoaModels } from './learner';
 import { type MoaOptions, resolveMoaOptions } from './options';
 
 /**

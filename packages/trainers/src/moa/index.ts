@@ -1,4 +1,5 @@
 export type { GoalChoice, MoaAgentState } from './agent';
+export type { MoaLearner, MoaView } from './contract';
 export { createMoa } from './create';
-export type { MoaLearner, MoaPretrainOptions, MoaView } from './learner';
 export type { MoaOptions } from './options';
+export type { MoaPretrainOptions } from './pretrain';

@@ -1,18 +1,9 @@
 import type { MoaBuffer } from '@coplay/buffers';
-import type {
-  Agent,
-  AgentId,
-  Experience,
-  Game,
-  Generator,
-  Metrics,
-  NamedArrays,
-  ObservationArrays,
-  SavedState,
-} from '@coplay/core';
+import type { Agent, AgentId, Experience, Game, Generator, Metrics, NamedArrays, SavedState } from '@coplay/core';
 import { fail, ndarray, show } from '@coplay/core';
 import type { InputEncoder, MoaNet } from '@coplay/models';
 import { drawFrom, type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
+import type { MoaLearner, MoaView } from './contract';
 import { type GoalCounts, goalCounts } from './goal-counts';
 import { topOne } from './metrics';
 import { freshMoaNetworks, type MoaNetworkSetup, type MoaNetworks, savedMoaNetworks } from './networks';
@@ -21,100 +12,6 @@ import { predictTable } from './predict';
 import { type MoaPretrainOptions, pretrainingRows, resolveMoaPretraining } from './pretrain';
 import { heldRows, joinTables, type MoaTable, tableOf } from './table';
 import { type TrainingResult, train } from './train';
-
-export type { MoaPretrainOptions } from './pretrain';
-
-/** What a co-player sees in B games, to be told what it will do. `otherView` makes it of what the observer sees. */
-export interface MoaView {
-  /** B */
-  readonly rows: number;
-  /** [B, ...] for each field of the game's observation, as the co-player sees them */
-  readonly observations: ObservationArrays;
-  /** [B, K] what it may do */
-  readonly masks: Uint8Array;
-  /** [B, A] what everyone did in the step before; needed with the option `previousActions`. Default: nothing is known (-1) */
-  readonly previousActions?: Int32Array;
-  /** [B, stateSize] the recurrent state, zero where an episode begins; needed by recurrent models */
-  readonly state?: Float32Array;
-}
-
-/** The models that one agent has of its co-players. */
-export interface MoaLearner {
-  /** The observer. */
-  readonly id: AgentId;
-  readonly coplayers: readonly AgentId[];
-  /** G, goals that predictions depend on; 0 for plain models */
-  readonly goals: number;
-  /** Units of the recurrent state; 0 for models of the present step. */
-  readonly stateSize: number;
-  /** Updates in which something was learned. */
-  readonly updates: number;
-  /** The rows that they learn from. */
-  readonly buffer: MoaBuffer;
-  /** As JSON, for run directories and checkpoints. */
-  readonly config: Readonly<Record<string, unknown>>;
-  /** Makes the first parameters, unless there are some already. */
-  initialise(generator: Generator): Promise<void>;
-  /**
-   * Takes the next piece of a rollout: its finished episodes go to the buffer, the goals they showed to the counts.
-   *
-   * @throws CoplayError for imagined experience
-   */
-  push(experience: Experience): void;
-  /**
-   * Learns from the rows held, once `minRows` new ones have come; before that it first measures its accuracy on the new ones.
-   *
-   * @returns keys `moa/...`; {} without co-players
-   */
-  update(generator: Generator): Promise<Metrics>;
-  /**
-   * Learns from a data set: experience, or rows by co-player made by `moaRows` (networks without rows stay as they are). Buffer and
-   * counts are left alone.
-   *
-   * @returns the metrics of each epoch
-   */
-  pretrain(
-    data: Experience | Readonly<Record<AgentId, NamedArrays>>,
-    options: MoaPretrainOptions,
-  ): Promise<readonly Metrics[]>;
-  /**
-   * What a co-player will do.
-   *
-   * @param goals  [B] in -1..G-1, -1 for unknown; a plain model reads none of it
-   * @returns [B, K] log-probabilities, very low for illegal actions
-   */
-  predict(coplayer: AgentId, view: MoaView, goals?: Int32Array): Promise<Float32Array>;
-  /** As `predict`, with the recurrent state after the step, [B, stateSize]. */
-  step(
-    coplayer: AgentId,
-    view: MoaView,
-    goals?: Int32Array,
-  ): Promise<{ readonly logProbs: Float32Array; readonly state: Float32Array }>;
-  /**
-   * Predictions of whole episodes, as `moaRows` makes them, with the goals in their column `goals`.
-   *
-   * @returns [N, K] log-probabilities
-   */
-  predictRows(coplayer: AgentId, rows: NamedArrays): Promise<Float32Array>;
-  /**
-   * An agent that plays the co-player's seat by its model, for imagined rollouts.
-   *
-   * @param goalsOf  the goal of a row's episode, asked when it begins. Default: drawn from `prior(coplayer)`
-   */
-  agent(coplayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState>;
-  /** Top-1 accuracy, in [0, 1], on the newest rows before they were trained on (their goals known in hindsight); 0 at first. */
-  accuracy(coplayer: AgentId): number;
-  /** [G] discounted counts of the goals that the co-player showed; all 1 at first. */
-  goalCounts(coplayer: AgentId): Float64Array;
-  /** [G] the counts as probabilities, to draw imagined goals from; [] for plain models. */
-  prior(coplayer: AgentId): Float64Array;
-  /** Copies of a co-player's parameters. */
-  parameters(coplayer: AgentId): Promise<NamedArrays>;
-  /** Everything: networks, optimisers, buffer, counts. */
-  state(): Promise<SavedState>;
-  restore(saved: SavedState): Promise<void>;
-  dispose(): void;
-}
 
 /** Everything that's fixed before the first parameter is drawn. */
 export interface MoaSetup {
