@@ -11,6 +11,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
+    setupFiles: ['test/setup.ts'],
     // A trial of threads may end one way or the other, and with more than two some sums are rounded otherwise.
     env: { COPLAY_THREADS: '1' },
     // The slowest test takes 10 s on two cores that others use as well; machines of CI swing by more than twice.

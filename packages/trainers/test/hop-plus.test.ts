@@ -224,6 +224,9 @@ describe('hopPlusAgent', () => {
     expect(() => run({ imagined: { horizon: 0 } })).toThrow(/horizon/);
     expect(() => run({ imagined: { horizont: 3 } as object })).toThrow(/horizont/);
     expect(() => run({ omg: { epsilon: 2 } })).toThrow(/epsilon/);
+    expect(() => run({ moa: true } as unknown as HopPlusModules)).toThrow(/moa.*options of createMoa/s);
+    expect(() => run({ worldmodel: {} } as HopPlusModules)).toThrow(/worldmodel.*worldModel/s);
+    expect(() => hopPlusAgent({ game, id: 'agent0' })).toThrow(/hopPlusAgent.*id.*agent_0.*agent0/s);
     const recurrent = { game, id: 'agent_0', recurrent: 4 } as const;
     expect(() => hopPlusAgent(recurrent)).toThrow(/recurrent/);
   });

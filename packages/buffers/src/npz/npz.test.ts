@@ -104,6 +104,12 @@ describe('npy', () => {
 });
 
 describe('npz', () => {
+  it('comes back under the name __proto__ too', () => {
+    const array = { data: Uint8Array.of(1, 2), shape: [2] };
+    const back = decodeNpz(encodeNpz(Object.fromEntries([['__proto__', array]])));
+    expect(Object.entries(back)).toEqual([['__proto__', array]]);
+  });
+
   it('comes back with all names, shapes, dtypes and values', () => {
     const name = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
     fc.assert(

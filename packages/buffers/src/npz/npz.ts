@@ -33,12 +33,13 @@ export function encodeNpz(arrays: Readonly<StoredArrays>): Uint8Array {
  */
 export function decodeNpz(source: Uint8Array | ByteSource, where = 'decodeNpz'): StoredArrays {
   const bytes = source instanceof Uint8Array ? inMemory(source) : source;
-  const arrays: StoredArrays = {};
-  for (const { name, contents } of readZip(bytes, where)) {
-    const key = name.replace(/\.npy$/, '');
-    arrays[key] = decodeNpy(contents(), `${where}: ${key}`);
-  }
-  return arrays;
+  // Object.fromEntries defines each key, where an assignment to __proto__ would be lost.
+  return Object.fromEntries(
+    Array.from(readZip(bytes, where), ({ name, contents }) => {
+      const key = name.replace(/\.npy$/, '');
+      return [key, decodeNpy(contents(), `${where}: ${key}`)];
+    }),
+  );
 }
 
 function inMemory(bytes: Uint8Array): ByteSource {

@@ -1,4 +1,4 @@
-import { type AgentId, checkOptions, fail, type Game } from '@coplay/core';
+import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
 import { z } from 'zod';
 import { createMoa, type MoaLearner } from '../moa';
 import { createOmg, type OmgLearner } from '../omg';
@@ -49,6 +49,7 @@ export function hopPlusSetup(
   ids: readonly AgentId[],
   options: Omit<HopPlusOptions, 'id'>,
 ): HopPlusSetup {
+  checkModules(where, ids, options);
   const { game, ppo = {}, worldModel = {}, imagined = {}, moa = {}, omg = {}, ...networks } = options;
   if (networks.recurrent) {
     const remedy = 'Leave recurrent out; the subgoals are inferred from the history.';
@@ -82,6 +83,36 @@ export function hopPlusSetup(
     omg: first?.omg ? { ...first.omg.config, epsilon } : false,
   };
   return { game, ids, ppo: setup, minds, worldModel: model, imagined: imagination, epsilon, config };
+}
+
+const module = (what: string) =>
+  z.custom<object | false>((value) => value === false || (typeof value === 'object' && value !== null), {
+    error: what,
+  });
+const optionsSchema = z.strictObject({
+  game: z.unknown(),
+  ppo: z.unknown().optional(),
+  worldModel: z.union([z.literal('rules'), module("options of createWorldModel, 'rules', or false")]).optional(),
+  imagined: module('how to imagine ({} for the defaults), or false').optional(),
+  moa: module('options of createMoa ({} for the defaults), or false').optional(),
+  omg: module('options of createOmg ({} for the defaults), or false').optional(),
+  network: z.unknown().optional(),
+  criticNetwork: z.unknown().optional(),
+  recurrent: z.unknown().optional(),
+  inputs: z.unknown().optional(),
+  critic: z.unknown().optional(),
+  reward: z.unknown().optional(),
+  executor: z.unknown().optional(),
+});
+
+/** Names and kinds of all options, before the modules check their own. */
+function checkModules(where: string, ids: readonly AgentId[], options: Omit<HopPlusOptions, 'id'>): void {
+  checkOptions(where, optionsSchema, options);
+  checkGame(`${where}: option game`, options.game);
+  const stranger = ids.find((id) => !options.game.agents.includes(id));
+  if (stranger === undefined) return;
+  const expected = `one of ${options.game.agents.join(', ')}`;
+  fail(`${where}: option id`, expected, show(stranger), 'Take it from game.agents.');
 }
 
 function splitEpsilon(where: string, { epsilon, ...subgoals }: SubgoalOptions) {
