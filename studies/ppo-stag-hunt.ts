@@ -1,8 +1,8 @@
 import type { Game, LogEntry, Metrics } from '@coplay/core';
-import { boxPlot, type Curve, curveOf, learningCurves, mean, smooth, symmetryAudit } from '@coplay/diagnostics';
+import { boxPlot, type Curve, curveOf, learningCurves, mean, symmetryAudit } from '@coplay/diagnostics';
 import { stagHunt } from '@coplay/envs';
 import { ppoAgent, ppoPresets, selfPlay, sharedPpoAgents } from '@coplay/trainers';
-import type { Context, Experiment, SeedPlace } from '../bench/harness';
+import { type Context, type Experiment, meanOfEpisodes, type SeedPlace, shortCurve } from '../bench/harness';
 
 /** One line-up on one board. */
 interface Setting {
@@ -82,34 +82,14 @@ async function train({ game, weights, envSteps }: Setting, seed: number, place: 
     late: Object.fromEntries(game.agents.map((id) => [id, meanOfEpisodes(late, `episode/return/${id}`)])),
     evaluated,
     worstValueError: Math.max(...entries.map((entry) => greatest(entry.metrics, 'value/mse'))),
-    curve: thin(curveOf(entries, 'episode/return_mean')),
+    curve: shortCurve(curveOf(entries, 'episode/return_mean')),
     secondsOfTraining,
   };
-}
-
-/** The mean of a metric over episodes: each update counts by the episodes that ended in it. */
-function meanOfEpisodes(entries: readonly LogEntry[], key: string): number {
-  let sum = 0;
-  let count = 0;
-  for (const { metrics } of entries) {
-    if (metrics[key] === undefined) continue;
-    sum += metrics[key] * metrics['episode/count'];
-    count += metrics['episode/count'];
-  }
-  return sum / count;
 }
 
 function greatest(metrics: Metrics, suffix: string): number {
   const values = Object.entries(metrics).flatMap(([key, value]) => (key.endsWith(suffix) ? [value] : []));
   return Math.max(...values);
-}
-
-/** A smoothed curve of at most 150 points: enough for a figure, small enough to keep. */
-function thin(curve: Curve): Curve {
-  const smoothed = smooth(curve, 9);
-  const every = Math.ceil(smoothed.steps.length / 150);
-  const keep = (_: number, i: number) => i % every === 0 || i === smoothed.steps.length - 1;
-  return { steps: smoothed.steps.filter(keep), values: smoothed.values.filter(keep) };
 }
 
 async function report(context: Context, results: Record<string, SeedResult[]>) {

@@ -2,4 +2,5 @@ export type { Context, Experiment, SeedPlace } from './experiment';
 export { main } from './main';
 export { findPython, runPython } from './python';
 export { recentEpisodes } from './recent-episodes';
+export { meanOfEpisodes, shortCurve } from './run-logs';
 export { cpuClock, timeInTurns } from './timing';

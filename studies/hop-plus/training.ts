@@ -1,8 +1,8 @@
 import type { Agent, AgentId, Game, LogEntry } from '@coplay/core';
-import { type Curve, curveOf, mean, smooth } from '@coplay/diagnostics';
+import { type Curve, curveOf, mean } from '@coplay/diagnostics';
 import { mixed, nearestHare, nearestStag, stagHunt } from '@coplay/envs';
 import { type HopPlusModules, hopPlusAgent, ppoPresets, selfPlay } from '@coplay/trainers';
-import type { Context, SeedPlace } from '../../bench/harness';
+import { type Context, meanOfEpisodes, type SeedPlace, shortCurve } from '../../bench/harness';
 
 /** Agents of one kind on one board. */
 export interface Line {
@@ -49,28 +49,9 @@ async function train(context: Context, line: Line, seed: number, place: SeedPlac
   return {
     late: Object.fromEntries(game.agents.map((id) => [id, meanOfEpisodes(late, `episode/return/${id}`)])),
     evaluated,
-    curve: thin(smooth(curveOf(entries, 'episode/return_mean'), 9)),
+    curve: shortCurve(curveOf(entries, 'episode/return_mean')),
     seconds,
   };
-}
-
-/** The mean of a metric over episodes: each update counts by the episodes that ended in it. */
-function meanOfEpisodes(entries: readonly LogEntry[], key: string): number {
-  let sum = 0;
-  let count = 0;
-  for (const { metrics } of entries) {
-    if (metrics[key] === undefined) continue;
-    sum += metrics[key] * metrics['episode/count'];
-    count += metrics['episode/count'];
-  }
-  return sum / count;
-}
-
-/** At most 150 points and the last one. */
-function thin(curve: Curve): Curve {
-  const every = Math.ceil(curve.steps.length / 150);
-  const keep = (_: number, i: number) => i % every === 0 || i === curve.steps.length - 1;
-  return { steps: curve.steps.filter(keep), values: curve.values.filter(keep) };
 }
 
 /** The first step at which a smoothed curve is at a level; infinite if it never is. */

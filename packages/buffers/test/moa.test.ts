@@ -222,6 +222,7 @@ describe('room for each goal', () => {
     buffer.pushRows('b', rare());
     expect(goalsHeld(buffer)).toEqual([1, 1, 0, 0, 0, 1, 1]);
     expect(buffer.held('b').lengths).toEqual([2, 3, 2]);
+    expect(buffer.held('b').serials).toEqual([0, 5, 6]); // the commonest goal has room for one of its five
     const again = createMoaBuffer({ coplayers: ['b'], capacity: 12, goals, roomPerGoal: true });
     again.restore(structuredClone(buffer.state()) as ReturnType<typeof buffer.state>);
     for (const one of [buffer, again]) one.pushRows('b', rare());

@@ -1,6 +1,8 @@
 import type { Agent, Saved } from './agent';
-import { sizeOf } from './arrays';
+import { dtypeOf, sizeOf } from './arrays';
+import { fail } from './errors';
 import { allocateCuts, type Cuts, copyRow, type Experience } from './experience';
+import type { Game } from './game';
 import type { Generator } from './generator';
 import { type ImaginationStarts, ImaginedEnv } from './imagined-env';
 import { createRollout } from './rollout';
@@ -27,6 +29,7 @@ const SPLITS = { agents: 0, world: 1 };
  * so that values are bootstrapped.
  *
  * @returns [B, H, A, ...], padded after `lengths`
+ * @throws CoplayError for starts that don't fit the game
  */
 export async function imagine(
   simulator: Simulator,
@@ -34,12 +37,36 @@ export async function imagine(
   starts: ImaginationStarts,
   { horizon, generator, agentStates }: ImagineOptions,
 ): Promise<Experience> {
+  checkStarts(simulator.game, starts, agentStates);
   const env = new ImaginedEnv(simulator, starts, generator.split(SPLITS.world));
   const rollout = createRollout(env, agents, generator.split(SPLITS.agents), agentStates);
   const experience = await rollout.collect(horizon);
   experience.isImagined.fill(1);
   experience.lengths.set(filledSteps(experience));
   return { ...experience, cuts: cutsWithin(experience) };
+}
+
+function checkStarts(game: Game, starts: ImaginationStarts, agentStates: readonly Saved[] | undefined): void {
+  const { states, previousActions, isFirst } = starts;
+  const agents = game.agents.length;
+  const rows = isFirst.length;
+  const check = (name: string, length: number, expected: number, type = 'numbers') => {
+    if (length === expected) return;
+    const remedy = 'Give every array of the starts for the same games.';
+    fail(`imagine: ${name}`, `${expected} ${type} for ${rows} games of ${game.name}`, String(length), remedy);
+  };
+  if (rows === 0) fail('imagine: isFirst', 'at least one game', 'none', 'Give somewhere to start.');
+  if (dtypeOf(states) !== game.stateType) {
+    fail(
+      'imagine: states',
+      `${game.stateType} of ${game.name}`,
+      dtypeOf(states),
+      "Give states of the simulator's game.",
+    );
+  }
+  check('states', states.length, rows * game.stateSize);
+  check('previousActions', previousActions.length, rows * agents);
+  if (agentStates) check('agentStates', agentStates.length, agents, 'states, one for each agent,');
 }
 
 /** [B] steps until and including the one in which the episode ended. */

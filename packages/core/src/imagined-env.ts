@@ -1,4 +1,5 @@
 import type { ArrayOf, DType } from './arrays';
+import { isOver, rememberActions } from './env-rows';
 import { allocateObservations } from './experience';
 import type { AgentId, Game, ObservationArrays, StepArrays } from './game';
 import type { Generator } from './generator';
@@ -65,9 +66,9 @@ export class ImaginedEnv implements RolloutEnv {
   async step(actions: Int32Array): Promise<void> {
     await this.simulator.step(this.states, actions, this.generator, this.result);
     for (let env = 0; env < this.envs; env++) {
-      this.remember(env, actions);
+      rememberActions(this, env, actions);
       if (this.isOver[env] === 1) this.silence(env);
-      else this.ended[env] = this.hasEnded(env) ? 1 : 0;
+      else this.ended[env] = isOver(this.result, env, this.agents.length) ? 1 : 0;
       this.isOver[env] |= this.ended[env];
       this.isFirst[env] = 0;
       this.look(env);
@@ -87,27 +88,12 @@ export class ImaginedEnv implements RolloutEnv {
     }
   }
 
-  private remember(env: number, actions: Int32Array): void {
-    const agents = this.agents.length;
-    for (let row = env * agents; row < (env + 1) * agents; row++) {
-      this.previousActions[row] = this.active[row] === 1 ? actions[row] : -1;
-    }
-  }
-
-  private hasEnded(env: number): boolean {
-    const { terminated, truncated } = this.result;
-    const agents = this.agents.length;
-    for (let row = env * agents; row < (env + 1) * agents; row++) {
-      if (terminated[row] === 0 && truncated[row] === 0) return false;
-    }
-    return true;
-  }
-
   /** Nothing happens in a game that is over. */
   private silence(env: number): void {
     const agents = this.agents.length;
     this.ended[env] = 0;
     this.result.rewards.fill(0, env * agents, (env + 1) * agents);
+    this.result.terminated.fill(0, env * agents, (env + 1) * agents);
     this.result.truncated.fill(0, env * agents, (env + 1) * agents);
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ArrayOf, allocate, type DType } from './arrays';
 import { checkGame } from './check-game';
+import { isOver, rememberActions } from './env-rows';
 import { checkOptions, fail, show } from './errors';
 import { allocateObservations } from './experience';
 import type { AgentId, Game, ObservationArrays, StepArrays } from './game';
@@ -153,8 +154,8 @@ class BatchedEnv implements VectorEnv {
     this.checkActions(actions);
     for (let env = 0; env < envs; env++) {
       game.step(this.states, env * game.stateSize, actions, env * agents, this.generators[env], result, env);
-      this.remember(env, actions);
-      const over = this.isOver(env);
+      rememberActions(this, env, actions); // before `active` is renewed
+      const over = isOver(result, env, game.agents.length);
       ended[env] = over ? 1 : 0;
       if (over) {
         this.look(env, this.finalObservations, this.finalMasks);
@@ -220,24 +221,6 @@ class BatchedEnv implements VectorEnv {
       this.active[row] = game.isActive(states, offset, agent) ? 1 : 0;
       if (this.writesObservations) game.observe(states, offset, agent, observations, row);
     }
-  }
-
-  /** Keeps the actions of those who were playing; must run before `active` is renewed. */
-  private remember(env: number, actions: Int32Array): void {
-    const agents = this.game.agents.length;
-    for (let row = env * agents; row < (env + 1) * agents; row++) {
-      this.previousActions[row] = this.active[row] === 1 ? actions[row] : -1;
-    }
-  }
-
-  /** An episode is over when every agent has ended, by the rules or by the time limit. */
-  private isOver(env: number): boolean {
-    const { terminated, truncated } = this.result;
-    const agents = this.game.agents.length;
-    for (let row = env * agents; row < (env + 1) * agents; row++) {
-      if (terminated[row] === 0 && truncated[row] === 0) return false;
-    }
-    return true;
   }
 
   private checkActions(actions: Int32Array): void {

@@ -91,6 +91,22 @@ describe('imagine', () => {
     ]);
   });
 
+  it('refuses starts that do not fit the game, naming the array', async () => {
+    const from = starts(2, 0);
+    const run = (change: object, more: object = {}) =>
+      imagine(
+        rulesSimulator(game),
+        agents,
+        { ...from, ...change },
+        { horizon: 1, generator: createGenerator(1), ...more },
+      );
+    await expect(run({ states: from.states.slice(1) })).rejects.toThrow(/imagine: states/);
+    await expect(run({ states: new Float32Array(from.states.length) })).rejects.toThrow(/states: expected int32/);
+    await expect(run({ previousActions: new Int32Array(9) })).rejects.toThrow(/previousActions: expected 4 numbers/);
+    await expect(run({ isFirst: new Uint8Array(0) })).rejects.toThrow(/at least one game/);
+    await expect(run({}, { agentStates: [null] })).rejects.toThrow(/agentStates: expected 2 states/);
+  });
+
   it('is a function of its generator', async () => {
     const run = (seed: number) =>
       imagine(rulesSimulator(game), agents, starts(5, 0), { horizon: 4, generator: createGenerator(seed) });

@@ -219,6 +219,16 @@ describe('hopPlusAgent', () => {
     play.dispose();
   });
 
+  it('refuses a state that was saved with other modules, before anything has changed', async () => {
+    const [some, all] = [run({ moa: false, worldModel: 'rules' }), run({})];
+    for (const { play } of [some, all]) await play.train({ envSteps: STEPS });
+    const before = await parametersOf(all);
+    const saved = await some.agents[0].learner.state();
+    await expect(all.agents[0].learner.restore(saved)).rejects.toThrow(/without moa of agent_0, worldModel/);
+    expect(await parametersOf(all)).toEqual(before);
+    for (const { play } of [some, all]) play.dispose();
+  });
+
   it('refuses modules that need one that is off, and names them', () => {
     expect(() => run({ worldModel: false })).toThrow(/imagined.*a world model/s);
     expect(() => run({ imagined: { horizon: 0 } })).toThrow(/horizon/);
@@ -226,6 +236,8 @@ describe('hopPlusAgent', () => {
     expect(() => run({ omg: { epsilon: 2 } })).toThrow(/epsilon/);
     expect(() => run({ moa: true } as unknown as HopPlusModules)).toThrow(/moa.*options of createMoa/s);
     expect(() => run({ worldmodel: {} } as HopPlusModules)).toThrow(/worldmodel.*worldModel/s);
+    expect(() => sharedHopPlusAgents({ game, ids: ['agent_0', 'agent_0'] })).toThrow(/ids.*different/s);
+    expect(() => run({ moa: { capacity: 20 } })).toThrow(/capacity.*at least 24/s); // 8 steps, for 2 goals and none
     expect(() => hopPlusAgent({ game, id: 'agent0' })).toThrow(/hopPlusAgent.*id.*agent_0.*agent0/s);
     const recurrent = { game, id: 'agent_0', recurrent: 4 } as const;
     expect(() => hopPlusAgent(recurrent)).toThrow(/recurrent/);

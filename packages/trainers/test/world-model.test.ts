@@ -12,7 +12,7 @@ import {
 } from '@coplay/core';
 import { matrixGame, nearestHare, nearestStag, randomAgent, stagHunt } from '@coplay/envs';
 import { cellsWorldModel, planesWorldModel } from '@coplay/models';
-import { createWorldModel, shareWorldModelGraphs, type WorldModelLearner } from '@coplay/trainers';
+import { createWorldModel, type WorldModelLearner } from '@coplay/trainers';
 import { describe, expect, it } from 'vitest';
 import { matrixWorldModel } from './matrix-world-model';
 
@@ -167,29 +167,6 @@ describe('a world model', () => {
       expect(sum).toBeCloseTo(1, 4); // a mean of distributions
     }
     model.dispose();
-  });
-
-  it('shares its graph with others of its kind, and nothing else', async () => {
-    const make = async (seed: number) => {
-      const made = createWorldModel({
-        game,
-        model: cellsWorldModel({ filters: [4], hidden: 8 }),
-        batchSize: 16,
-        stepsPerUpdate: 4,
-      });
-      await made.initialise(createGenerator(seed));
-      made.push(await played(game, seed, 2, 5));
-      return made;
-    };
-    const [alone, first, second] = [await make(1), await make(1), await make(2)];
-    shareWorldModelGraphs([first, second]);
-    const metrics = await Promise.all([alone, first, second].map((model) => model.update(createGenerator(5))));
-    expect(metrics[1]).toEqual(metrics[0]);
-    expect(metrics[2]['world_model/loss']).not.toBe(metrics[1]['world_model/loss']);
-    expect(await first.parameters()).toEqual(await alone.parameters());
-    second.dispose(); // the other goes on
-    expect(await first.update(createGenerator(6))).toEqual(await alone.update(createGenerator(6)));
-    for (const model of [alone, first]) model.dispose();
   });
 
   it('learns from real data only, and does nothing without any', async () => {

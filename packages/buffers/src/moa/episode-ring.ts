@@ -37,6 +37,12 @@ export class EpisodeRing {
     return Int32Array.from({ length: this.size }, (_, i) => (oldest + i) % this.capacity);
   }
 
+  /** Numbers of the episodes that are held, counted from the first one that was pushed. */
+  get serials(): readonly number[] {
+    const oldest = this.pushed.episodes - this.lengths.length;
+    return this.lengths.map((_, i) => oldest + i);
+  }
+
   clear(): void {
     this.lengths = [];
     this.size = 0;

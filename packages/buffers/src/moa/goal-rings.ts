@@ -9,13 +9,13 @@ import { EpisodeRing } from './episode-ring';
 export class GoalRings {
   private readonly rings: readonly EpisodeRing[];
   /** For each ring the number of each episode that it holds, counted from the first that was pushed. */
-  private readonly serials: number[][];
+  private readonly numbers: number[][];
 
   /** @param capacity  rows in all; each of the G + 1 rings has its share, rounded down */
   constructor(where: string, capacity: number, goals: number) {
     const share = Math.max(1, Math.floor(capacity / (goals + 1)));
     this.rings = Array.from({ length: goals + 1 }, () => new EpisodeRing(where, share));
-    this.serials = this.rings.map(() => []);
+    this.numbers = this.rings.map(() => []);
   }
 
   /** Rows and episodes pushed so far. */
@@ -40,6 +40,11 @@ export class GoalRings {
     return this.episodes().map(({ places }) => places.length);
   }
 
+  /** Numbers of the episodes that are held, counted from the first one that was pushed. */
+  get serials(): readonly number[] {
+    return this.episodes().map(({ serial }) => serial);
+  }
+
   /** Places of all rows held in `columns`, the oldest episode first. */
   places(): Int32Array {
     return Int32Array.from(this.episodes().flatMap(({ places }) => [...places]));
@@ -59,8 +64,8 @@ export class GoalRings {
   private pushEpisode(episode: NamedArrays, index: number): void {
     const ring = this.rings[index];
     ring.push(episode);
-    this.serials[index].push(this.pushed.episodes);
-    this.serials[index].splice(0, this.serials[index].length - ring.lengths.length); // what made room for it
+    this.numbers[index].push(this.pushed.episodes - 1);
+    this.numbers[index].splice(0, this.numbers[index].length - ring.lengths.length); // what made room for it
   }
 
   /** The episodes held, oldest first. */
@@ -74,7 +79,7 @@ export class GoalRings {
       return ring.lengths.map((length, i) => {
         const places = own.subarray(at, at + length);
         at += length;
-        return { serial: this.serials[index][i], places };
+        return { serial: this.numbers[index][i], places };
       });
     });
     return held.sort((a, b) => a.serial - b.serial);
@@ -82,11 +87,11 @@ export class GoalRings {
 
   clear(): void {
     for (const ring of this.rings) ring.clear();
-    for (const serials of this.serials) serials.length = 0;
+    for (const serials of this.numbers) serials.length = 0;
   }
 
   state(): SavedState {
-    return { rings: this.rings.map((ring) => ring.state()), serials: this.serials.map((serials) => [...serials]) };
+    return { rings: this.rings.map((ring) => ring.state()), serials: this.numbers.map((serials) => [...serials]) };
   }
 
   restore(saved: SavedState): void {
@@ -94,7 +99,7 @@ export class GoalRings {
     const serials = saved['serials'] as readonly (readonly number[])[];
     this.rings.forEach((ring, i) => {
       ring.restore(states[i]);
-      this.serials[i].splice(0, this.serials[i].length, ...serials[i]);
+      this.numbers[i].splice(0, this.numbers[i].length, ...serials[i]);
     });
   }
 

@@ -49,6 +49,8 @@ export interface MoaHeld {
   readonly places: Int32Array;
   /** Lengths of the episodes held, oldest first; they sum to n. */
   readonly lengths: readonly number[];
+  /** Their numbers, counted from the first one that was ever pushed, 0. */
+  readonly serials: readonly number[];
 }
 
 /** Steps of co-players, by co-player, for models of them. Holds real, whole episodes, and no step after an agent left. */
@@ -141,7 +143,7 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
     },
     held(coplayer) {
       const ring = ringOf(coplayer);
-      return { columns: ring.columns, places: ring.places(), lengths: ring.lengths };
+      return { columns: ring.columns, places: ring.places(), lengths: ring.lengths, serials: ring.serials };
     },
     trained() {
       if (keep === 'empty') for (const ring of rings.values()) ring.clear();

@@ -1,6 +1,6 @@
 import { type AgentId, type AgentInput, type AgentOutput, type Generator, ndarray } from '@coplay/core';
-import { sampleCategorical } from '@coplay/tensor';
 import type { LearningAgent } from '../learner';
+import { chooseActions } from '../ppo/policy';
 import type { HopPlusLearner } from './learner';
 import { MEMORY, SUBGOALS } from './subgoals';
 
@@ -27,18 +27,16 @@ export class MindedAgent implements HopPlusAgent {
 
   async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
     const { ppo } = this.learner;
-    const K = ppo.setup.net.actions;
     const { omg } = this.learner.mindOf(this.seat);
     const inferred = omg && (await omg.infer(input, state));
     const extras = inferred ? { [SUBGOALS]: ndarray(inferred.subgoals, [input.rows, omg.subgoalSize]) } : {};
     const { logProbs } = await ppo.ready().policy.act(input, this.seat, NO_MEMORY, extras);
-    const actions = sampleCategorical(logProbs, input.rows, K, generator);
-    const taken = Float32Array.from(actions, (action, row) => logProbs[row * K + action]);
+    const chosen = chooseActions(logProbs, input.rows, ppo.setup.net.actions, generator);
     return {
-      actions,
+      actions: chosen.actions,
       state: inferred?.state ?? state,
       extras: {
-        logProbs: ndarray(taken),
+        logProbs: ndarray(chosen.logProbs),
         ...extras,
         ...(inferred && { [MEMORY]: ndarray(enteredMemory(state, input, omg.stateSize), [input.rows, omg.stateSize]) }),
       },

@@ -1,6 +1,7 @@
 import {
   type AgentId,
   type Experience,
+  fail,
   type Generator,
   type Metrics,
   rulesSimulator,
@@ -76,9 +77,11 @@ export class HopPlusLearner implements Learner {
 
   async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
     const seen = await this.completed(experience);
-    const models = await this.teachModels(seen, generator);
+    // What selectors of subgoals go by.
+    const values = this.seats.some((seat) => this.mindOf(seat).omg) ? await this.ppo.values(seen) : undefined;
+    const models = await this.teachModels(seen, values, generator);
     const { imagined, metrics } = await this.imagine(seen, progress, generator.split(SPLITS.imagination));
-    const taught = await this.withSelectedSubgoals(seen, progress, generator.split(SPLITS.subgoals));
+    const taught = await this.withSelectedSubgoals(seen, values, progress, generator.split(SPLITS.subgoals));
     const learned = await this.ppo.update({ experience: taught, imagined, progress, generator });
     return { ...models, ...metrics, ...learned };
   }
@@ -98,6 +101,7 @@ export class HopPlusLearner implements Learner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    this.checkSaved(saved);
     const { worldModel, minds, game } = this.setup;
     await this.ppo.restore(saved['ppo'] as SavedState);
     if (typeof worldModel === 'object') await worldModel.restore(saved['worldModel'] as SavedState);
@@ -107,6 +111,28 @@ export class HopPlusLearner implements Learner {
       await moa?.restore(own.moa);
       await omg?.restore(own.omg);
     }
+  }
+
+  /** Refuses what was saved with other modules, before anything has changed. */
+  private checkSaved(saved: SavedState): void {
+    const { worldModel, minds, game } = this.setup;
+    const all = (saved['minds'] ?? {}) as Record<AgentId, SavedState>;
+    const missing = [...minds].flatMap(([seat, mind]) => {
+      const id = game.agents[seat];
+      return (['moa', 'omg'] as const)
+        .filter((name) => mind[name] && !all[id]?.[name])
+        .map((name) => `${name} of ${id}`);
+    });
+    if (typeof worldModel === 'object' && !saved['worldModel']) missing.push('worldModel');
+    if (!saved['ppo']) missing.push('ppo');
+    if (missing.length === 0) return;
+    const remedy = 'Make the agent with the modules that it was saved with.';
+    fail(
+      `HOP+ (${this.name}): restore`,
+      'a state with all of its modules',
+      `one without ${missing.join(', ')}`,
+      remedy,
+    );
   }
 
   dispose(): void {
@@ -131,17 +157,15 @@ export class HopPlusLearner implements Learner {
   }
 
   /** One update of every model on what was lived through. */
-  private async teachModels(experience: Experience, generator: Generator): Promise<Metrics> {
+  private async teachModels(experience: Experience, values: Float32Array | undefined, generator: Generator) {
     const { worldModel } = this.setup;
     const updates: Promise<Metrics>[] = [];
     if (typeof worldModel === 'object') {
       worldModel.push(experience);
       updates.push(this.teachWorld(worldModel, generator.split(SPLITS.worldModel)));
     }
-    const needsValues = this.seats.some((seat) => this.mindOf(seat).omg);
-    const values = needsValues ? await this.ppo.values(experience) : undefined;
     updates.push(this.teachMinds(experience, values, generator.split(SPLITS.minds)));
-    return Object.assign({}, ...(await Promise.all(updates)));
+    return Object.assign({}, ...(await Promise.all(updates))) as Metrics;
   }
 
   /** One update, or a few while imagination waits for the model. */
@@ -201,10 +225,14 @@ export class HopPlusLearner implements Learner {
   }
 
   /** With a chance that falls, the selected subgoals in the place of the inferred ones, and the log-probabilities they give. */
-  private async withSelectedSubgoals(experience: Experience, progress: number, generator: Generator) {
+  private async withSelectedSubgoals(
+    experience: Experience,
+    values: Float32Array | undefined,
+    progress: number,
+    generator: Generator,
+  ) {
     const epsilon = anneal(this.setup.epsilon, progress);
-    if (epsilon === 0) return experience;
-    const values = await this.ppo.values(experience);
+    if (epsilon === 0 || !values) return experience;
     let mixed = experience;
     for (const seat of this.seats) {
       const { omg } = this.mindOf(seat);

@@ -40,13 +40,13 @@ export type SubgoalOptions = Omit<OmgOptions, 'game' | 'id' | 'executor'> & {
 
 /** The modules around PPO. Each can be switched off. */
 export interface HopPlusModules {
-  /** `false`, the game's own `rules` in the place of a model, or the model's options. Default `{}` */
+  /** `false`, the game's own `rules` in the place of a model, or the model's options. Default `{}`: as alone, but 8 steps of 128 transitions an update */
   readonly worldModel?: false | 'rules' | Omit<WorldModelOptions, 'game' | 'executor'>;
   /** `false`, or how it imagines; needs a world model or the rules. Default `{}` */
   readonly imagined?: false | ImaginedOptions;
-  /** `false`: imagined co-players act by the agent's own policy. Default `{}`: one network of the agent's own for all of its co-players */
+  /** `false`: imagined co-players act by the agent's own policy. Default `{}`: as alone, but `share`, `attempts`, and `minRows` 2,048: nothing is known of co-players, and nothing imagined with them, before that many of their steps */
   readonly moa?: false | Omit<MoaOptions, 'game' | 'id' | 'executor'>;
-  /** `false`: the policy sees no subgoals. Default `{}` */
+  /** `false`: the policy sees no subgoals. Default `{}`: as alone, but 16 steps of the VAE or 4 of the inference an update */
   readonly omg?: false | SubgoalOptions;
 }
 

@@ -86,9 +86,12 @@ export function hopPlusSetup(
 }
 
 const module = (what: string) =>
-  z.custom<object | false>((value) => value === false || (typeof value === 'object' && value !== null), {
-    error: what,
-  });
+  z.custom<object | false>(
+    (value) => value === false || (typeof value === 'object' && value !== null && !Array.isArray(value)),
+    {
+      error: what,
+    },
+  );
 const optionsSchema = z.strictObject({
   game: z.unknown(),
   ppo: z.unknown().optional(),
@@ -109,6 +112,8 @@ const optionsSchema = z.strictObject({
 function checkModules(where: string, ids: readonly AgentId[], options: Omit<HopPlusOptions, 'id'>): void {
   checkOptions(where, optionsSchema, options);
   checkGame(`${where}: option game`, options.game);
+  const isList = Array.isArray(ids) && ids.length > 0 && new Set(ids).size === ids.length;
+  if (!isList) fail(`${where}: option ids`, 'a list of different ids', show(ids), 'Take them from game.agents.');
   const stranger = ids.find((id) => !options.game.agents.includes(id));
   if (stranger === undefined) return;
   const expected = `one of ${options.game.agents.join(', ')}`;

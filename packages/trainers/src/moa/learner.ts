@@ -1,4 +1,4 @@
-import type { MoaBuffer } from '@coplay/buffers';
+import type { MoaBuffer, MoaCounts } from '@coplay/buffers';
 import type { Agent, AgentId, Experience, Game, Generator, Metrics, NamedArrays, SavedState } from '@coplay/core';
 import { fail, ndarray, show } from '@coplay/core';
 import type { InputEncoder, MoaNet } from '@coplay/models';
@@ -25,13 +25,24 @@ export interface MoaSetup {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** A co-player's rows as they are learned from, and the numbers of their episodes. */
+interface Held {
+  readonly table: MoaTable;
+  readonly serials: readonly number[];
+}
+
 /** What is known of one co-player besides its network. */
 interface Standing {
   readonly counts: GoalCounts;
   accuracy: number;
-  /** Rows that had come when its model was last trained. */
-  seen: number;
+  /** What had come when its model was last trained. */
+  seen: MoaCounts;
 }
+
+const NOTHING: MoaCounts = { rows: 0, episodes: 0 };
+
+/** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
+const FLUSH_EVERY = 8;
 
 /** {@link MoaLearner}, made by `createMoa`. */
 export class MoaModels implements MoaLearner {
@@ -41,7 +52,7 @@ export class MoaModels implements MoaLearner {
 
   constructor(private readonly setup: MoaSetup) {
     const { net, options, coplayers } = setup;
-    const fresh = (): Standing => ({ counts: goalCounts(net.goals, options.goalDiscount), accuracy: 0, seen: 0 });
+    const fresh = (): Standing => ({ counts: goalCounts(net.goals, options.goalDiscount), accuracy: 0, seen: NOTHING });
     this.standings = new Map(coplayers.map((coplayer) => [coplayer, fresh()]));
   }
 
@@ -86,11 +97,13 @@ export class MoaModels implements MoaLearner {
     if (this.coplayers.length === 0) return {};
     const waiting = Math.max(...this.coplayers.map((coplayer) => this.newRows(coplayer)));
     if (waiting < this.setup.options.minRows) return this.standingMetrics();
-    await Promise.all(this.coplayers.map((coplayer) => this.measure(coplayer)));
-    const tables = this.perNetwork((coplayer) => this.heldTable(coplayer));
+    const held = new Map(this.coplayers.map((coplayer) => [coplayer, this.heldTable(coplayer)]));
+    await Promise.all(this.coplayers.map((coplayer) => this.measure(coplayer, held.get(coplayer))));
+    const tables = this.perNetwork((coplayer) => held.get(coplayer)?.table);
     const result = await this.train(tables, this.setup.options.epochs, generator, this.setup.options.learningRate);
-    for (const coplayer of this.coplayers) this.standing(coplayer).seen = this.buffer.pushed[coplayer].rows;
+    for (const coplayer of this.coplayers) this.standing(coplayer).seen = { ...this.buffer.pushed[coplayer] };
     this.buffer.trained();
+    if (this.updates % FLUSH_EVERY === 0) for (const { slots } of this.ready().members) slots.flushDenormals();
     this.updates++;
     return { ...trainingMetrics(result), ...this.standingMetrics() };
   }
@@ -167,7 +180,7 @@ export class MoaModels implements MoaLearner {
 
   async state(): Promise<SavedState> {
     const standings = [...this.standings].map(([coplayer, { counts, accuracy, seen }]) => {
-      return [coplayer, { counts: counts.state(), accuracy, seen }] as const;
+      return [coplayer, { counts: counts.state(), accuracy, seen: { ...seen } }] as const;
     });
     return {
       networks: await this.ready().state(),
@@ -227,10 +240,11 @@ export class MoaModels implements MoaLearner {
     return tableOf(this.setup.game, this.setup.encoder, this.seatOf(coplayer), heldRows(rows));
   }
 
-  private heldTable(coplayer: AgentId): MoaTable | undefined {
+  private heldTable(coplayer: AgentId): Held | undefined {
     const held = this.buffer.held(coplayer);
     if (held.places.length === 0) return undefined;
-    return tableOf(this.setup.game, this.setup.encoder, this.seatOf(coplayer), held);
+    const table = tableOf(this.setup.game, this.setup.encoder, this.seatOf(coplayer), held);
+    return { table, serials: held.serials };
   }
 
   /** What each network learns from. */
@@ -255,20 +269,20 @@ export class MoaModels implements MoaLearner {
   }
 
   private newRows(coplayer: AgentId): number {
-    return this.buffer.pushed[coplayer].rows - this.standing(coplayer).seen;
+    return this.buffer.pushed[coplayer].rows - this.standing(coplayer).seen.rows;
   }
 
-  /** Accuracy on the rows that its model was not trained on yet. */
-  private async measure(coplayer: AgentId): Promise<void> {
-    const fresh = this.newRows(coplayer);
-    const table = this.heldTable(coplayer);
-    if (!table || fresh === 0) return;
+  /** Accuracy on the episodes that its model was not trained on yet. */
+  private async measure(coplayer: AgentId, held: Held | undefined): Promise<void> {
+    if (!held) return;
+    const { table, serials } = held;
     const { net, game } = this.setup;
     const { places, goals, lengths } = table.list;
-    let skipped = 0;
-    let episodes = 0;
-    while (places.length - skipped > fresh) skipped += lengths[episodes++];
-    const list = { places: places.slice(skipped), goals: goals.slice(skipped), lengths: lengths.slice(episodes) };
+    const { seen } = this.standing(coplayer);
+    const old = serials.findIndex((serial) => serial >= seen.episodes);
+    if (old < 0) return;
+    const skipped = lengths.slice(0, old).reduce((sum, length) => sum + length, 0);
+    const list = { places: places.slice(skipped), goals: goals.slice(skipped), lengths: lengths.slice(old) };
     const { predict } = this.member(coplayer).functions;
     const logProbs = await predictTable(predict, net, { table: table.table, list }, game.maxSteps);
     const actions = Int32Array.from(list.places, (place) => table.table['actions'].data[place]);

@@ -96,6 +96,15 @@ export function resolveMoaOptions({ game, id, ...options }: MoaOptions): Resolve
   if (goals === 'hindsight' && !game.goals) {
     fail('createMoa: option goals', `none for ${game.name}, which names no goals`, show(goals), 'Leave it out.');
   }
+  checkCapacity(game, checked, goals === 'hindsight' && checked.roomPerGoal ? (game.goals?.names.length ?? 0) + 1 : 1);
   const network = checked.network ?? mlp({ hidden: [256, 256], activation: 'relu' });
   return { ...checked, goals, network };
+}
+
+/** An episode must fit into the room that it has. */
+function checkCapacity(game: Game, { capacity }: { readonly capacity: number }, rooms: number): void {
+  const least = game.maxSteps * rooms;
+  if (capacity >= least) return;
+  const why = rooms > 1 ? `${rooms} times maxSteps, for roomPerGoal shares it` : 'maxSteps';
+  fail('createMoa: option capacity', `at least ${least}: ${why}`, String(capacity), 'Give more.');
 }

@@ -2,6 +2,7 @@ import { gatherRows } from '@coplay/buffers';
 import { ndarray } from '@coplay/core';
 import type { MoaNet } from '@coplay/models';
 import type { Compiled } from '@coplay/tensor';
+import { paddedCount } from '../padding';
 import { packEpisodes } from './batches';
 import type { MoaPredictInputs } from './step';
 import type { MoaTable } from './table';
@@ -29,7 +30,7 @@ export async function predictTable(
   const all = new Float32Array(list.places.length * net.actions);
   for (let first = 0; first < windows.length; first += perChunk) {
     const chunk = windows.slice(first, first + perChunk);
-    const count = 2 ** Math.ceil(Math.log2(chunk.length)); // few sizes, each a graph to compile
+    const count = paddedCount(chunk.length);
     const places = new Int32Array(count * window).fill(list.places[0]);
     const goals = new Int32Array(count * window).fill(-1);
     chunk.forEach((rows, unit) => {

@@ -1,4 +1,4 @@
-import { moaRows } from '@coplay/buffers';
+import { attemptRows, concatRows, moaRows } from '@coplay/buffers';
 import {
   type AgentId,
   checkOptions,
@@ -54,7 +54,8 @@ export function pretrainingRows(
     ? Object.fromEntries(
         coplayers.map((coplayer) => {
           const seat = data.agents.indexOf(coplayer);
-          return [coplayer, moaRows(data, seat, { goals, caughtOnly: options.caughtOnly })];
+          const own = moaRows(data, seat, { goals, caughtOnly: options.caughtOnly });
+          return [coplayer, options.attempts && goals ? concatRows([own, attemptRows(own, goals)]) : own];
         }),
       )
     : data;

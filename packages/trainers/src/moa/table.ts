@@ -1,5 +1,5 @@
-import type { MoaHeld } from '@coplay/buffers';
-import { type Game, type NamedArrays, ndarray, type ObservationArrays } from '@coplay/core';
+import { concatRows, type MoaHeld } from '@coplay/buffers';
+import type { Game, NamedArrays, ObservationArrays } from '@coplay/core';
 import type { InputEncoder } from '@coplay/models';
 import type { EpisodeList } from './batches';
 
@@ -36,14 +36,14 @@ export function heldRows(rows: NamedArrays): MoaHeld {
     if (isFirst[row] === 1) lengths.push(1);
     else lengths[lengths.length - 1]++;
   }
-  return { columns: rows, places: Int32Array.from(isFirst, (_, row) => row), lengths };
+  const serials = lengths.map((_, i) => i);
+  return { columns: rows, places: Int32Array.from(isFirst, (_, row) => row), lengths, serials };
 }
 
 /** Several tables below one another. */
 export function joinTables(parts: readonly MoaTable[]): MoaTable {
   if (parts.length === 1) return parts[0];
-  const table: NamedArrays = {};
-  for (const name in parts[0].table) table[name] = below(parts.map((part) => part.table[name]));
+  const table = concatRows(parts.map((part) => part.table));
   let above = 0;
   const places: number[] = [];
   for (const { table: own, list } of parts) {
@@ -58,17 +58,4 @@ export function joinTables(parts: readonly MoaTable[]): MoaTable {
       lengths: parts.flatMap(({ list }) => list.lengths),
     },
   };
-}
-
-function below(parts: readonly NamedArrays[string][]): NamedArrays[string] {
-  const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
-  const length = parts.reduce((sum, { data }) => sum + data.length, 0);
-  const [first] = parts;
-  const data = new (first.data.constructor as new (length: number) => Float32Array)(length);
-  let at = 0;
-  for (const part of parts) {
-    data.set(part.data as Float32Array, at);
-    at += part.data.length;
-  }
-  return ndarray(data, [rows, ...first.shape.slice(1)]);
 }

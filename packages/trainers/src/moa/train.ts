@@ -1,6 +1,7 @@
 import { type Generator, type NamedArrays, ndarray } from '@coplay/core';
 import type { Compiled } from '@coplay/tensor';
 import { NonFiniteError } from '../learner';
+import { paddedCount } from '../padding';
 import { batchesPerEpoch, planBatches } from './batches';
 import { areFinite } from './networks';
 import type { MoaUpdateInputs } from './step';
@@ -69,7 +70,7 @@ function updateInputs({ table, list }: MoaTable, settings: TrainingSettings, gen
 
 /** Each number of minibatches is a graph to compile: small ones, which change while a buffer fills, become powers of two. */
 function fewCounts(count: number): number {
-  return count > 16 || count === 0 ? count : 2 ** Math.ceil(Math.log2(count));
+  return count > 16 || count === 0 ? count : paddedCount(count);
 }
 
 function meanOf(outputs: readonly NamedArrays[], name: string): number {

@@ -1,5 +1,6 @@
 import { allocateObservations, copyObservation, copyRow, type Experience, fail, ndarray, show } from '@coplay/core';
-import { encodeViews, padded, paddedSize } from './rows';
+import { paddedCount, padRows } from '../padding';
+import { encodeViews } from './rows';
 import type { OmgNetworks, OmgSetup } from './setup';
 import { coPlayerViews, type OwnView } from './views';
 
@@ -32,7 +33,7 @@ export async function inferSubgoals(
     if (own.isFirst[Math.floor(row / others.length)] === 1) entered.fill(0, row * units, (row + 1) * units);
   }
   const inputs = encodeViews(setup, views, rows, (row) => row % others.length);
-  const all = padded({ ...inputs, state: ndarray(entered, [rows, units]) }, paddedSize(rows));
+  const all = padRows({ ...inputs, state: ndarray(entered, [rows, units]) }, paddedCount(rows));
   const { mean, next } = await networks.infer(all);
   const subgoals = (mean.data as Float32Array).subarray(0, rows * settings.goalDim);
   for (let row = 0; row < rows; row++) {

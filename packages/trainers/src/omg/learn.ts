@@ -2,7 +2,8 @@ import type { HistoryBuffer } from '@coplay/buffers';
 import { type Generator, type Metrics, type NamedArrays, ndarray } from '@coplay/core';
 import { selectSubgoals } from '@coplay/models';
 import { findNonFinite, NonFiniteError } from '../learner';
-import { encodeHistories, padded, paddedSize } from './rows';
+import { paddedCount, padRows } from '../padding';
+import { encodeHistories } from './rows';
 import { planSequences } from './sequences';
 import type { OmgNetworks, OmgSetup } from './setup';
 
@@ -53,7 +54,7 @@ export async function trainInference(
     weights: ndarray(plan.weights, [S, B * L]),
     noise: normals(generator, [S, B * L, goalDim]),
   };
-  const table = padded(encodeHistories(setup, rows), paddedSize(plan.table.length));
+  const table = padRows(encodeHistories(setup, rows), paddedCount(plan.table.length));
   const outputs = await networks.trainInference({ each, shared: { ...scalars(setup), ...table } });
   checkSteps(`OMG (${setup.id}): inference`, outputs, each);
   const spread = mean(outputs['spread'].data);

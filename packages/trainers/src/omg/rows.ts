@@ -1,4 +1,4 @@
-import { allocate, dtypeOf, type NamedArrays, ndarray, type ObservationArrays } from '@coplay/core';
+import { type NamedArrays, ndarray, type ObservationArrays } from '@coplay/core';
 import { CO_PLAYER, type OmgSetup } from './setup';
 import type { CoPlayerViews } from './views';
 
@@ -35,21 +35,4 @@ export function encodeViews(
     extras[CO_PLAYER] = ndarray(codes, [rows, others.length]);
   }
   return encoder.encode({ ...views, rows, seat: 0, offset: 0, stride: 1, extras });
-}
-
-/** Arrays [B, ...] filled up to `count` rows with zeros. */
-export function padded(arrays: NamedArrays, count: number): NamedArrays {
-  return Object.fromEntries(
-    Object.entries(arrays).map(([name, { data, shape }]) => {
-      const width = data.length / shape[0];
-      const filled = allocate(dtypeOf(data), count * width);
-      filled.set(data);
-      return [name, { data: filled, shape: [count, ...shape.slice(1)] }];
-    }),
-  );
-}
-
-/** The power of two at or above a number of rows, at least 64: few sizes, each a graph to compile. */
-export function paddedSize(rows: number): number {
-  return 2 ** Math.ceil(Math.log2(Math.max(64, rows)));
 }

@@ -9,7 +9,8 @@ import {
   sizeOf,
 } from '@coplay/core';
 import { selectSubgoals } from '@coplay/models';
-import { encodeViews, padded, paddedSize } from './rows';
+import { paddedCount, padRows } from '../padding';
+import { encodeViews } from './rows';
 import type { OmgNetworks, OmgSetup } from './setup';
 
 /** How {@link OmgLearner.subgoalsOf} mixes selected and inferred subgoals. */
@@ -182,6 +183,6 @@ async function encodeStates(
     }
   });
   const inputs = encodeViews(setup, views, chosen.length, (row) => chosen[row].coPlayer);
-  const { mean } = await networks.encode(padded(inputs, paddedSize(chosen.length)));
+  const { mean } = await networks.encode(padRows(inputs, paddedCount(chosen.length)));
   return mean.data as Float32Array;
 }

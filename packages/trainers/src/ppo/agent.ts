@@ -1,8 +1,8 @@
 import { type AgentId, type AgentInput, type AgentOutput, type Game, type Generator, ndarray } from '@coplay/core';
-import { sampleCategorical } from '@coplay/tensor';
 import type { LearningAgent } from '../learner';
 import { PpoLearner } from './learner';
 import type { PpoOptions } from './options';
+import { chooseActions } from './policy';
 import { type PpoNetworkOptions, ppoSetup } from './setup';
 
 /** Options of {@link ppoAgent}. */
@@ -69,9 +69,8 @@ class NetworkAgent implements PpoAgent {
   async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
     const { actions: actionCount, stateSize } = this.learner.setup.net;
     const { logProbs, entered, next } = await this.learner.ready().policy.act(input, this.seat, state);
-    const actions = sampleCategorical(logProbs, input.rows, actionCount, generator);
-    const taken = Float32Array.from(actions, (action, row) => logProbs[row * actionCount + action]);
-    const extras = { logProbs: ndarray(taken), ...(stateSize > 0 ? { actorStates: entered } : {}) };
-    return { actions, state: next, extras };
+    const chosen = chooseActions(logProbs, input.rows, actionCount, generator);
+    const extras = { logProbs: ndarray(chosen.logProbs), ...(stateSize > 0 ? { actorStates: entered } : {}) };
+    return { actions: chosen.actions, state: next, extras };
   }
 }

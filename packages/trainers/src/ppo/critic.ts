@@ -2,7 +2,8 @@ import { gatherRows } from '@coplay/buffers';
 import { type Experience, fail, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
 import { type ActorCritic, cutRows, experienceRows, type InputEncoder } from '@coplay/models';
 import type { Compiled, StepFunction } from '@coplay/tensor';
-import { clearAbsent, indicesOf, inSequences, paddedCount, padRows, prefixInputs, seatRows } from './rows';
+import { paddedCount, padRows } from '../padding';
+import { clearAbsent, indicesOf, inSequences, prefixInputs, seatRows } from './rows';
 import { criticRows } from './step';
 
 /** What a critic needs to value experience. */

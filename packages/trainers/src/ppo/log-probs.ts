@@ -1,7 +1,8 @@
 import { type Experience, type NDArray, ndarray } from '@coplay/core';
 import { experienceRows } from '@coplay/models';
+import { paddedCount, padRows } from '../padding';
 import type { PpoLearner } from './learner';
-import { paddedCount, padRows, prefixInputs, putSeat, seatRows } from './rows';
+import { prefixInputs, putSeat, seatRows } from './rows';
 
 /**
  * The same experience with the log-probabilities that the present policy gives to one seat's actions: for inputs that were

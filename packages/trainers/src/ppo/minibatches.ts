@@ -1,7 +1,7 @@
 import type { MinibatchRows, PpoBuffer } from '@coplay/buffers';
 import { type Generator, type NamedArrays, ndarray, normaliseAdvantages } from '@coplay/core';
+import { paddedCount } from '../padding';
 import type { ResolvedPpoOptions } from './options';
-import { paddedCount } from './rows';
 
 /** Minibatches of one update or epoch, as inputs of `ppoUpdate`. */
 export interface Minibatches {

@@ -19,7 +19,6 @@ function scripted(members: number, sizes: string[]): Machine {
         ),
       };
     },
-    use: () => {},
     dispose: () => {},
   };
 }

@@ -1,5 +1,6 @@
-import { gatherRows } from '@coplay/buffers';
-import { type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
+import { concatRows, gatherRows } from '@coplay/buffers';
+import { type Generator, type NamedArrays, ndarray } from '@coplay/core';
+import { paddedCount, padRows } from '../padding';
 import type { Machine } from './machine';
 
 /** Rows that run in one call at most. */
@@ -35,7 +36,7 @@ export async function byRandomMembers(
   generator: Generator,
 ): Promise<NamedArrays> {
   const count = countOf(rows);
-  if (members === 1) return takeRows(await machine.imagine(padded(rows, paddedCount(count))), count);
+  if (members === 1) return takeRows(await machine.imagine(padRows(rows, paddedCount(count))), count);
   const each = paddedCount(Math.ceil(count / members));
   const order = generator.shuffle(range(0, count));
   const places = new Int32Array(members * each); // unused places repeat row 0
@@ -51,7 +52,7 @@ export async function byRandomMembers(
 
 async function expectPart(machine: Machine, members: number, rows: NamedArrays, count: number): Promise<Expectation> {
   const size = paddedCount(count);
-  const full = padded(rows, size);
+  const full = padRows(rows, size);
   if (members === 1) {
     return { imagined: takeRows(await machine.imagine(full), count), disagreement: new Float32Array(count) };
   }
@@ -86,43 +87,15 @@ function average(all: NamedArrays, members: number, size: number, count: number)
 }
 
 function joinParts(parts: readonly Expectation[]): Expectation {
-  const names = Object.keys(parts[0].imagined);
-  const imagined = Object.fromEntries(
-    names.map((name) => [name, joinArrays(parts.map((part) => part.imagined[name]))]),
-  );
-  return { imagined, disagreement: Float32Array.from(parts.flatMap((part) => [...part.disagreement])) };
-}
-
-function joinArrays(parts: readonly NDArray[]): NDArray {
-  const rows = parts.reduce((sum, { shape }) => sum + shape[0], 0);
-  const data = new Float32Array(parts.reduce((sum, part) => sum + part.data.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    data.set(part.data, at);
-    at += part.data.length;
-  }
-  return { data, shape: [rows, ...parts[0].shape.slice(1)] };
+  return {
+    imagined: concatRows(parts.map(({ imagined }) => imagined)),
+    disagreement: Float32Array.from(parts.flatMap(({ disagreement }) => [...disagreement])),
+  };
 }
 
 /** B */
 function countOf(rows: NamedArrays): number {
   return Object.values(rows)[0].shape[0];
-}
-
-/** A power of two: numbers that change in every step then take few values, each a graph to compile. */
-function paddedCount(rows: number): number {
-  return 2 ** Math.ceil(Math.log2(Math.max(1, rows)));
-}
-
-/** Filled up with copies of row 0. */
-function padded(rows: NamedArrays, count: number): NamedArrays {
-  const own = countOf(rows);
-  return own === count
-    ? rows
-    : gatherRows(
-        rows,
-        Int32Array.from({ length: count }, (_, i) => (i < own ? i : 0)),
-      );
 }
 
 function takeRows(rows: NamedArrays, count: number): NamedArrays {

@@ -1,5 +1,5 @@
 export type { WorldModelLearner, WorldModelPrediction } from './contract';
-export { createWorldModel, shareWorldModelGraphs } from './learner';
+export { createWorldModel } from './learner';
 export type { WorldModelOptions } from './options';
 export type { PretrainOptions } from './pretrain';
 export type { SimulatorOptions } from './simulator';

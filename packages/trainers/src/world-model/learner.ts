@@ -21,7 +21,7 @@ import {
 import { z } from 'zod';
 import type { WorldModelLearner, WorldModelPrediction } from './contract';
 import { expectation } from './imagine';
-import { checkMembers, createMachine, freshMembers, type Machine, type MemberArrays, shareGraphs } from './machine';
+import { checkMembers, createMachine, freshMembers, type Machine, type MemberArrays } from './machine';
 import { type WorldModelOptions, type WorldModelSetup, worldModelSetup } from './options';
 import { type PretrainOptions, pretrainOn } from './pretrain';
 import { RunningScore, type Score, scoreRows } from './score';
@@ -39,18 +39,8 @@ export function createWorldModel(options: WorldModelOptions): WorldModelLearner 
 
 const simulatorSchema = z.strictObject({ sample: z.boolean().default(true) });
 
-/**
- * Lets learners of one kind (the same game, model and options, one for each agent, say) share the graph of their updates, which is
- * then made once. What each of them learns stays its own. All of them need parameters already; learners that are alone of their kind
- * stay as they are.
- */
-export function shareWorldModelGraphs(learners: readonly WorldModelLearner[]): void {
-  const kinds = new Map<string, Learner[]>();
-  for (const learner of learners) {
-    if (learner instanceof Learner) kinds.set(learner.graphKind, [...(kinds.get(learner.graphKind) ?? []), learner]);
-  }
-  for (const members of kinds.values()) if (members.length > 1) Learner.share(members);
-}
+/** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
+const FLUSH_EVERY = 8;
 
 class Learner implements WorldModelLearner {
   readonly store: TransitionStore;
@@ -82,18 +72,6 @@ class Learner implements WorldModelLearner {
     return this.score.rewardError;
   }
 
-  /** What learners must have in common to be computed by one graph; a model of a user's own shares with nobody else's. */
-  get graphKind(): string {
-    const { model, config } = this.setup;
-    const { seat: _, capacity: __, ...alike } = config;
-    return JSON.stringify([alike, model.game.name, model.game.options, this.setup.builder]);
-  }
-
-  static share(learners: readonly Learner[]): void {
-    const machines = learners.map((learner) => learner.ready());
-    shareGraphs(learners[0].setup, machines);
-  }
-
   async initialise(generator: Generator): Promise<void> {
     if (this.machine) return;
     this.machine = createMachine(this.setup, freshMembers(this.setup, generator.split(0)));
@@ -122,6 +100,7 @@ class Learner implements WorldModelLearner {
       { steps, learningRate },
       generator,
     );
+    if (this.updates % FLUSH_EVERY === 0) for (const slots of machine.slots) slots.flushDenormals();
     this.updates++;
     return {
       ...learned,

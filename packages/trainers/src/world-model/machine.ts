@@ -31,8 +31,6 @@ export interface Machine {
   train(member: number, each: NamedArrays, learningRate: number): Promise<NamedArrays>;
   /** What the members expect, in one graph: rows [N, B, ...] to [N, B, ...]; without the first axis for a single member. */
   imagine(rows: NamedArrays): Promise<NamedArrays>;
-  /** Replaces the functions that train by others over the same parameters, one for each member; see {@link shareGraphs}. */
-  use(trains: readonly Compiled<ScanInputs>[]): void;
   dispose(): void;
 }
 
@@ -71,7 +69,7 @@ function shapesOf(arrays: NamedArrays): string {
 export function createMachine(setup: WorldModelSetup, members: readonly MemberArrays[]): Machine {
   const params = members.map((member) => variables(member.params));
   const slots = members.map((member) => variables(member.slots));
-  let trains: readonly Compiled<ScanInputs>[] = updatesOf(setup, { params, slots });
+  const trains = updatesOf(setup, { params, slots });
   const imagine = imagination(setup, params);
   return {
     params,
@@ -81,10 +79,6 @@ export function createMachine(setup: WorldModelSetup, members: readonly MemberAr
       return (await trains[member]({ each, shared })) as NamedArrays;
     },
     imagine: (rows) => imagine(beforeStep(rows)) as Promise<NamedArrays>,
-    use: (others) => {
-      for (const train of trains) train.dispose();
-      trains = others;
-    },
     dispose: () => {
       for (const part of [...trains, imagine, ...params, ...slots]) part.dispose();
     },
@@ -102,18 +96,6 @@ function updatesOf(
     executor,
     acceptState: areFinite,
   });
-}
-
-/** Lets machines of one kind run one graph for their updates. */
-export function shareGraphs(setup: WorldModelSetup, machines: readonly Machine[]): void {
-  const params = machines.flatMap((machine) => machine.params);
-  const slots = machines.flatMap((machine) => machine.slots);
-  const trains = updatesOf(setup, { params, slots });
-  let start = 0;
-  for (const machine of machines) {
-    machine.use(trains.slice(start, start + machine.params.length));
-    start += machine.params.length;
-  }
 }
 
 function imagination({ model, executor }: WorldModelSetup, params: readonly Variables[]): Compiled {

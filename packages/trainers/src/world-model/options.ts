@@ -34,8 +34,6 @@ export interface WorldModelOptions {
 /** Everything that's fixed before the first parameter is drawn. */
 export interface WorldModelSetup extends z.infer<typeof schema> {
   readonly model: WorldModel;
-  /** A number for the builder of a model that isn't ours, 0 for ours: two of the same configuration may build different ones. */
-  readonly builder: number;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
@@ -66,21 +64,5 @@ export function worldModelSetup({ game, model: builder, ...options }: WorldModel
     fail(`${where}: option model`, expected, show(builder), 'Give a builder.');
   }
   const model = (builder ?? cellsWorldModel())(game);
-  const isOurs = model.kind === 'cells' || model.kind === 'planes';
-  return {
-    ...checked,
-    model,
-    builder: isOurs ? 0 : numberOf(builder),
-    config: { algorithm: 'world-model', ...checked, model: model.config },
-  };
-}
-
-const numbers = new WeakMap<object, number>();
-let count = 0;
-
-function numberOf(builder: WorldModelBuilder | undefined): number {
-  if (!builder) return 0;
-  const number = numbers.get(builder) ?? ++count;
-  numbers.set(builder, number);
-  return number;
+  return { ...checked, model, config: { algorithm: 'world-model', ...checked, model: model.config } };
 }

@@ -20,20 +20,21 @@ export async function trainOn(
   generator: Generator,
 ): Promise<Metrics> {
   const { members, batchSize } = setup;
-  const measured: Metrics[] = [];
-  for (let member = 0; member < members; member++) {
-    const places = store.sample(generator, steps * batchSize, member);
-    const each = reshaped(store.gather(places), [steps, batchSize]);
-    const outputs = await machine.train(member, each, learningRate);
+  const batches = Array.from({ length: members }, (_, member) => {
+    return reshaped(store.gather(store.sample(generator, steps * batchSize, member)), [steps, batchSize]);
+  });
+  // All at once: members may be trained on threads of their own.
+  const all = await Promise.all(batches.map((each, member) => machine.train(member, each, learningRate)));
+  const measured = all.map((outputs, member) => {
     if (!areFinite(outputs)) {
       throw new NonFiniteError(
         where,
         `losses ${outputs['loss'].data}, gradient norms ${outputs['gradientNorm'].data}`,
-        each,
+        batches[member],
       );
     }
-    measured.push(lossMetrics(outputs));
-  }
+    return lossMetrics(outputs);
+  });
   return { ...meanMetrics(measured), 'world_model/steps': steps };
 }
 

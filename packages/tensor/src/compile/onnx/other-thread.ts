@@ -74,17 +74,22 @@ const threads = new Map<number, Promise<Runtime | undefined>>();
  */
 export function otherThread(runtime: Runtime, index: number): Promise<Runtime | undefined> {
   if (!isNode() || runtime.env?.versions?.node === undefined) return Promise.resolve(undefined);
-  const known = threads.get(index) ?? begin(runtime).catch(() => undefined);
+  const forget = () => threads.delete(index); // one that has ended is begun anew
+  const known = threads.get(index) ?? begin(runtime, forget).catch(() => undefined);
   threads.set(index, known);
   return known;
 }
 
-async function begin(runtime: Runtime): Promise<Runtime> {
+async function begin(runtime: Runtime, onEnd: () => void): Promise<Runtime> {
   const { createRequire } = await nodeModule<{ createRequire(from: string): NodeJS.Require }>('node:module');
   const { Worker } = await nodeModule<{ Worker: new (code: string, options: object) => Thread }>('node:worker_threads');
   const workerData = createRequire(HERE).resolve(['onnxruntime', 'node'].join('-'));
-  const ask = asker(new Worker(SCRIPT, { eval: true, workerData, execArgv: [] }));
+  let hasBegun = false;
+  const ask = asker(new Worker(SCRIPT, { eval: true, workerData, execArgv: [] }), () => {
+    if (hasBegun) onEnd(); // where it can't begin, it won't the next time
+  });
   await ask({ isThere: true }); // it has loaded its own ONNX Runtime then
+  hasBegun = true;
   return {
     Tensor: runtime.Tensor,
     InferenceSession: {
@@ -99,7 +104,7 @@ async function begin(runtime: Runtime): Promise<Runtime> {
 type Ask = (request: Request, moved?: readonly unknown[]) => Promise<unknown>;
 
 /** Sends requests to a thread and hears its answers; as long as one is open, the process stays alive. */
-function asker(thread: Thread): Ask {
+function asker(thread: Thread, onEnd: () => void): Ask {
   const open = new Map<number, { resolve: (result: unknown) => void; reject: (error: Error) => void }>();
   let count = 0;
   let ended: Error | undefined;
@@ -112,18 +117,21 @@ function asker(thread: Thread): Ask {
     else asked.reject(new Error(error));
   });
   const end = (error: Error): void => {
+    if (!ended) onEnd();
     ended ??= error;
     for (const { reject } of open.values()) reject(ended);
     open.clear();
+    onEnd();
   };
   thread.on('error', end);
   thread.on('exit', () => end(new Error('a thread of ONNX Runtime ended')));
   return (request, moved = []) =>
     new Promise((resolve, reject) => {
       if (ended) return reject(ended);
-      open.set(count, { resolve, reject });
+      const id = count++;
+      thread.postMessage({ id, request }, moved); // what can't be sent throws, and nothing is waited for
+      open.set(id, { resolve, reject });
       thread.ref();
-      thread.postMessage({ id: count++, request }, moved);
     });
 }
 

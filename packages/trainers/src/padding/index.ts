@@ -1,0 +1,1 @@
+export { paddedCount, padRows } from './pad-rows';
