@@ -20,15 +20,16 @@ export async function play(game: Game, seed: number, envs: number, steps: number
 
 /** Walks each stream backwards: a step's goal is that of the step after it, in the same episode. */
 function goalsInHindsight(game: Game, experience: Experience): Int32Array {
-  const { envs, steps, agents, active, actions, terminated, ended } = experience;
+  const { envs, steps, agents, observations, active, actions, terminated, ended } = experience;
   const count = agents.length;
   const goals = new Int32Array(envs * steps * count).fill(-1);
   for (let row = envs * steps - 1; row >= 0; row--) {
     const isLast = row % steps === steps - 1 || ended[row] === 1;
     for (let seat = row * count; seat < (row + 1) * count; seat++) {
       if (active[seat] === 0) continue;
-      const reached = game.goals?.reached(actions[seat], terminated[seat] === 1) ?? -1;
-      goals[seat] = reached >= 0 || isLast ? reached : goals[seat + count];
+      const reached = game.goals?.reached(actions[seat], terminated[seat] === 1, observations, seat) ?? -1;
+      const later = isLast ? (game.goals?.otherwise ?? -1) : goals[seat + count];
+      goals[seat] = reached >= 0 ? reached : later;
     }
   }
   return goals;

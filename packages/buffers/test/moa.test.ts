@@ -57,6 +57,32 @@ describe('moaRows', () => {
     expect(column(rows, 'active').every((x) => x === 1)).toBe(true);
   });
 
+  it('labels each step with the goal that is reached next, by what was seen, and the steps after the last one', () => {
+    /** Action 1 reaches the goal that stands first in what the agent sees; nobody leaves. */
+    const many: GoalSet = {
+      names: Array.from({ length: 14 }, (_, goal) => `goal ${goal}`),
+      otherwise: 13,
+      reads: ['vector'],
+      reached: (action, left, { vector }, row) => (action === 1 && !left ? vector[2 * row] : -1),
+      isOpen: () => true,
+    };
+    const three = episodes(5, [-1, -1, -1], [0, 0, 0]);
+    const reachedIn = [[1, 3], [4], []];
+    reachedIn.forEach((steps, e) => {
+      for (const t of steps) three.actions[(e * 5 + t) * 2 + 1] = 1;
+      for (let t = 0; t < 5; t++) three.observations['vector'][((e * 5 + t) * 2 + 1) * 2] = e * 5 + t;
+    });
+    const labels = [1, 1, 3, 3, 13, 9, 9, 9, 9, 9, 13, 13, 13, 13, 13];
+    const rows = moaRows(three, 1, { goals: many });
+    expect(column(rows, 'goals')).toEqual(labels);
+    const { otherwise: _, ...unsaid } = many;
+    const unknown = labels.map((goal) => (goal === 13 ? -1 : goal));
+    expect(column(moaRows(three, 1, { goals: unsaid }), 'goals')).toEqual(unknown);
+    // What was tried for was reached: no attempts in vain.
+    const always: GoalSet = { ...many, reached: (action, _, { vector }, row) => (action === 1 ? vector[2 * row] : -1) };
+    expect(attemptRows(moaRows(three, 1, { goals: always }), always)['goals'].shape).toEqual([0]);
+  });
+
   it('leaves out episodes without a goal if asked', () => {
     const rows = moaRows(three, 1, { goals, caughtOnly: true });
     expect(column(rows, 'goals')).toEqual([1, 1, 0, 0, 0, 0]);

@@ -1,17 +1,27 @@
 import type { ArrayOf, DType } from './arrays';
+import type { ObservationArrays } from './game';
 
 /** What the agents of a game may be after, as it shows in hindsight. */
 export interface GoalSet<State extends DType = DType> {
   /** G names, for tables and plots: `['stag', 'hare']`. */
   readonly names: readonly string[];
   /**
+   * The goal, in 0..G-1, that an agent shows by reaching none (any more) until the episode ends, such as "won't shovel
+   * again". Default: none; what such an agent was after stays unknown.
+   */
+  readonly otherwise?: number;
+  /** Fields of the observation that `reached` reads. Default: none, what the agent did says it all. */
+  readonly reads?: readonly string[];
+  /**
    * Which goal an agent reached in a step.
    *
-   * @param action  what it did, in 0..K-1
-   * @param left    whether the rules ended it in that step
+   * @param action        what it did, in 0..K-1
+   * @param left          whether the rules ended it in that step
+   * @param observations  what was seen before the step: arrays of the fields that `reads` names
+   * @param row           their row that holds what this agent saw
    * @returns 0..G-1, or -1 for none
    */
-  reached(action: number, left: boolean): number;
+  reached(action: number, left: boolean, observations: ObservationArrays, row: number): number;
   /** Whether goal `goal` can still be reached: a goal whose prey is gone can't. */
   isOpen(goal: number, state: ArrayOf<State>, offset: number): boolean;
 }

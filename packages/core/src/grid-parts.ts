@@ -48,8 +48,14 @@ export interface GridParts<State extends DType = DType> {
    * @param before   where the agents stood before the step: row `row` of the arrays
    * @param events   [B, A] of the step, in -1..N-1
    * @param rewards  [B, A] row `row` is written
+   * @param after    what came of it: row `row` of the arrays
    */
-  pay(before: GridArrays, events: Int32Array, rewards: Float32Array, row: number): void;
+  pay(before: GridArrays, events: Int32Array, rewards: Float32Array, row: number, after: GridArrays): void;
+  /**
+   * Whether the rules end the episode for everyone in row `row` of the arrays. Absent where agents end only by leaving
+   * the grid.
+   */
+  isOver?(parts: GridArrays, row: number): boolean;
 }
 
 /** Zeroed parts of B states; every agent has left. */

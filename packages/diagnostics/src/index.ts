@@ -1,5 +1,6 @@
 export * from './ablations';
 export * from './audits';
+export * from './beliefs';
 export * from './distributions';
 export * from './logs';
 export * from './moa';

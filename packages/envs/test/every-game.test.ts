@@ -16,6 +16,7 @@ import {
   limitedView,
   matrixGame,
   permuteSeats,
+  snowdrift,
   stagHunt,
   timeLimit,
   withPreviousActions,
@@ -32,6 +33,9 @@ const games: Game[] = [
   gymEscalation({ rows: 2, columns: 2, maxSteps: 12 }),
   stagHunt({ size: 6, maxSteps: 12, preyMoves: 0.5 }),
   stagHunt({ size: 1, agents: 1, stags: 0, hares: 0, maxSteps: 3 }),
+  snowdrift({ size: 6, maxSteps: 12, obstaclePieces: 2 }),
+  snowdrift({ size: 2, agents: 2, drifts: 2, maxSteps: 20 }),
+  permuteSeats(limitedView(snowdrift({ size: 3, agents: 3, drifts: 2, maxSteps: 12 }), 1)),
   permuteSeats(withPreviousActions(limitedView(timeLimit(stagHunt({ size: 4 }), 10), 1))),
   permuteSeats(withPreviousActions(stagHunt({ size: 2, agents: 1, stags: 0, hares: 2, maxSteps: 5 }))),
 ];

@@ -28,16 +28,25 @@ export class Play {
   }
 
   /** Plays one step; returns copies of what the game wrote. */
-  step(actions: readonly number[]) {
+  outcome(actions: readonly number[]) {
     this.game.step(this.state, 0, Int32Array.from(actions), 0, this.generator, this.result, 0);
     const { rewards, terminated, truncated, infos } = this.result;
     return {
       rewards: [...rewards],
       terminated: [...terminated],
       truncated: [...truncated],
-      illegal: [...infos['illegal']],
-      caughtHare: [...infos['caught_hare']],
-      caughtStag: [...infos['caught_stag']],
+      infos: Object.fromEntries(Object.entries(infos).map(([name, values]) => [name, [...values]])),
+    };
+  }
+
+  /** A step of the stag hunt. */
+  step(actions: readonly number[]) {
+    const { infos, ...played } = this.outcome(actions);
+    return {
+      ...played,
+      illegal: infos['illegal'],
+      caughtHare: infos['caught_hare'],
+      caughtStag: infos['caught_stag'],
     };
   }
 

@@ -1,10 +1,13 @@
-import { type Experience, fail, type GoalSet, type NamedArrays, ndarray } from '@coplay/core';
+import { type Experience, fail, type GoalSet, type NamedArrays, ndarray, type ObservationArrays } from '@coplay/core';
 import { agentRows, splitEpisodes } from '../episodes';
 import { gatherRows } from '../rows';
 
 /** Options of {@link moaRows}. */
 export interface MoaRowsOptions {
-  /** What agents of the game may be after (`game.goals`): each episode is labelled, in hindsight, with the goal that was reached. */
+  /**
+   * What agents of the game may be after (`game.goals`): each step is labelled, in hindsight, with the goal that was reached
+   * next. Where an agent leaves with the first goal that it reaches, that's one goal for the whole episode.
+   */
   readonly goals?: GoalSet | undefined;
   /** Leaves out episodes in which no goal was reached. Default false: their goal is -1, unknown */
   readonly caughtOnly?: boolean | undefined;
@@ -19,7 +22,7 @@ const COLUMNS = ['masks', 'previousActions', 'actions', 'terminated', 'active'];
  *
  * @param seat  the agent's index in `experience.agents`
  * @returns `observations/<field>` [N, ...], `masks` [N, K], `previousActions` [N, A] of everyone, `actions` int32 [N],
- *          `goals` int32 [N] in -1..G-1, the same in all steps of an episode, `isFirst` [N] 1 in the first step of an episode,
+ *          `goals` int32 [N] in -1..G-1, the same in all steps up to that in which it's reached, `isFirst` [N] 1 in the first step of an episode,
  *          `terminated` [N] 1 in the step in which the rules ended the agent, and `active` [N], all 1
  * @throws CoplayError for imagined experience
  */
@@ -56,14 +59,15 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
  */
 export function attemptRows(rows: NamedArrays, goals: GoalSet): NamedArrays {
   const { isFirst, actions, terminated } = rows;
+  const observations = observationsOf(rows);
   const taken: number[] = [];
   const labels: number[] = [];
   const count = isFirst.data.length;
   for (let start = 0, end = 1; start < count; start = end++) {
     while (end < count && isFirst.data[end] === 0) end++;
     for (let row = start; row < end; row++) {
-      const tried = terminated.data[row] === 1 ? -1 : goals.reached(actions.data[row], true);
-      if (tried < 0 || tried === rows['goals'].data[start]) continue;
+      const tried = terminated.data[row] === 1 ? -1 : goals.reached(actions.data[row], true, observations, row);
+      if (tried < 0 || tried === rows['goals'].data[row]) continue;
       for (let step = start; step <= row; step++) {
         taken.push(step);
         labels.push(tried);
@@ -83,14 +87,24 @@ function episodeNumbers({ envs, steps, agents, active }: Experience, seat: numbe
   return Int32Array.from(numbers);
 }
 
-/** The goal that the last step of each row's episode reached. */
+/** The goal that each row's agent reached next, in that row or later in its episode. */
 function goalsInHindsight(rows: NamedArrays, numbers: Int32Array, goals: GoalSet | undefined): Int32Array {
   const labels = new Int32Array(numbers.length).fill(-1);
   if (!goals) return labels;
+  const observations = observationsOf(rows);
   for (let row = numbers.length - 1; row >= 0; row--) {
-    const isLast = numbers[row] !== numbers[row + 1];
     const left = rows['terminated'].data[row] === 1;
-    labels[row] = isLast ? goals.reached(rows['actions'].data[row], left) : labels[row + 1];
+    const reached = goals.reached(rows['actions'].data[row], left, observations, row);
+    const isLast = numbers[row] !== numbers[row + 1];
+    const later = isLast ? (goals.otherwise ?? -1) : labels[row + 1];
+    labels[row] = reached >= 0 ? reached : later;
   }
   return labels;
+}
+
+/** The columns `observations/<field>` by field. */
+function observationsOf(rows: NamedArrays): ObservationArrays {
+  const prefix = 'observations/';
+  const columns = Object.keys(rows).filter((name) => name.startsWith(prefix));
+  return Object.fromEntries(columns.map((name) => [name.slice(prefix.length), rows[name].data]));
 }

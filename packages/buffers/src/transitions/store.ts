@@ -29,10 +29,10 @@ export interface TransitionStore {
    * Copies transitions to the end.
    *
    * @param rows       named arrays [B, ...], as `gridTransitions` or `observationTransitions` give them
-   * @param generator  for the members' shares
-   * @throws CoplayError for fields, dtypes or shapes unlike those before
+   * @param generator  for the members' shares; a single member needs none
+   * @throws CoplayError for fields, dtypes or shapes unlike those before, and for several members without a generator
    */
-  push(rows: NamedArrays, generator: Generator): void;
+  push(rows: NamedArrays, generator?: Generator): void;
   /** The places that a member learns from, one as often as it has the row; the caller's to keep. */
   placesOf(member: number): Int32Array;
   /**
@@ -88,7 +88,11 @@ class Ring implements TransitionStore {
     return Math.min(this.pushed, this.capacity);
   }
 
-  push(rows: NamedArrays, generator: Generator): void {
+  push(rows: NamedArrays, generator?: Generator): void {
+    if (this.members > 1 && !generator) {
+      const got = `none for ${this.members} members`;
+      fail('transitionStore.push', "a generator for the members' shares", got, 'Give one.');
+    }
     const count = rowCount('transitionStore.push', rows);
     this.take(rows);
     const kept = Math.min(count, this.capacity);
@@ -97,7 +101,7 @@ class Ring implements TransitionStore {
       const place = (this.pushed + i) % this.capacity;
       this.copy(rows, count - kept + i, place);
       for (let member = 0; member < this.members; member++) {
-        this.shares[place * this.members + member] = this.members === 1 ? 1 : poisson(generator);
+        this.shares[place * this.members + member] = this.members > 1 && generator ? poisson(generator) : 1;
       }
     }
     this.pushed += kept;

@@ -2,5 +2,6 @@ export { type MixedOptions, mixed } from './mixed';
 export { type NearestStagOptions, nearestHare, nearestStag } from './nearest';
 export type { RuleAgentOptions } from './options';
 export { randomAgent } from './random';
+export { freeRider, nearestDrift } from './snowdrift';
 export { type SwitcherOptions, type SwitcherState, switcher } from './switcher';
 export { titForTat } from './tit-for-tat';

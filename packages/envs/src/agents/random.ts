@@ -1,4 +1,5 @@
 import type { Agent } from '@coplay/core';
+import { drawLegal } from './draw';
 import { checkNoOptions, type RuleAgentOptions, seatOf } from './options';
 import { type Rule, ruleAgent } from './rule';
 
@@ -7,14 +8,6 @@ export function randomAgent({ game, id, ...options }: RuleAgentOptions): Agent<n
   seatOf('randomAgent', game, id);
   checkNoOptions('randomAgent', options);
   const K = game.actions;
-  const rule: Rule = ({ masks }, row, generator) => {
-    let count = 0;
-    for (let action = 0; action < K; action++) count += masks[row * K + action];
-    let skip = count > 1 ? generator.integer(count) : 0;
-    for (let action = 0; action < K; action++) {
-      if (masks[row * K + action] === 1 && skip-- === 0) return action;
-    }
-    return 0;
-  };
+  const rule: Rule = ({ masks }, row, generator) => drawLegal(masks, row * K, K, generator);
   return ruleAgent(id, 'Random', rule);
 }

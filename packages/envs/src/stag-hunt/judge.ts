@@ -1,6 +1,6 @@
-import { STAY } from '../game';
+import { isWayOpen, STAY } from '../game';
 import { HUNT_STAG } from './actions';
-import { isOpen, mayHuntHare, mayHuntStag } from './legal';
+import { mayHuntHare, mayHuntStag } from './legal';
 import { GONE, type Rules } from './rules';
 
 /**
@@ -17,7 +17,7 @@ export function judge(rules: Rules, state: Int32Array, offset: number, agent: nu
   if (cell === GONE || action === STAY) return 0;
   if (action < STAY) {
     const exit = cell * 4 + action;
-    if (isOpen(rules, state, offset, exit) === 0) return 1;
+    if (isWayOpen(rules.grid, state, offset + rules.at.obstacles, exit) === 0) return 1;
     destinations[agent] = rules.grid.neighbours[exit];
     return 0;
   }

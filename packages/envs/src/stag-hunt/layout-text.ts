@@ -1,10 +1,12 @@
-import { fail, show } from '@coplay/core';
-import { cellOf, drawMap, type Grid, type Place, parseMap, placeOf } from '../game';
+import { type Grid, type Kind, OBSTACLES, type Place, textFromThings, thingsFromText } from '../game';
 import type { StagHuntLayout } from './layout';
 
-const OBSTACLE = '#';
-const STAG = 'S';
-const HARE = 'h';
+/** What lies on the map. */
+export const KINDS: readonly Kind<'obstacles' | 'stags' | 'hares'>[] = [
+  OBSTACLES,
+  { name: 'stags', item: 'stag', symbol: 'S' },
+  { name: 'hares', item: 'hare', symbol: 'h' },
+];
 const NOTES = ['steps', 'left', 'firstCatch', 'previousActions'];
 
 /**
@@ -15,32 +17,11 @@ const NOTES = ['steps', 'left', 'firstCatch', 'previousActions'];
  * @returns the object form; its values are still to be checked
  */
 export function layoutFromText(where: string, text: string, agents: number, grid: Grid): unknown {
-  if (text.trimStart().startsWith('{')) return parseJson(where, text);
-  const names = Array.from({ length: agents }, (_, i) => String(i + 1));
-  const { cells, notes } = parseMap(where, text, grid, OBSTACLE + STAG + HARE + names.join(''));
-  const wrong = [...notes.keys()].find((name) => !NOTES.includes(name));
-  if (wrong !== undefined)
-    fail(where, `lines below the map named ${NOTES.join(', ')}`, show(wrong), 'Remove that line.');
-
-  const left = words(notes.get('left'));
-  for (const name of left) {
-    if (!names.includes(name)) fail(where, `left: agents from 1 to ${agents}`, show(name), 'Correct that line.');
-  }
-  const places = (symbol: string): Place[] => (cells.get(symbol) ?? []).map((cell) => placeOf(cell, grid));
-  const agentPlace = (name: string): Place | null => {
-    const found = places(name);
-    if (found.length + (left.includes(name) ? 1 : 0) !== 1) {
-      const got = `${found.length} on the map${left.includes(name) ? ', and one that left' : ''}`;
-      fail(where, `agent ${name} once, on the map or in the line "left:"`, got, `Put ${name} on the map once.`);
-    }
-    return found[0] ?? null;
-  };
+  const left = (notes: ReadonlyMap<string, string>) => words(notes.get('left'));
+  const { places, notes } = thingsFromText(where, text, agents, grid, KINDS, NOTES, left);
   const number = (name: string) => (notes.has(name) ? { [name]: Number(notes.get(name)) } : {});
   return {
-    agents: names.map(agentPlace),
-    obstacles: places(OBSTACLE),
-    stags: places(STAG),
-    hares: places(HARE),
+    ...places,
     ...number('steps'),
     ...number('firstCatch'),
     ...(notes.has('previousActions') && {
@@ -51,17 +32,10 @@ export function layoutFromText(where: string, text: string, agents: number, grid
 
 /** The text form, or undefined where two things share a cell. */
 export function textFromLayout(layout: StagHuntLayout, grid: Grid): string | undefined {
-  const { agents, obstacles = [], stags = [], hares = [], steps, firstCatch, previousActions } = layout;
-  const cell = (place: Place) => cellOf('textFromLayout', 'things', place, grid);
-  const things = (symbol: string, list: readonly Place[]) => list.map((place) => [symbol, cell(place)] as const);
-  const map = drawMap(grid, [
-    ...things(OBSTACLE, obstacles),
-    ...things(STAG, stags),
-    ...things(HARE, hares),
-    ...agents.flatMap((place, i) => (place ? things(String(i + 1), [place]) : [])),
-  ]);
+  const { agents, steps, firstCatch, previousActions } = layout;
+  const map = textFromThings(layout, KINDS, grid);
   if (map === undefined) return undefined;
-  const left = agents.flatMap((place, i) => (place ? [] : [String(i + 1)]));
+  const left = agents.flatMap((place: Place | null, i) => (place ? [] : [String(i + 1)]));
   const lines = [map];
   if (steps) lines.push(`steps: ${steps}`);
   if (left.length > 0) lines.push(`left: ${left.join(' ')}`);
@@ -72,12 +46,4 @@ export function textFromLayout(layout: StagHuntLayout, grid: Grid): string | und
 
 function words(text = ''): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
-}
-
-function parseJson(where: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return fail(where, 'a text map, or JSON of the object form', String(error), 'Correct the JSON.');
-  }
 }

@@ -1,8 +1,8 @@
-import { checkOptions, fail, type Scene, type SceneItem, show } from '@coplay/core';
+import { checkOptions, fail, type Scene, show } from '@coplay/core';
 import { z } from 'zod';
-import { addCell, cellOf, listCells, type Place, placeOf } from '../game';
+import { agentsSchema, gridScene, objectForm, type Place, placeOf, placesIn, placesSchema, putThings } from '../game';
 import { ACTION_NAMES } from './actions';
-import { layoutFromText, textFromLayout } from './layout-text';
+import { KINDS, layoutFromText, textFromLayout } from './layout-text';
 import type { StagHuntSettings } from './options';
 import { GONE, NO_ACTION, type Rules } from './rules';
 
@@ -24,18 +24,16 @@ export interface StagHuntLayout {
 
 const WHERE = 'stagHunt layout';
 
-const place = z.tuple([z.int(), z.int()], 'a place [row, column]').readonly();
-const places = z.array(place).readonly().default([]);
 const action = z
   .int()
   .min(0)
   .max(ACTION_NAMES.length - 1);
 const schema = z
   .object({
-    agents: z.array(place.nullable()).readonly(),
-    obstacles: places,
-    stags: places,
-    hares: places,
+    agents: agentsSchema,
+    obstacles: placesSchema,
+    stags: placesSchema,
+    hares: placesSchema,
     steps: z.int().min(0).default(0),
     firstCatch: z.int().min(0).default(0),
     previousActions: z.array(action.nullable()).readonly().optional(),
@@ -46,7 +44,7 @@ type CheckedLayout = z.infer<typeof schema>;
 
 /** Starts from a map or from lists of places. @throws CoplayError, and then the state is as it was before */
 export function readLayout(rules: Rules, layout: unknown, state: Int32Array, offset: number): void {
-  const given = typeof layout === 'string' ? layoutFromText(WHERE, layout, rules.agents, rules.grid) : layout;
+  const given = objectForm(WHERE, layout, (text) => layoutFromText(WHERE, text, rules.agents, rules.grid));
   state.set(stateFrom(rules, checkOptions(WHERE, schema, given)), offset);
 }
 
@@ -58,18 +56,7 @@ export function writeLayout(rules: Rules, state: Int32Array, offset: number): st
 
 /** For renderers. */
 export function scene(rules: Rules, state: Int32Array, offset: number): Scene {
-  const { agents, obstacles = [], stags = [], hares = [] } = layoutOf(rules, state, offset);
-  const item = (kind: string, symbol: string, [row, column]: Place): SceneItem => ({ kind, symbol, row, column });
-  return {
-    rows: rules.grid.rows,
-    columns: rules.grid.columns,
-    items: [
-      ...obstacles.map((where) => item('obstacle', '#', where)),
-      ...stags.map((where) => item('stag', 'S', where)),
-      ...hares.map((where) => item('hare', 'h', where)),
-      ...agents.flatMap((where, i) => (where ? [item('agent', String(i + 1), where)] : [])),
-    ],
-  };
+  return gridScene(rules.grid, layoutOf(rules, state, offset), KINDS);
 }
 
 function stateFrom({ settings, at, grid }: Rules, layout: CheckedLayout): Int32Array {
@@ -77,23 +64,9 @@ function stateFrom({ settings, at, grid }: Rules, layout: CheckedLayout): Int32A
   const state = new Int32Array(at.size);
   state[at.steps] = layout.steps;
   state[at.firstCatch] = layout.firstCatch;
-  const taken = new Map<number, string>();
-  for (const kind of ['obstacles', 'stags', 'hares'] as const) {
-    for (const [i, where] of layout[kind].entries()) {
-      const name = `${kind}[${i}]`;
-      const cell = cellOf(WHERE, name, where, grid);
-      if (taken.has(cell))
-        fail(WHERE, `${name} on a cell of its own`, `that of ${taken.get(cell)}`, 'Move one of them.');
-      taken.set(cell, name);
-      addCell(state, at[kind], cell);
-    }
-  }
-  for (const [agent, where] of layout.agents.entries()) {
-    const cell = where === null ? GONE : cellOf(WHERE, `agents[${agent}]`, where, grid);
-    const under = taken.get(cell);
-    if (under?.startsWith('obstacles')) fail(WHERE, `agents[${agent}] on a free cell`, under, 'Move one of them.');
-    state[at.cells + agent] = cell;
-    if (settings.previousActions) state[at.previous + agent] = layout.previousActions?.[agent] ?? NO_ACTION;
+  putThings(WHERE, layout, KINDS, at, grid, state);
+  for (let agent = 0; settings.previousActions && agent < settings.agents; agent++) {
+    state[at.previous + agent] = layout.previousActions?.[agent] ?? NO_ACTION;
   }
   return state;
 }
@@ -118,11 +91,7 @@ function checkNumbers(layout: CheckedLayout, settings: StagHuntSettings): void {
 /** Defaults are left out, so that a layout shows what is particular about a state. */
 function layoutOf({ settings, at, grid }: Rules, state: Int32Array, offset: number): StagHuntLayout {
   const values = (start: number) => Array.from(state.subarray(offset + start, offset + start + settings.agents));
-  const placesOf = (set: number) => {
-    const cells: number[] = [];
-    listCells(state, offset + set, at.words, cells);
-    return cells.map((cell) => placeOf(cell, grid));
-  };
+  const placesOf = (set: number) => placesIn(state, offset + set, at.words, grid);
   const steps = state[offset + at.steps];
   const firstCatch = state[offset + at.firstCatch];
   const previous = settings.previousActions ? values(at.previous) : [];

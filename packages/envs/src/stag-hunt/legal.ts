@@ -1,16 +1,6 @@
-import { hasCell, STAY } from '../game';
+import { hasCell, isWayOpen, STAY } from '../game';
 import { ACTION_NAMES, HUNT_HARE, HUNT_STAG } from './actions';
 import { GONE, type Rules } from './rules';
-
-/**
- * 1 where the way out of a cell is free of walls and obstacles, else 0.
- *
- * @param exit  cell * 4 + move
- */
-export function isOpen({ grid, at }: Rules, state: Int32Array, offset: number, exit: number): number {
-  // Without branches: which way is blocked can't be foretold, and this is asked most often of all.
-  return grid.isInside[exit] & ~hasCell(state, offset + at.obstacles, grid.neighbours[exit]);
-}
 
 /** Whether an agent on a cell may hunt the stag there. */
 export function mayHuntStag(rules: Rules, state: Int32Array, offset: number, cell: number): boolean {
@@ -44,7 +34,10 @@ export function legal(
   if (cell === GONE) {
     for (let action = 0; action < ACTION_NAMES.length; action++) mask[maskOffset + action] = 0;
   } else {
-    for (let move = 0; move < 4; move++) mask[maskOffset + move] = isOpen(rules, state, offset, cell * 4 + move);
+    const obstacles = offset + rules.at.obstacles;
+    for (let move = 0; move < 4; move++) {
+      mask[maskOffset + move] = isWayOpen(rules.grid, state, obstacles, cell * 4 + move);
+    }
     mask[maskOffset + HUNT_STAG] = mayHuntStag(rules, state, offset, cell) ? 1 : 0;
     mask[maskOffset + HUNT_HARE] = mayHuntHare(rules, state, offset, cell) ? 1 : 0;
   }

@@ -1,5 +1,5 @@
 import type { ObservationArrays, ObservationSpec } from '@coplay/core';
-import { hasCell, lowestBit } from '../game';
+import { hasCell, lowestBit, markAgents } from '../game';
 import { ACTION_NAMES } from './actions';
 import type { StagHuntSettings } from './options';
 import { GONE, NO_ACTION, type Rules } from './rules';
@@ -45,12 +45,7 @@ function writeGrid(
   const C = agents + 3;
   const base = row * grid.cells * C;
   planes.fill(0, base, base + grid.cells * C);
-  let agent = observer;
-  for (let channel = 0; channel < agents; channel++) {
-    const cell = state[offset + at.cells + agent];
-    if (cell !== GONE) planes[base + cell * C + channel] = 1;
-    agent = agent + 1 === agents ? 0 : agent + 1;
-  }
+  markAgents(state, offset + at.cells, agents, observer, planes, base, C);
   // One pass over the cells that hold anything: it's never more than one of obstacle, stag and hare.
   for (let word = 0; word < at.words; word++) {
     const stags = state[offset + at.stags + word];

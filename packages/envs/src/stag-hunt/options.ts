@@ -1,5 +1,6 @@
 import { checkOptions, fail } from '@coplay/core';
 import { z } from 'zod';
+import { whole } from '../game';
 
 /** Options of `stagHunt`. All have defaults: the paper's game MSH-4h1s on 8x8. */
 export interface StagHuntOptions {
@@ -34,12 +35,6 @@ export interface StagHuntOptions {
   /** Adds everyone's previous action to the observation. Default false */
   readonly previousActions?: boolean | undefined;
 }
-
-const whole = (min: number, max: number) =>
-  z
-    .int(`a whole number from ${min} to ${max}`)
-    .min(min, `a whole number from ${min} to ${max}`)
-    .max(max, `a whole number from ${min} to ${max}`);
 
 const schema = z
   .object({

@@ -2,10 +2,12 @@ import { type ArrayOf, allocate, type DType, fail, type Game } from '@coplay/cor
 
 /**
  * The game with some parts replaced. The others stay bound to the game itself, so that a game may be an instance of a
- * class as well as a record. `grid` is left out: most wrappers change what is seen or what a state holds.
+ * class as well as a record. `grid` is left out: most wrappers change what is seen or what a state holds. `goals` are
+ * where they're told by a field of the observation that is changed.
  */
 export function wrap<State extends DType>(game: Game<State>, changes: Partial<Game<State>>): Game<State> {
-  const { readLayout, writeLayout, scene, goals } = game;
+  const { readLayout, writeLayout, scene, goals, observation } = game;
+  const changed = (field: string) => changes.observation && changes.observation[field] !== observation[field];
   return {
     name: game.name,
     agents: game.agents,
@@ -26,7 +28,7 @@ export function wrap<State extends DType>(game: Game<State>, changes: Partial<Ga
     ...(readLayout && { readLayout: readLayout.bind(game) }),
     ...(writeLayout && { writeLayout: writeLayout.bind(game) }),
     ...(scene && { scene: scene.bind(game) }),
-    ...(goals && { goals }),
+    ...(goals && !goals.reads?.some(changed) && { goals }),
     ...changes,
   };
 }

@@ -1,6 +1,13 @@
 import { allocate, dtypeOf, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
 import type { InputEncoder } from '../inputs';
 
+/** Whether agents of a game see an image with themselves in it, so that {@link centredEncoder} can centre it. */
+export function canCentre(game: Game): boolean {
+  return Object.keys(game.observation).some((name) => showsSelf(game, name));
+}
+
+const showsSelf = (game: Game, name: string) => game.observation[name]?.channels?.includes('self') ?? false;
+
 /**
  * An encoder whose images are moved so that the agent itself (the channel `self`) is in the middle: [2H - 1, 2W - 1, C + 1], the
  * last channel 1 outside of the board. What lies in which direction is then told by its place alone, which networks learn
@@ -9,7 +16,7 @@ import type { InputEncoder } from '../inputs';
  * @throws CoplayError for a game without an image that has a channel `self`
  */
 export function centredEncoder(game: Game, encoder: InputEncoder): InputEncoder {
-  const images = Object.keys(encoder.shapes).filter((name) => game.observation[name]?.channels?.includes('self'));
+  const images = Object.keys(encoder.shapes).filter((name) => showsSelf(game, name));
   if (images.length === 0) {
     const remedy = 'Leave centred out for this game.';
     fail('centredEncoder', 'an image [H, W, C] with a channel named self', game.name, remedy);

@@ -1,2 +1,2 @@
-export { centredEncoder } from './centred';
+export { canCentre, centredEncoder } from './centred';
 export { type MoaInputs, type MoaNet, type MoaNetOptions, type MoaStep, moaNet } from './moa-net';

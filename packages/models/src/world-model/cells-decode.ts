@@ -1,5 +1,5 @@
 import { type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
-import { type GridShape, gridOf, hasLeft, payByEvents } from './grid';
+import { type GridShape, gridAfter, gridOf, hasEnded, payByEvents } from './grid';
 import { LEAVE, MOVES } from './moves';
 
 /** The cell that each agent goes to, the things that are left, and what that pays. */
@@ -23,14 +23,15 @@ export function decodeCells(
     ? Uint8Array.from(things.data, (p) => (p > (generator ? generator.uniform() : 0.5) ? 1 : 0))
     : new Uint8Array(0);
   const count = before.length / agents;
+  const after = gridAfter(rows, next, present);
   const rewards = imagined['rewards']
     ? paidWhilePlaying(imagined['rewards'].data, before, cells)
-    : payByEvents(shape, rows, next);
+    : payByEvents(shape, rows, after);
   return {
     'next/cells': ndarray(next, [count, agents]),
     'next/things': ndarray(present, [count, shape.things, cells]),
     rewards: ndarray(rewards, [count, agents]),
-    terminated: ndarray(hasLeft(next, cells), [count, agents]),
+    terminated: ndarray(hasEnded(shape, after), [count, agents]),
   };
 }
 

@@ -17,7 +17,7 @@ export interface CellsWorldModelOptions {
   /** Hidden units of the layers that read a cell or an agent. Default 64 */
   readonly hidden?: number;
   /**
-   * `events`: rewards follow from who left and how, by the game's own rule. `two-hot`: they're learned, as distributions over
+   * `events`: rewards follow from what agents did and what came of it, by the game's own rule. `two-hot`: they're learned, as distributions over
    * 81 bins between -53.6 and 53.6. Default `events`
    */
   readonly rewards?: 'events' | 'two-hot';

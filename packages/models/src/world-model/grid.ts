@@ -91,30 +91,39 @@ export function writeGrid(
 }
 
 /**
- * What everyone is paid if agents leave as `next` says: their events follow from the action and from whether they left, and the
- * rewards from the events, by the game's own rule.
+ * Rows as they are after a step.
  *
- * @param next  [B, A] where everyone is after the step
+ * @param cells   [B, A]
+ * @param things  [B, M, HW]
  */
-export function payByEvents(
-  { parts, agents, cells }: GridShape,
-  rows: NamedArrays,
-  next: ArrayLike<number>,
-): Float32Array {
+export function gridAfter(rows: NamedArrays, cells: Int32Array, things: Uint8Array): GridArrays {
+  const { fixed, elapsed } = gridOf(rows);
+  return { cells, things, fixed, elapsed: elapsed.map((steps) => steps + 1) };
+}
+
+/**
+ * What everyone is paid for a step that leads to `after`: events follow from actions and from who left, and rewards from the
+ * events, by the game's own rule.
+ */
+export function payByEvents({ parts, agents, cells }: GridShape, rows: NamedArrays, after: GridArrays): Float32Array {
   const before = gridOf(rows);
   const actions = rows['actions'].data;
   const count = actions.length / agents;
   const events = new Int32Array(actions.length);
   const rewards = new Float32Array(actions.length);
   for (let i = 0; i < actions.length; i++) {
-    const left = before.cells[i] !== cells && next[i] === cells;
+    const left = before.cells[i] !== cells && after.cells[i] === cells;
     events[i] = before.cells[i] === cells ? -1 : parts.eventOf(actions[i], left);
   }
-  for (let row = 0; row < count; row++) parts.pay(before, events, rewards, row);
+  for (let row = 0; row < count; row++) parts.pay(before, events, rewards, row, after);
   return rewards;
 }
 
-/** [B, A] 1 for those who are off the map. */
-export function hasLeft(next: ArrayLike<number>, cells: number): Uint8Array {
-  return Uint8Array.from(next, (cell) => (cell === cells ? 1 : 0));
+/** [B, A] 1 for those who are off the map, and for everyone where the episode is over. */
+export function hasEnded({ parts, agents, cells }: GridShape, after: GridArrays): Uint8Array {
+  const ended = Uint8Array.from(after.cells, (cell) => (cell === cells ? 1 : 0));
+  for (let row = 0; parts.isOver && row * agents < ended.length; row++) {
+    if (parts.isOver(after, row)) ended.fill(1, row * agents, (row + 1) * agents);
+  }
+  return ended;
 }

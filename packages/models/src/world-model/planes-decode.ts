@@ -1,5 +1,5 @@
 import { type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
-import { type GridShape, gridOf } from './grid';
+import { type GridShape, gridAfter, gridOf, hasEnded } from './grid';
 
 /** The state that planes are projected to: see {@link planesWorldModel}. */
 export function decodePlanes(
@@ -34,10 +34,7 @@ export function decodePlanes(
       Float32Array.from(imagined['rewards'].data, (reward, i) => (before[i] === cells ? 0 : reward)),
       [count, agents],
     ),
-    terminated: ndarray(
-      Uint8Array.from(next, (cell) => (cell === cells ? 1 : 0)),
-      [count, agents],
-    ),
+    terminated: ndarray(hasEnded(shape, gridAfter(rows, next, present)), [count, agents]),
   };
 }
 

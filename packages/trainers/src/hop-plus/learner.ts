@@ -194,7 +194,8 @@ export class HopPlusLearner implements Learner {
   private async imagine(experience: Experience, progress: number, generator: Generator) {
     const { imagined: options, worldModel } = this.setup;
     const { simulator } = this;
-    if (!options || !simulator) return { imagined: [], metrics: {} };
+    const isUsed = anneal(this.setup.ppo.options.realRatio, progress) < 1;
+    if (!options || !simulator || !isUsed) return { imagined: [], metrics: {} };
     const accuracy = typeof worldModel === 'object' ? worldModel.accuracy : 1;
     const made = this.seats.map(async (seat) => {
       const { moa } = this.mindOf(seat);

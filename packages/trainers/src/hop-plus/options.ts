@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { MoaOptions } from '../moa';
 import type { OmgOptions } from '../omg';
 import type { PpoAgentOptions } from '../ppo/agent';
-import type { Annealed } from '../ppo/options';
+import { type Annealed, annealed } from '../ppo/options';
 import type { WorldModelOptions } from '../world-model';
 
 /** How an agent of {@link hopPlusAgent} imagines. */
@@ -44,7 +44,7 @@ export interface HopPlusModules {
   readonly worldModel?: false | 'rules' | Omit<WorldModelOptions, 'game' | 'executor'>;
   /** `false`, or how it imagines; needs a world model or the rules. Default `{}` */
   readonly imagined?: false | ImaginedOptions;
-  /** `false`: imagined co-players act by the agent's own policy. Default `{}`: as alone, but `share`, `attempts`, and `minRows` 2,048: nothing is known of co-players, and nothing imagined with them, before that many of their steps */
+  /** `false`: imagined co-players act by the agent's own policy. Default `{}`: as alone, but `share`, `attempts`, and `centred` where agents see themselves in an image */
   readonly moa?: false | Omit<MoaOptions, 'game' | 'id' | 'executor'>;
   /** `false`: the policy sees no subgoals. Default `{}`: as alone, but 16 steps of the VAE or 4 of the inference an update */
   readonly omg?: false | SubgoalOptions;
@@ -65,7 +65,7 @@ export type ResolvedImagined = z.infer<typeof imaginedSchema>;
 const unit = z.number().min(0).max(1);
 
 /** A chance that may change over the training. */
-export const annealedUnit = z.union([unit, z.strictObject({ from: unit, to: unit })]);
+export const annealedUnit = annealed(unit);
 
 const imaginedSchema = z.strictObject({
   horizon: z.int().min(1).default(8),

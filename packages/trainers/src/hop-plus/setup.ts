@@ -1,4 +1,5 @@
 import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import { canCentre } from '@coplay/models';
 import { z } from 'zod';
 import { createMoa, type MoaLearner } from '../moa';
 import { createOmg, type OmgLearner } from '../omg';
@@ -34,9 +35,11 @@ export interface HopPlusSetup {
  * every few hundred steps and each row is seen many times.
  */
 const MODULE_DEFAULTS = {
-  worldModel: { stepsPerUpdate: 8, batchSize: 128 },
-  // A goal that is hardly ever reached is learned by one network from all co-players, and from attempts that failed.
-  moa: { minRows: 2048, share: true, attempts: true },
+  // Two who catch a stag together are seen a few times among thousands of steps, and imagination lives on them.
+  worldModel: { stepsPerUpdate: 8, batchSize: 128, outcomeShare: 0.25 },
+  // A goal that is hardly ever reached is learned by one network from all co-players, and from attempts that failed. From
+  // images that aren't centred it learns such a goal too late: agents have settled on the easy one by then.
+  moa: { share: true, attempts: true },
   omg: { vaeSteps: 16, inferenceSteps: 4 },
   ppo: { realRatio: 0.5 },
 };
@@ -60,7 +63,9 @@ export function hopPlusSetup(
   const minds = new Map<number, Mind>();
   for (const id of ids) {
     minds.set(game.agents.indexOf(id), {
-      ...(moa !== false && { moa: createMoa({ ...MODULE_DEFAULTS.moa, ...moa, game, id, executor }) }),
+      ...(moa !== false && {
+        moa: createMoa({ ...MODULE_DEFAULTS.moa, centred: canCentre(game), ...moa, game, id, executor }),
+      }),
       ...(omg !== false && { omg: createOmg({ ...MODULE_DEFAULTS.omg, ...subgoals, game, id, executor }) }),
     });
   }

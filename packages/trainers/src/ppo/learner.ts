@@ -226,6 +226,7 @@ export class PpoLearner implements Learner {
         options,
         settings: {
           ...options,
+          realRatio: anneal(options.realRatio, progress),
           minibatchSize: options.minibatchSize * this.ids.length,
           stepsPerRow: net.stateSize > 0 ? this.sequenceLength(steps) : 1,
         },

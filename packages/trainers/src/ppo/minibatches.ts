@@ -1,4 +1,4 @@
-import type { MinibatchRows, PpoBuffer } from '@coplay/buffers';
+import { type MinibatchRows, type PpoBuffer, planMinibatches } from '@coplay/buffers';
 import { type Generator, type NamedArrays, ndarray, normaliseAdvantages } from '@coplay/core';
 import { paddedCount } from '../padding';
 import type { ResolvedPpoOptions } from './options';
@@ -12,7 +12,9 @@ export interface Minibatches {
 }
 
 /** What minibatches depend on. */
-export type MinibatchSettings = Pick<ResolvedPpoOptions, 'minibatchSize' | 'realRatio' | 'normaliseAdvantages'> & {
+export type MinibatchSettings = Pick<ResolvedPpoOptions, 'minibatchSize' | 'normaliseAdvantages'> & {
+  /** Share of real rows in this update. */
+  readonly realRatio: number;
   /** Steps in a row of the buffer: 1, or the length of the sequences. */
   readonly stepsPerRow: number;
 };
@@ -26,7 +28,11 @@ export function rowTable(buffer: PpoBuffer): NamedArrays {
 /** One epoch over the buffer: each row once, in a fresh order. */
 export function planEpoch(buffer: PpoBuffer, settings: MinibatchSettings, generator: Generator): MinibatchRows[] {
   const size = Math.max(1, Math.round(settings.minibatchSize / settings.stepsPerRow));
-  return buffer.plan(generator, { size, realRatio: settings.realRatio, padTo: paddedSize(buffer, size) });
+  return buffer.plan(generator, {
+    size,
+    realRatio: settings.realRatio,
+    padTo: paddedSize(buffer, size, settings.realRatio),
+  });
 }
 
 /** Minibatches one after the other, as inputs. */
@@ -84,10 +90,10 @@ const SIZES = 8;
  * The rows that a minibatch is filled up to. Agents that leave early make their number another one in every update; in
  * steps of an eighth of the largest it takes few values.
  */
-function paddedSize({ rows }: PpoBuffer, size: number): number {
-  const total = rows.real + rows.imagined;
-  const largest = Math.ceil(total / Math.max(1, Math.ceil(total / size)));
-  const step = Math.ceil(Math.min(size, paddedCount(total)) / SIZES);
+function paddedSize({ rows }: PpoBuffer, size: number, realRatio: number): number {
+  const plan = planMinibatches(rows, { size, realRatio });
+  const largest = Math.max(...plan.map(({ real, imagined }) => real + imagined));
+  const step = Math.ceil(Math.min(size, paddedCount(rows.real + rows.imagined)) / SIZES);
   return Math.ceil(largest / step) * step;
 }
 

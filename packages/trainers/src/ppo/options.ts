@@ -1,8 +1,8 @@
 import { checkOptions, linear } from '@coplay/core';
 import { z } from 'zod';
 
-/** A number that may change from the start of training to its end, linearly. */
-export type Annealed = number | { readonly from: number; readonly to: number };
+/** A number that may change linearly from the start of training on, to its end or until the share `by` of it is done, in (0, 1]. */
+export type Annealed = number | { readonly from: number; readonly to: number; readonly by?: number | undefined };
 
 /** Options of PPO. Defaults are those of CleanRL's ppo.py, except that time limits are bootstrapped. */
 export interface PpoOptions {
@@ -45,8 +45,8 @@ export interface PpoOptions {
   readonly targetKl?: number | false;
   /** Steps per sequence for recurrent networks; must divide the rollout length. Default: the rollout length */
   readonly sequenceLength?: number;
-  /** Share of real rows in the loss where there are imagined ones, in [0, 1]. Default 1: real only */
-  readonly realRatio?: number;
+  /** Share of real rows in the loss where there are imagined ones, in [0, 1] (it may be annealed). Default 1: real only */
+  readonly realRatio?: Annealed;
   /**
    * How imagined rows teach the critic: like real ones (`mixed`), not at all (`real-only`), or with every imagined reward taken
    * for 0 (`zero-imagined-reward`). Default `mixed`
@@ -61,8 +61,10 @@ export interface PpoOptions {
 /** {@link PpoOptions} with the defaults filled in. */
 export type ResolvedPpoOptions = z.infer<typeof ppoSchema>;
 
-function annealed(bounds: z.ZodNumber) {
-  return z.union([bounds, z.strictObject({ from: bounds, to: z.number().min(0) })]);
+/** The schema of an annealed option whose start, and whose end, are bounded. */
+export function annealed(from: z.ZodNumber, to: z.ZodNumber = from) {
+  const by = z.number().positive().max(1).optional();
+  return z.union([from, z.strictObject({ from, to, by })]);
 }
 
 const unit = z.number().min(0).max(1);
@@ -77,7 +79,7 @@ export const ppoSchema = z.strictObject({
   learningRate: annealed(nonNegative).default({ from: 2.5e-4, to: 0 }),
   entropyWeight: annealed(nonNegative).default(0.01),
   valueWeight: nonNegative.default(0.5),
-  clip: annealed(positive).default(0.2),
+  clip: annealed(positive, nonNegative).default(0.2),
   valueClip: z.union([positive, z.literal(false)]).default(0.2),
   huberDelta: z.union([positive, z.literal(false)]).default(false),
   normaliseValues: z.boolean().default(false),
@@ -88,7 +90,7 @@ export const ppoSchema = z.strictObject({
   adamEpsilon: positive.default(1e-5),
   targetKl: z.union([positive, z.literal(false)]).default(false),
   sequenceLength: z.int().min(1).optional(),
-  realRatio: unit.default(1),
+  realRatio: annealed(unit).default(1),
   imaginedCritic: z.enum(['mixed', 'real-only', 'zero-imagined-reward']).default('mixed'),
   imaginedActor: z.enum(['mixed', 'real-only']).default('mixed'),
   nonFinite: z.enum(['stop', 'skip']).default('stop'),
@@ -101,5 +103,6 @@ export function resolvePpoOptions(where: string, options: PpoOptions = {}): Reso
 
 /** The value of an annealed option at a progress in [0, 1]; exactly `to` at the end and after it. */
 export function anneal(option: Annealed, progress: number): number {
-  return typeof option === 'number' ? option : linear(option.from, option.to)(progress);
+  if (typeof option === 'number') return option;
+  return linear(option.from, option.to)(Math.min(1, progress / (option.by ?? 1)));
 }

@@ -1,8 +1,10 @@
 import {
   concatRows,
+  createOutcomeStore,
   createTransitionStore,
   gatherRows,
   gridTransitions,
+  type OutcomeStore,
   observationTransitions,
   type TransitionStore,
 } from '@coplay/buffers';
@@ -42,8 +44,12 @@ const simulatorSchema = z.strictObject({ sample: z.boolean().default(true) });
 /** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
 const FLUSH_EVERY = 8;
 
+/** Transitions, drawn by outcome, that an update is measured on. */
+const OUTCOMES_SCORED = 64;
+
 class Learner implements WorldModelLearner {
   readonly store: TransitionStore;
+  private readonly outcomes: OutcomeStore = createOutcomeStore();
   updates = 0;
   private machine: Machine | undefined;
   /** Draws the members' shares of what is pushed. */
@@ -84,6 +90,7 @@ class Learner implements WorldModelLearner {
     const rows = this.transitions(experience);
     if (rows['rewards'].shape[0] === 0 || !shares) return;
     this.store.push(rows, shares);
+    this.outcomes.push(rows);
     const few = thin(rows, this.setup.scoredPerUpdate);
     this.fresh = thin(this.fresh ? concatRows([this.fresh, few]) : few, this.setup.scoredPerUpdate);
   }
@@ -93,18 +100,17 @@ class Learner implements WorldModelLearner {
     const measured = this.fresh ? await this.measure(this.fresh) : undefined;
     this.fresh = undefined;
     if (this.store.size === 0) return {};
-    const { stepsPerUpdate: steps, learningRate } = this.setup;
+    const { stepsPerUpdate: steps, learningRate, outcomeShare: share } = this.setup;
     const where = `world model, update ${this.updates + 1}`;
-    const learned = await trainOn(
-      { where, machine, setup: this.setup, store: this.store },
-      { steps, learningRate },
-      generator,
-    );
+    const outcomes = { store: this.outcomes, share };
+    const parts = { where, machine, setup: this.setup, store: this.store, outcomes };
+    const learned = await trainOn(parts, { steps, learningRate }, generator);
     if (this.updates % FLUSH_EVERY === 0) for (const slots of machine.slots) slots.flushDenormals();
     this.updates++;
     return {
       ...learned,
       ...measured,
+      'world_model/accuracy_by_outcome': await this.accuracyByOutcome(generator),
       'world_model/transitions': this.store.size,
       'world_model/pushed': this.store.pushed,
     };
@@ -148,6 +154,7 @@ class Learner implements WorldModelLearner {
     return {
       members,
       store: this.store.state(),
+      outcomes: this.outcomes.state(),
       shares: [...this.shares!.state()],
       fresh: this.fresh ?? null,
       score: this.score.state(),
@@ -159,6 +166,7 @@ class Learner implements WorldModelLearner {
     const members = saved['members'] as unknown as readonly MemberArrays[];
     checkMembers(this.setup, members);
     this.store.restore(saved['store'] as SavedState);
+    this.outcomes.restore(saved['outcomes'] as SavedState);
     this.machine?.dispose();
     this.machine = createMachine(this.setup, members);
     this.shares = generatorFrom(saved['shares'] as unknown as GeneratorState);
@@ -175,6 +183,12 @@ class Learner implements WorldModelLearner {
   private ready(): Machine {
     const remedy = 'Call initialise(generator) or restore(saved) first.';
     return this.machine ?? fail('worldModel', 'parameters', 'none yet', remedy);
+  }
+
+  /** On rows that were learned from already: it tells whether rare outcomes are known at all. */
+  private async accuracyByOutcome(generator: Generator): Promise<number> {
+    const rows = this.outcomes.sample(generator, OUTCOMES_SCORED);
+    return meanOf(scoreRows((await this.predict(rows)).happened, rows).exact);
   }
 
   private async measure(rows: NamedArrays): Promise<Metrics> {

@@ -15,6 +15,11 @@ export interface WorldModelOptions {
   readonly learningRate?: number;
   /** Transitions of a minibatch, at least 1. Default 256 */
   readonly batchSize?: number;
+  /**
+   * Share of an update's minibatches, in [0, 1), that is drawn by outcome (`createOutcomeStore`), so that what hardly ever happens
+   * is learned and isn't forgotten. Leave it at 0 where the same step may pay differently: it exaggerates the rare outcome. Default 0
+   */
+  readonly outcomeShare?: number;
   /** Gradient steps of each member in an update, at least 1. Default 32 */
   readonly stepsPerUpdate?: number;
   /** Bound of the gradient's norm, above 0. Default 10 */
@@ -41,6 +46,7 @@ const schema = z.strictObject({
   members: z.int().min(1).max(32).default(1),
   learningRate: z.number().positive().default(3e-3),
   batchSize: z.int().min(1).default(256),
+  outcomeShare: z.number().min(0).lt(1).default(0),
   stepsPerUpdate: z.int().min(1).default(32),
   clipNorm: z.number().positive().default(10),
   capacity: z.int().min(1).default(50_000),

@@ -1,4 +1,4 @@
-import type { TransitionStore } from '@coplay/buffers';
+import { concatRows, gatherRows, type OutcomeStore, type TransitionStore } from '@coplay/buffers';
 import type { Generator, Metrics, NamedArrays } from '@coplay/core';
 import { NonFiniteError } from '../learner';
 import { areFinite, type Machine } from './machine';
@@ -11,17 +11,19 @@ export interface TrainParts {
   readonly machine: Machine;
   readonly setup: Pick<WorldModelSetup, 'members' | 'batchSize'>;
   readonly store: TransitionStore;
+  /** What a share of every minibatch is drawn from. Default: nothing */
+  readonly outcomes?: { readonly store: OutcomeStore; readonly share: number };
 }
 
 /** S gradient steps of every member, each on minibatches of its own rows, in one call a member. */
 export async function trainOn(
-  { where, machine, setup, store }: TrainParts,
+  { where, machine, setup, ...stores }: TrainParts,
   { steps, learningRate }: { readonly steps: number; readonly learningRate: number },
   generator: Generator,
 ): Promise<Metrics> {
   const { members, batchSize } = setup;
   const batches = Array.from({ length: members }, (_, member) => {
-    return reshaped(store.gather(store.sample(generator, steps * batchSize, member)), [steps, batchSize]);
+    return reshaped(minibatches(stores, member, { steps, batchSize }, generator), [steps, batchSize]);
   });
   // All at once: members may be trained on threads of their own.
   const all = await Promise.all(batches.map((each, member) => machine.train(member, each, learningRate)));
@@ -36,6 +38,25 @@ export async function trainOn(
     return lossMetrics(outputs);
   });
   return { ...meanMetrics(measured), 'world_model/steps': steps };
+}
+
+/** Rows of S minibatches, one after the other. */
+function minibatches(
+  { store, outcomes }: Pick<TrainParts, 'store' | 'outcomes'>,
+  member: number,
+  { steps, batchSize }: { readonly steps: number; readonly batchSize: number },
+  generator: Generator,
+): NamedArrays {
+  const rare = outcomes ? Math.floor(outcomes.share * batchSize) : 0;
+  const usual = batchSize - rare;
+  const rows = store.gather(store.sample(generator, steps * usual, member));
+  if (!outcomes || rare === 0) return rows;
+  const all = concatRows([rows, outcomes.store.sample(generator, steps * rare)]);
+  const order = Int32Array.from({ length: steps * batchSize }, (_, i) => {
+    const [step, place] = [Math.floor(i / batchSize), i % batchSize];
+    return place < usual ? step * usual + place : steps * usual + step * rare + place - usual;
+  });
+  return gatherRows(all, order);
 }
 
 function reshaped(rows: NamedArrays, axes: readonly number[]): NamedArrays {

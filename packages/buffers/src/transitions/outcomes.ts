@@ -1,0 +1,110 @@
+import { checkOptions, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import { z } from 'zod';
+import { concatRows, gatherRows, rowCount } from '../rows/rows';
+import { createTransitionStore, type TransitionStore } from './store';
+
+/** Options of {@link createOutcomeStore}. */
+export interface OutcomeStoreOptions {
+  /** Transitions held of each outcome, at least 1. Default 256 */
+  readonly capacity?: number | undefined;
+  /** Outcomes that have room of their own, at least 1; those that come later aren't held. Default 16 */
+  readonly outcomes?: number | undefined;
+}
+
+/**
+ * Transitions by what they paid, so that what hardly ever happens (two agents catch the stag together) is neither forgotten nor
+ * drowned. An outcome is the largest reward of any agent, by absolute value, to three digits.
+ */
+export interface OutcomeStore {
+  /** The outcomes met so far that have room. */
+  readonly outcomes: readonly string[];
+  /** Transitions held of all outcomes. */
+  readonly size: number;
+  /** Copies transitions [B, ...] with `rewards` [B, A] in, each to the room of its outcome. */
+  push(rows: NamedArrays): void;
+  /**
+   * Transitions as copies [count, ...], with replacement: each outcome has the same chance, and so has each of its transitions.
+   *
+   * @throws CoplayError where there are none
+   */
+  sample(generator: Generator, count: number): NamedArrays;
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+const schema = z.strictObject({
+  capacity: z.int().min(1).default(256),
+  outcomes: z.int().min(1).default(16),
+});
+
+/** An empty store. */
+export function createOutcomeStore(options: OutcomeStoreOptions = {}): OutcomeStore {
+  const { capacity, outcomes: most } = checkOptions('createOutcomeStore', schema, options);
+  const rooms = new Map<string, TransitionStore>();
+  const roomOf = (outcome: string): TransitionStore | undefined => {
+    if (!rooms.has(outcome) && rooms.size < most) rooms.set(outcome, createTransitionStore({ capacity }));
+    return rooms.get(outcome);
+  };
+  return {
+    get outcomes() {
+      return [...rooms.keys()];
+    },
+    get size() {
+      return [...rooms.values()].reduce((sum, room) => sum + room.size, 0);
+    },
+    push(rows) {
+      for (const [outcome, places] of byOutcome(rows)) roomOf(outcome)?.push(gatherRows(rows, places));
+    },
+    sample(generator, count) {
+      const all = [...rooms.values()];
+      if (all.length === 0) fail('outcomeStore.sample', 'transitions', 'none', 'Push some first.');
+      const chosen = Array.from({ length: count }, () => generator.integer(all.length));
+      return drawn(all, chosen, generator);
+    },
+    state: () => ({ rooms: Object.fromEntries([...rooms].map(([outcome, room]) => [outcome, room.state()])) }),
+    restore(saved) {
+      rooms.clear();
+      for (const [outcome, room] of Object.entries(saved['rooms'] as Record<string, SavedState>)) {
+        roomOf(outcome)?.restore(room);
+      }
+    },
+  };
+}
+
+/** Rows of each outcome. */
+function byOutcome(rows: NamedArrays): Map<string, number[]> {
+  const count = rowCount('outcomeStore.push', rows);
+  const { data, shape } = rows['rewards'];
+  const found = new Map<string, number[]>();
+  for (let row = 0; row < count; row++) {
+    let largest = 0;
+    for (let i = row * shape[1]; i < (row + 1) * shape[1]; i++) {
+      if (Math.abs(data[i]) > Math.abs(largest)) largest = data[i];
+    }
+    const outcome = largest.toPrecision(3);
+    const places = found.get(outcome);
+    if (places) places.push(row);
+    else found.set(outcome, [row]);
+  }
+  return found;
+}
+
+/** One row of each of the chosen rooms, in that order. */
+function drawn(rooms: readonly TransitionStore[], chosen: readonly number[], generator: Generator): NamedArrays {
+  // Rooms are read one after the other, and their rows put where they were chosen.
+  const parts = rooms.map((room, index) => {
+    const count = chosen.filter((other) => other === index).length;
+    return count > 0 ? room.gather(room.sample(generator, count)) : undefined;
+  });
+  const used = parts.filter((part): part is NamedArrays => part !== undefined);
+  const starts: number[] = [];
+  let next = 0;
+  parts.forEach((part, index) => {
+    starts[index] = next;
+    next += part ? rowCount('outcomeStore.sample', part) : 0;
+  });
+  return gatherRows(
+    concatRows(used),
+    chosen.map((index) => starts[index]++),
+  );
+}

@@ -1,0 +1,2 @@
+export { type BeliefFigureOptions, beliefFigure } from './figure';
+export { type BeliefLine, type BeliefRecord, beliefLine, priorLine } from './lines';

@@ -1,0 +1,36 @@
+import { hasCell } from './cell-set';
+import { type Grid, OUTSIDE } from './grid';
+
+/**
+ * 1 where the way out of a cell is free of walls and obstacles, else 0.
+ *
+ * @param obstacles  where the set of obstacles begins in the state
+ * @param exit       cell * 4 + move
+ */
+export function isWayOpen(grid: Grid, state: Int32Array, obstacles: number, exit: number): number {
+  // Without branches: which way is blocked can't be foretold, and this is asked most often of all.
+  return grid.isInside[exit] & ~hasCell(state, obstacles, grid.neighbours[exit]);
+}
+
+/**
+ * Marks on planes where agents stand: the observer on channel 0, the others after it in cyclic order.
+ *
+ * @param cells   where the agents' cells begin in the state; OUTSIDE for those who aren't on the map
+ * @param planes  from `base` on C values for each cell, zeroed
+ */
+export function markAgents(
+  state: Int32Array,
+  cells: number,
+  agents: number,
+  observer: number,
+  planes: Uint8Array,
+  base: number,
+  C: number,
+): void {
+  let agent = observer;
+  for (let channel = 0; channel < agents; channel++) {
+    const cell = state[cells + agent];
+    if (cell !== OUTSIDE) planes[base + cell * C + channel] = 1;
+    agent = agent + 1 === agents ? 0 : agent + 1;
+  }
+}

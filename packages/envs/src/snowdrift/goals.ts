@@ -1,0 +1,31 @@
+import type { GoalSet } from '@coplay/core';
+import { hasCell, placeOf } from '../game';
+import { SHOVEL } from './actions';
+import type { Rules } from './rules';
+
+/**
+ * What agents of a snowdrift game may be after (Huang et al. 2024): one goal for each drift, which is told by its cell, so that
+ * goal g < cells is open where a drift lies on cell g; and the last goal, not to shovel again.
+ */
+export function snowdriftGoals({ agents, at, grid }: Rules): GoalSet<'int32'> {
+  const { cells } = grid;
+  const C = agents + 2;
+  const drifts = C - 1;
+  return {
+    names: [
+      ...Array.from({ length: cells }, (_, cell) => `drift at ${placeOf(cell, grid).join(', ')}`),
+      "won't shovel again",
+    ],
+    otherwise: cells,
+    reads: ['planes'],
+    reached(action, _, { planes }, row) {
+      if (action !== SHOVEL) return -1;
+      for (let cell = 0; cell < cells; cell++) {
+        const pixel = (row * cells + cell) * C;
+        if (planes[pixel] === 1) return planes[pixel + drifts] === 1 ? cell : -1;
+      }
+      return -1;
+    },
+    isOpen: (goal, state, offset) => goal === cells || hasCell(state, offset + at.drifts, goal) === 1,
+  };
+}

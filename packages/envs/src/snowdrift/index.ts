@@ -1,0 +1,3 @@
+export type { SnowdriftLayout } from './layout';
+export type { SnowdriftOptions } from './options';
+export { snowdrift } from './snowdrift';

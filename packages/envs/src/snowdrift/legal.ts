@@ -1,0 +1,24 @@
+import { hasCell, isWayOpen, STAY } from '../game';
+import { ACTION_NAMES, SHOVEL } from './actions';
+import { hasDrifts, type Rules } from './rules';
+
+/** Writes the action mask of an agent, K bytes: what it may do in this state. Only STAY once the drifts are gone. */
+export function legal(
+  rules: Rules,
+  state: Int32Array,
+  offset: number,
+  agent: number,
+  mask: Uint8Array,
+  maskOffset: number,
+): void {
+  const { at, grid } = rules;
+  if (hasDrifts(rules, state, offset)) {
+    const cell = state[offset + at.cells + agent];
+    const obstacles = offset + at.obstacles;
+    for (let move = 0; move < 4; move++) mask[maskOffset + move] = isWayOpen(grid, state, obstacles, cell * 4 + move);
+    mask[maskOffset + SHOVEL] = hasCell(state, offset + at.drifts, cell);
+  } else {
+    for (let action = 0; action < ACTION_NAMES.length; action++) mask[maskOffset + action] = 0;
+  }
+  mask[maskOffset + STAY] = 1;
+}

@@ -1,0 +1,70 @@
+import type { GridArrays, GridParts } from '@coplay/core';
+import { readParts, seeParts, writeParts } from '../game';
+import { SHOVEL } from './actions';
+import type { Rules } from './rules';
+
+/** The events of a snowdrift game, by number. */
+const SHOVELLED = 0;
+const NONE = -1;
+
+/** Where agents, drifts and obstacles are. */
+export function snowdriftParts(rules: Rules): GridParts<'int32'> {
+  const { grid, agents, settings } = rules;
+  const at = { ...rules.at, things: [rules.at.drifts] };
+  return {
+    rows: grid.rows,
+    columns: grid.columns,
+    things: ['drifts'],
+    fixed: ['obstacles'],
+    events: ['shovelled'],
+    read: (state, offset, out, row) => readParts(grid, at, agents, state, offset, out, row),
+    write: (parts, row, state, offset) => writeParts(grid, at, agents, parts, row, state, offset),
+    see: ({ planes, time }, from, seat, out, row) => {
+      seeParts(grid.cells, agents, 1, planes as Uint8Array, from, seat, out, row);
+      out.elapsed[row] = Math.round(time[from] * settings.maxSteps);
+    },
+    eventOf: (action) => (action === SHOVEL ? SHOVELLED : NONE),
+    pay: (before, events, rewards, row, after) => pay(rules, before, events, rewards, row, after),
+    isOver: ({ things }, row) => !things.subarray(row * grid.cells, (row + 1) * grid.cells).includes(1),
+  };
+}
+
+/** Every cleared drift pays everyone; those who shovelled it share the cost. A drift that nobody shovelled pays nothing. */
+function pay(
+  { agents, grid, settings }: Rules,
+  before: GridArrays,
+  events: Int32Array,
+  rewards: Float32Array,
+  row: number,
+  after: GridArrays,
+): void {
+  const start = row * agents;
+  let cleared = 0;
+  for (let agent = start; agent < start + agents; agent++) {
+    const isFirst = shovellersWith(before, events, agent, start, agent) === 0;
+    if (isFirst && clears(grid.cells, before, events, agent, row, after)) cleared++;
+  }
+  for (let agent = start; agent < start + agents; agent++) {
+    rewards[agent] = cleared * settings.driftReward;
+    if (!clears(grid.cells, before, events, agent, row, after)) continue;
+    rewards[agent] =
+      cleared * settings.driftReward -
+      settings.shovelCost / shovellersWith(before, events, agent, start, start + agents);
+  }
+}
+
+/** Whether an agent shovels away the drift on its cell: the drift is there before the step, and not after it. */
+function clears(size: number, before: GridArrays, events: Int32Array, agent: number, row: number, after: GridArrays) {
+  const cell = before.cells[agent];
+  if (events[agent] !== SHOVELLED || cell === size) return false;
+  return before.things[row * size + cell] === 1 && after.things[row * size + cell] === 0;
+}
+
+/** How many of the agents from `start` to before `end` shovel on an agent's cell. */
+function shovellersWith({ cells }: GridArrays, events: Int32Array, agent: number, start: number, end: number): number {
+  let count = 0;
+  for (let other = start; other < end; other++) {
+    if (cells[other] === cells[agent] && events[other] === SHOVELLED) count++;
+  }
+  return count;
+}
