@@ -22,7 +22,10 @@ export interface InputOptions {
   readonly agentId?: boolean;
   /** Adds the legal actions [K]. Default false: the mask is applied to the policy's logits in any case */
   readonly mask?: boolean;
-  /** Adds named numbers of the experience, such as subgoals: the count of each. Default none */
+  /**
+   * Adds named numbers of the experience, such as subgoals: the count of each, n. They are divided by the root of n: a few dozen
+   * latents about as large as 1 would drown the handful of ones in a grid. Default none
+   */
   readonly extras?: Readonly<Record<string, number>>;
 }
 
@@ -143,13 +146,14 @@ function agentIdPart(agents: number): VectorPart {
 }
 
 function extraPart(name: string, size: number): VectorPart {
+  const scale = 1 / Math.sqrt(size);
   return {
     size,
     write: (source, row, out, at) => {
       const extra = source.extras[name] ?? fail('inputEncoder', `the extra ${name}`, 'none', 'Give it with the rows.');
       const { data } = extra;
       const start = (source.offset + row * source.stride) * size;
-      for (let i = 0; i < size; i++) out[at + i] = data[start + i];
+      for (let i = 0; i < size; i++) out[at + i] = scale * (data[start + i] as number);
     },
   };
 }

@@ -50,7 +50,7 @@ export interface HopPlusModules {
   readonly omg?: false | SubgoalOptions;
 }
 
-/** Options of {@link hopPlusAgent}: those of `ppoAgent`, and its modules. With imagined data `ppo.realRatio` is 0.5 unless given. */
+/** Options of {@link hopPlusAgent}: those of `ppoAgent`, and its modules. With imagined data `ppo.realRatio` goes from 0.5 to 1 unless given. */
 export type HopPlusOptions = PpoAgentOptions & HopPlusModules;
 
 /** Options of {@link sharedHopPlusAgents}. */

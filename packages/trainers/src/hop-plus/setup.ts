@@ -41,7 +41,8 @@ const MODULE_DEFAULTS = {
   // images that aren't centred it learns such a goal too late: agents have settled on the easy one by then.
   moa: { share: true, attempts: true },
   omg: { vaeSteps: 16, inferenceSteps: 4 },
-  ppo: { realRatio: 0.5 },
+  // Imagination shows what would pay; what pays in the end is learned from what is real.
+  ppo: { realRatio: { from: 0.5, to: 1 } },
 };
 
 const epsilonSchema = z.strictObject({ epsilon: annealedUnit.default(0) });
