@@ -78,7 +78,8 @@ function readMixture(list: string): Mixture {
     const [name, share] = part.split('=');
     const known = oneOf('--mixture', name, Object.keys(shares)) as keyof typeof shares;
     shares[known] = Number(share ?? 1);
-    if (!(shares[known] >= 0)) throw new Error(`--mixture: expected a share of at least 0 for ${name}, got ${share}`);
+    if (!(shares[known] >= 0 && Number.isFinite(shares[known])))
+      throw new Error(`--mixture: expected a finite share of at least 0 for ${name}, got ${share}`);
   }
   const { 'nearest-stag': nearestStag, 'nearest-hare': nearestHare, random } = shares;
   if (nearestStag + nearestHare + random === 0) throw new Error(`--mixture: expected a share above 0, got ${list}`);

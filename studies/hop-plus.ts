@@ -31,9 +31,13 @@ export const study: Experiment = {
   options: {
     steps: { what: 'environment steps of HOP+ on 4x4; PPO takes twice as many', default: '150000' },
     'large-steps': { what: 'environment steps on 8x8', default: '200000' },
-    'large-seeds': { what: 'seeds on 8x8', default: '2' },
-    'ablation-seeds': { what: 'seeds of each ablation', default: '3' },
-    parts: { what: 'which parts to run: small, ablations, large, alone', default: 'small,ablations,large,alone' },
+    'large-seeds': { what: 'seeds on 8x8', default: '2', isSelection: true },
+    'ablation-seeds': { what: 'seeds of each ablation', default: '3', isSelection: true },
+    parts: {
+      what: 'which parts to run: small, ablations, large, alone',
+      default: 'small,ablations,large,alone',
+      isSelection: true,
+    },
   },
   bars: {
     small_return: { what: '4x4: mean return after training', atLeast: 2.85 },
@@ -58,7 +62,13 @@ export const study: Experiment = {
     }
     if (parts.includes('large')) {
       const envSteps = context.isQuick ? 512 : Number(context.options['large-steps']);
-      lines['HOP+ 8x8'] = { size: 8, modules: {}, envSteps, seeds: some('large-seeds'), envs };
+      lines['HOP+ 8x8'] = {
+        size: 8,
+        modules: { imagined: { horizon: 12 } },
+        envSteps,
+        seeds: some('large-seeds'),
+        envs,
+      };
     }
     const results: Record<string, SeedResult[]> = {};
     for (const [label, line] of Object.entries(lines)) results[label] = await trainTogether(context, label, line);

@@ -47,7 +47,7 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
     modules: IMMATURE,
     ppo: { ...SUMS, imaginedCritic: 'zero-imagined-reward' },
   },
-  defaults: { what: 'HOP+ as it comes: gate, cells, events, subgoals', modules: {}, ppo: { realRatio: 0.5 } },
+  defaults: { what: 'HOP+ as it comes: gate, cells, events, subgoals', modules: {} },
 };
 
 /** Where does an inflated critic error come from, and what makes it go away? */

@@ -14,6 +14,11 @@ export interface Workspace {
   readonly figures: readonly string[];
 }
 
+/** The options that change what a seed gives. */
+function settingsOf({ options: own = {} }: Experiment, options: Readonly<Record<string, string>>) {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !own[name]?.isSelection));
+}
+
 /** Makes the context of one run of an experiment, whose files go to `directory`. */
 export function createWorkspace(experiment: Experiment, settings: Settings, directory: string): Workspace {
   const { isQuick, isResume, options, withPython, peerFolders } = settings;
@@ -35,7 +40,7 @@ export function createWorkspace(experiment: Experiment, settings: Settings, dire
       seeds,
       directory: rawDirectory,
       isResume,
-      identity: { experiment: experiment.name, isQuick, options: { ...options } },
+      identity: { experiment: experiment.name, isQuick, options: settingsOf(experiment, options) },
       say,
     }),
     raw: (name, data) => writeJson(join(rawDirectory, `${name}.json`), data),

@@ -22,6 +22,8 @@ export interface Experiment {
 export interface OwnOption {
   readonly what: string;
   readonly default: string;
+  /** It only says which of the loops over seeds are run, and for how many seeds, so that what was finished with another value still counts for `--resume`. Default false */
+  readonly isSelection?: boolean;
 }
 
 /** A value must be at least, or at most, so much. */

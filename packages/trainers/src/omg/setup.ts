@@ -1,4 +1,4 @@
-import { type AgentId, createGenerator, fail, type Game, type Generator, type NamedArrays, sizeOf } from '@coplay/core';
+import { type AgentId, createGenerator, type Game, type Generator, type NamedArrays, sizeOf } from '@coplay/core';
 import {
   type InputEncoder,
   type InputOptions,
@@ -19,6 +19,7 @@ import {
   variables,
 } from '@coplay/tensor';
 import { findNonFinite } from '../learner';
+import { checkSavedArrays } from '../learner/saved-arrays';
 import { type OmgOptions, type OmgSettings, omgSettings } from './options';
 import { encodeStep, inferenceStep, inferStep, vaeStep } from './steps';
 
@@ -107,7 +108,9 @@ export function freshParameters({ vae, inference, optimiser }: OmgSetup, generat
  */
 export function omgNetworks(setup: OmgSetup, arrays: Readonly<Record<OmgGroup, NamedArrays>>): OmgNetworks {
   const expected = freshParameters(setup, createGenerator(0));
-  for (const group of Object.keys(expected) as OmgGroup[]) checkGroup(setup, group, expected[group], arrays[group]);
+  for (const group of Object.keys(expected) as OmgGroup[]) {
+    checkSavedArrays(`OMG (${setup.id}): restore, ${group}`, expected[group], arrays[group]);
+  }
   const { executor } = setup.settings;
   const groups = {
     vae: variables(arrays.vae),
@@ -132,13 +135,4 @@ export function omgNetworks(setup: OmgSetup, arrays: Readonly<Record<OmgGroup, N
     for (const part of [...Object.values(functions), ...Object.values(groups)]) part.dispose();
   };
   return { groups, ...functions, dispose };
-}
-
-function checkGroup({ id }: OmgSetup, group: string, expected: NamedArrays, given: NamedArrays | undefined): void {
-  for (const name of new Set([...Object.keys(expected), ...Object.keys(given ?? {})])) {
-    const [wanted, got] = [expected[name], given?.[name]].map((array) => (array ? `[${array.shape}]` : 'none'));
-    if (wanted === got) continue;
-    const remedy = 'Make the learner with the game and options that it was saved with.';
-    fail(`OMG (${id}): restore`, `${group}/${name} of shape ${wanted}`, got, remedy);
-  }
 }

@@ -1,4 +1,4 @@
-import { createGenerator, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import { createGenerator, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
 import {
   adam,
   type Compiled,
@@ -9,6 +9,7 @@ import {
   type Variables,
   variables,
 } from '@coplay/tensor';
+import { checkSavedArrays } from '../learner/saved-arrays';
 import { type Critic, createCritic, valueStep } from './critic';
 import { actStep, createPolicy, type Policy } from './policy';
 import type { PpoSetup } from './setup';
@@ -50,22 +51,11 @@ export async function freshNetworks(setup: PpoSetup, generator: Generator): Prom
 export async function savedNetworks(setup: PpoSetup, saved: SavedState): Promise<PpoNetworks> {
   const params = saved['params'] as unknown as NamedArrays;
   const slots = saved['slots'] as unknown as NamedArrays;
+  const where = `PPO (${setup.ids.join(', ')}): restore`;
   const expected = setup.net.init(createGenerator(0));
-  checkShapes(setup, expected, params);
-  checkShapes(setup, optimiserOf(setup).init(expected), slots);
+  checkSavedArrays(where, expected, params);
+  checkSavedArrays(where, optimiserOf(setup).init(expected), slots);
   return buildNetworks(setup, params, slots);
-}
-
-function checkShapes({ ids }: PpoSetup, expected: NamedArrays, saved: NamedArrays | undefined): void {
-  const shapeIn = (arrays: NamedArrays | undefined, name: string) => {
-    const array = arrays?.[name];
-    return array ? `${name} of shape [${array.shape}]` : `no ${name}`;
-  };
-  const names = new Set([...Object.keys(expected), ...Object.keys(saved ?? {})]);
-  const odd = [...names].find((name) => shapeIn(expected, name) !== shapeIn(saved, name));
-  if (odd === undefined) return;
-  const remedy = 'Make the agent with the game, network and options that it was saved with.';
-  fail(`PPO (${ids.join(', ')}): restore`, shapeIn(expected, odd), shapeIn(saved, odd), remedy);
 }
 
 function optimiserOf({ options }: PpoSetup) {

@@ -15,6 +15,7 @@ import {
   valueAndGradients,
   variables,
 } from '@coplay/tensor';
+import { checkSavedArrays } from '../learner/saved-arrays';
 import type { WorldModelSetup } from './options';
 
 /** Parameters of all members and the compiled functions over them. */
@@ -54,15 +55,12 @@ export function checkMembers(setup: WorldModelSetup, saved: readonly MemberArray
   if (saved?.length !== setup.members) {
     fail('worldModel.restore', `${setup.members} members`, String(saved?.length), remedy);
   }
-  const wanted = shapesOf(setup.model.init(createGenerator(0)));
-  for (const { params } of saved) {
-    if (shapesOf(params) !== wanted) fail('worldModel.restore', wanted, shapesOf(params), remedy);
+  const params = setup.model.init(createGenerator(0));
+  const slots = adam().init(params);
+  for (const member of saved) {
+    checkSavedArrays('worldModel.restore', params, member.params);
+    checkSavedArrays('worldModel.restore, slots', slots, member.slots);
   }
-}
-
-function shapesOf(arrays: NamedArrays): string {
-  const names = Object.keys(arrays).sort();
-  return names.map((name) => `${name} [${arrays[name].shape}]`).join(', ');
 }
 
 /** Puts arrays to work. */

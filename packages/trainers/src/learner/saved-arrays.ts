@@ -1,0 +1,22 @@
+import { fail, type NamedArrays } from '@coplay/core';
+
+/**
+ * Refuses saved parameters or optimiser slots whose names or shapes aren't those of the networks they are for.
+ *
+ * @param where  for the message: `PPO (agent_0): restore`
+ * @throws CoplayError naming the first array that differs
+ */
+export function checkSavedArrays(where: string, expected: NamedArrays, saved: NamedArrays | undefined): void {
+  const names = new Set([...Object.keys(expected), ...Object.keys(saved ?? {})]);
+  for (const name of names) {
+    const [wanted, got] = [expected, saved].map((arrays) => describe(arrays, name));
+    if (wanted === got) continue;
+    const remedy = 'Make the agent or model with the game, network and options that it was saved with.';
+    fail(where, wanted, got, remedy);
+  }
+}
+
+function describe(arrays: NamedArrays | undefined, name: string): string {
+  const array = arrays && Object.hasOwn(arrays, name) ? arrays[name] : undefined;
+  return array ? `${name} of shape [${array.shape}]` : `no ${name}`;
+}
