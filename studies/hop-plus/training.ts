@@ -1,13 +1,18 @@
-import type { Agent, AgentId, Game, LogEntry } from '@coplay/core';
+import { type Agent, type AgentId, evaluate, type Game, type LogEntry } from '@coplay/core';
 import { type Curve, curveOf, mean } from '@coplay/diagnostics';
 import { mixed, nearestHare, nearestStag, stagHunt } from '@coplay/envs';
 import { type HopPlusModules, hopPlusAgent, ppoPresets, selfPlay } from '@coplay/trainers';
 import { type Context, meanOfEpisodes, type SeedPlace, shortCurve } from '../../bench/harness';
+import { arenas } from './arenas';
 
 /** Agents of one kind on one board. */
 export interface Line {
   readonly size: number;
   readonly modules: HopPlusModules;
+  /** Whether policies see the board with themselves in the middle. Default false */
+  readonly centred?: boolean;
+  /** Sizes of the open squares that are trained on; see `arenas`. Default: the whole board */
+  readonly squares?: readonly number[];
   readonly envSteps: number;
   readonly envs: number;
   readonly seeds: readonly number[];
@@ -35,15 +40,19 @@ export async function trainTogether(context: Context, label: string, line: Line)
 }
 
 async function train(context: Context, line: Line, seed: number, place: SeedPlace): Promise<SeedResult> {
-  const game = gameOf(line.size);
-  const agents = game.agents.map((id) => hopPlusAgent({ game, id, ppo: ppoPresets.stagHunt, ...line.modules }));
+  const whole = gameOf(line.size);
+  const game = line.squares ? arenas(line.size, line.squares) : whole;
+  const inputs = { centred: line.centred ?? false };
+  const agents = game.agents.map((id) => {
+    return hopPlusAgent({ game, id, ppo: ppoPresets.stagHunt, inputs, ...line.modules });
+  });
   const entries: LogEntry[] = [];
   const keep = { start: () => {}, close: () => {}, write: (entry: LogEntry) => void entries.push(entry) };
   const run = selfPlay({ game, agents, envs: line.envs, steps: 32, seed, log: [keep, ...place.log] });
   const start = performance.now();
   await run.train({ envSteps: line.envSteps });
   const seconds = (performance.now() - start) / 1000;
-  const evaluated = (await run.evaluate({ episodes: context.isQuick ? 64 : 2000 })).mean;
+  const evaluated = (await evaluate(whole, agents, { seed, episodes: context.isQuick ? 64 : 2000 })).mean;
   run.dispose();
   const late = entries.filter((entry) => entry.envSteps > 0.8 * line.envSteps);
   return {

@@ -6,6 +6,7 @@ export * from './logs';
 export * from './moa';
 export * from './plots';
 export * from './probes';
+export * from './report';
 export * from './runs';
 export * from './statistics';
 export * from './tables';

@@ -3,5 +3,6 @@ export * from './inputs';
 export * from './layers';
 export * from './moa';
 export * from './omg';
+export * from './rssm';
 export * from './torso';
 export * from './world-model';

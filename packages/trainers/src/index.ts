@@ -1,5 +1,7 @@
 export * from './checkpoint';
+export * from './dreamer';
 export * from './export';
+export * from './hop';
 export * from './hop-plus';
 export * from './learner';
 export * from './moa';

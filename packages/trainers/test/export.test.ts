@@ -53,6 +53,17 @@ function inputOf({ observation, actions, agents }: Game, rows: number): AgentInp
   };
 }
 
+/** The same with each agent on one cell of the board, and in the last row on none. */
+function standing(input: AgentInput, { observation }: Game): AgentInput {
+  const [name, { shape, channels = [] }] = Object.entries(observation).find(([, field]) => field.channels)!;
+  const [cells, depth] = [shape[0] * shape[1], shape[2]];
+  const image = input.observations[name].slice() as Uint8Array;
+  const self = channels.indexOf('self');
+  for (let cell = 0; cell < input.rows * cells; cell++) image[cell * depth + self] = 0;
+  for (let row = 0; row < input.rows - 1; row++) image[(row * cells + ((7 * row + 2) % cells)) * depth + self] = 1;
+  return { ...input, observations: { ...input.observations, [name]: image } };
+}
+
 /** What the file is fed: the input as it is, by the file's names. */
 function feedsOf({ observation, actions, agents }: Game, input: AgentInput, extra: NamedArrays): NamedArrays {
   const feeds: NamedArrays = { mask: ndarray(input.masks, [input.rows, actions]), ...extra };
@@ -92,6 +103,7 @@ const cases: [string, () => Promise<PpoAgent>, Game][] = [
   ['convolutions', () => ready({ network: conv({ filters: [4], dense: 8 }), inputs: { agentId: true } }), game],
   ['a GRU', () => ready({ network: mlp({ hidden: [8] }), recurrent: 5, inputs: { previousActions: true } }), game],
   ['a LayersModel', () => ready({ network: own() }), game],
+  ['images in the middle', () => ready({ inputs: { centred: true } }), game],
   ['fields with odd names', () => ready({}, odd), odd],
 ];
 
@@ -109,7 +121,8 @@ function extrasOf(agent: PpoAgent, rows: number): NamedArrays {
 async function prepare(make: () => Promise<PpoAgent>, rules: Game) {
   const agent = await make();
   const rows = [1, 2, 7];
-  const inputs = rows.map((count) => inputOf(rules, count));
+  const whatever = rows.map((count) => inputOf(rules, count));
+  const inputs = agent.learner.setup.inputs.centred ? whatever.map((input) => standing(input, rules)) : whatever;
   const extras = rows.map((count) => extrasOf(agent, count));
   const expected: NamedArrays[] = [];
   for (const [i, input] of inputs.entries()) {

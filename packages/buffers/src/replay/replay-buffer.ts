@@ -1,4 +1,13 @@
-import { checkOptions, fail, type Generator, type NamedArrays, type SavedState, show, sizeOf } from '@coplay/core';
+import {
+  checkOptions,
+  copyRow,
+  fail,
+  type Generator,
+  type NamedArrays,
+  type SavedState,
+  show,
+  sizeOf,
+} from '@coplay/core';
 import { z } from 'zod';
 import { allocateRows, checkRowSpec, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
 
@@ -18,14 +27,18 @@ export interface ReplaySampleOptions {
   readonly length?: number | undefined;
 }
 
-/** Windows of steps. */
-export interface ReplaySample {
-  /** [B, L, ...] for each field */
-  readonly rows: NamedArrays;
+/** Where windows begin. */
+export interface ReplayPlaces {
   /** [B] the stream of each window */
   readonly streams: Int32Array;
   /** [B] the number of its first step, counted from the first that was ever pushed to the stream */
   readonly steps: Float64Array;
+}
+
+/** Windows of steps. */
+export interface ReplaySample extends ReplayPlaces {
+  /** [B, L, ...] for each field */
+  readonly rows: NamedArrays;
 }
 
 /**
@@ -53,6 +66,24 @@ export interface ReplayBuffer {
    * @throws CoplayError where no window is that long
    */
   sample(generator: Generator, options: ReplaySampleOptions): ReplaySample;
+  /** Where `sample` would draw, without copying anything. */
+  draw(generator: Generator, batch: number, length: number): ReplayPlaces;
+  /**
+   * Windows at given places.
+   *
+   * @param windows [B] streams and first steps
+   * @throws CoplayError where a step isn't held
+   */
+  gather(windows: ReplayPlaces, length: number): ReplaySample;
+  /** Whether all steps of a window are held. */
+  holds(stream: number, step: number, length: number): boolean;
+  /**
+   * Replaces some fields of steps that were pushed before; those that made room meanwhile, and those that haven't come yet, are passed over.
+   *
+   * @param windows [B] streams and first steps
+   * @param rows    [B, L, ...] for each of these fields
+   */
+  overwrite(windows: ReplayPlaces, rows: NamedArrays): void;
   /** Steps and counters. */
   state(): SavedState;
   restore(saved: SavedState): void;
@@ -106,23 +137,57 @@ class Rings implements ReplayBuffer {
 
   sample(generator: Generator, options: ReplaySampleOptions): ReplaySample {
     const { batch, length } = checkOptions('replayBuffer.sample', sampleSchema, options);
+    return this.gather(this.draw(generator, batch, length), length);
+  }
+
+  draw(generator: Generator, batch: number, length: number): ReplayPlaces {
     const windows = this.windows(length);
     if (windows === 0) {
       const longest = Math.max(...this.pushed.map((_, stream) => this.held(stream)));
       const remedy = 'Push more steps first, or draw shorter windows.';
       fail('replayBuffer.sample', `a stream of at least ${length} steps`, `at most ${longest}`, remedy);
     }
+    const places = { streams: new Int32Array(batch), steps: new Float64Array(batch) };
+    for (let b = 0; b < batch; b++) {
+      [places.streams[b], places.steps[b]] = this.windowAt(generator.integer(windows), length);
+    }
+    return places;
+  }
+
+  gather({ streams, steps }: ReplayPlaces, length: number): ReplaySample {
+    const batch = streams.length;
     const rows: NamedArrays = {};
-    for (const [name, { data, shape }] of Object.entries(allocateRows(this.spec as RowSpec, batch * length))) {
+    for (const [name, { data, shape }] of Object.entries(allocateRows(this.spec ?? {}, batch * length))) {
       rows[name] = { data, shape: [batch, length, ...shape.slice(1)] };
     }
-    const streams = new Int32Array(batch);
-    const steps = new Float64Array(batch);
     for (let b = 0; b < batch; b++) {
-      [streams[b], steps[b]] = this.windowAt(generator.integer(windows), length);
+      if (!this.holds(streams[b], steps[b], length)) this.refuseWindow(streams[b], steps[b], length);
       this.read(streams[b], steps[b], length, rows, b * length);
     }
     return { rows, streams, steps };
+  }
+
+  holds(stream: number, step: number, length: number): boolean {
+    const pushed = this.pushed[stream] ?? 0;
+    return step >= pushed - Math.min(pushed, this.ring) && step + length <= pushed;
+  }
+
+  overwrite({ streams, steps }: ReplayPlaces, rows: NamedArrays): void {
+    for (const [name, { data, shape }] of Object.entries(rows)) {
+      const target = this.fields[name] ?? fail('replayBuffer.overwrite', 'a field that was pushed', name, 'Rename it.');
+      const size = sizeOf(target.shape.slice(1));
+      const length = shape[1];
+      if (data.length !== streams.length * length * size) {
+        const expected = `${name} of shape [${[streams.length, length, ...target.shape.slice(1)]}]`;
+        fail('replayBuffer.overwrite', expected, `[${shape}]`, 'Give a row for each step of each window.');
+      }
+      for (let row = 0; row < streams.length * length; row++) {
+        const stream = streams[Math.floor(row / length)];
+        const step = steps[Math.floor(row / length)] + (row % length);
+        if (!this.holds(stream, step, 1)) continue;
+        copyRow(data, row, target.data, stream * this.ring + (step % this.ring), size);
+      }
+    }
   }
 
   state(): SavedState {
@@ -194,6 +259,16 @@ class Rings implements ReplayBuffer {
       visit(place, done, run);
       done += run;
     }
+  }
+
+  private refuseWindow(stream: number, step: number, length: number): never {
+    const expected = `windows of ${length} steps that are held`;
+    fail(
+      'replayBuffer.gather',
+      expected,
+      `step ${step} of stream ${stream}`,
+      'Take places of sample(), before the next push.',
+    );
   }
 
   private checkStream(stream: number): void {

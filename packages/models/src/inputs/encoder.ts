@@ -8,6 +8,7 @@ import {
   sizeOf,
   type TypedArray,
 } from '@coplay/core';
+import { centredEncoder } from './centred';
 
 /** What a network reads, without the batch dimension: images `[H, W, C]` by field name, and everything else in `vector` `[F]`. */
 export type InputShapes = Readonly<Record<string, readonly number[]>>;
@@ -20,6 +21,8 @@ export interface InputOptions {
   readonly previousActions?: boolean;
   /** Adds the seat as a one-hot: needed where several agents share weights but should differ. Default false */
   readonly agentId?: boolean;
+  /** Moves images so that the agent itself is in the middle ({@link centredEncoder}): learned from with far fewer rows, four times as many inputs. Default false */
+  readonly centred?: boolean;
   /** Adds the legal actions [K]. Default false: the mask is applied to the policy's logits in any case */
   readonly mask?: boolean;
   /**
@@ -66,7 +69,7 @@ export function inputEncoder(game: Game, options: InputOptions = {}): InputEncod
   const shapes: Record<string, readonly number[]> = {};
   for (const name of images) shapes[name] = game.observation[name].shape;
   if (vectorSize > 0) shapes['vector'] = [vectorSize];
-  return {
+  const plain: InputEncoder = {
     shapes,
     encode: (source) => {
       checkSource(game, names, source);
@@ -76,6 +79,7 @@ export function inputEncoder(game: Game, options: InputOptions = {}): InputEncod
       return encoded;
     },
   };
+  return options.centred ? centredEncoder(game, plain) : plain;
 }
 
 /** Refuses what another game gave to see: it would be read as noise. */

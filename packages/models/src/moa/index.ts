@@ -1,2 +1,1 @@
-export { canCentre, centredEncoder } from './centred';
 export { type MoaInputs, type MoaNet, type MoaNetOptions, type MoaStep, moaNet } from './moa-net';

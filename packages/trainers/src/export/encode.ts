@@ -1,6 +1,7 @@
 import { type Game, sizeOf } from '@coplay/core';
 import type { InputOptions } from '@coplay/models';
 import { type TensorRecord, tf } from '@coplay/tensor';
+import { centredImage } from './centred';
 
 /** What an agent sees, as tensors with the rows of a batch: fields of the observation, `mask` and `previousActions`. */
 export interface SeenTensors {
@@ -23,9 +24,10 @@ export function encodeTensors(game: Game, options: InputOptions, seat: number, s
   const encoded: TensorRecord = {};
   const parts: tf.Tensor[] = [];
   for (const name of names) {
-    const { shape } = game.observation[name];
+    const { shape, channels } = game.observation[name];
     const field = tf.cast(fields[name], 'float32');
-    if (shape.length === 3) encoded[name] = field;
+    const isCentred = options.centred && channels?.includes('self');
+    if (shape.length === 3) encoded[name] = isCentred ? centredImage(game, name, field as tf.Tensor4D) : field;
     else parts.push(tf.reshape(field, [rows, sizeOf(shape)]));
   }
   if (options.mask) parts.push(mask);

@@ -1,5 +1,5 @@
 import { createMoaBuffer } from '@coplay/buffers';
-import { centredEncoder, inputEncoder, moaNet } from '@coplay/models';
+import { inputEncoder, moaNet } from '@coplay/models';
 import type { MoaLearner } from './contract';
 import { MoaModels } from './learner';
 import { type MoaOptions, resolveMoaOptions } from './options';
@@ -17,8 +17,7 @@ export function createMoa(options: MoaOptions): MoaLearner {
   const goals = resolved.goals === 'hindsight' ? game.goals : undefined;
   const { capacity, keep, caughtOnly, roomPerGoal, attempts, previousActions, unknownShare, network, recurrent } =
     resolved;
-  const plain = inputEncoder(game, { previousActions });
-  const encoder = resolved.centred ? centredEncoder(game, plain) : plain;
+  const encoder = inputEncoder(game, { previousActions, centred: resolved.centred });
   const net = moaNet({
     inputs: encoder.shapes,
     actions: game.actions,

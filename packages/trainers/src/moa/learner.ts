@@ -2,9 +2,9 @@ import type { MoaBuffer, MoaCounts } from '@coplay/buffers';
 import type { Agent, AgentId, Experience, Game, Generator, Metrics, NamedArrays, SavedState } from '@coplay/core';
 import { fail, ndarray, show } from '@coplay/core';
 import type { InputEncoder, MoaNet } from '@coplay/models';
+import { type GoalCounts, goalCounts } from '@coplay/planning';
 import { drawFrom, type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
 import type { MoaLearner, MoaView } from './contract';
-import { type GoalCounts, goalCounts } from './goal-counts';
 import { topOne } from './metrics';
 import { freshMoaNetworks, type MoaNetworkSetup, type MoaNetworks, savedMoaNetworks } from './networks';
 import type { ResolvedMoaOptions } from './options';
@@ -62,6 +62,10 @@ export class MoaModels implements MoaLearner {
 
   get coplayers() {
     return this.setup.coplayers;
+  }
+
+  get net() {
+    return this.setup.net;
   }
 
   get goals() {
@@ -215,7 +219,8 @@ export class MoaModels implements MoaLearner {
     return { net, names, clipNorm: options.clipNorm, executor: options.executor };
   }
 
-  private ready(): MoaNetworks {
+  /** The running networks. */
+  ready(): MoaNetworks {
     const remedy = 'Call initialise(generator) or restore(saved) first.';
     return this.networks ?? fail(`moa (${this.id})`, 'parameters', 'none yet', remedy);
   }

@@ -1,4 +1,4 @@
-import { type AgentId, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import { type AgentId, createGenerator, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
 import type { MoaNet } from '@coplay/models';
 import {
   adam,
@@ -10,6 +10,7 @@ import {
   type Variables,
   variables,
 } from '@coplay/tensor';
+import { checkSavedArrays } from '../learner/saved-arrays';
 import { type MoaPredictInputs, type MoaUpdateInputs, moaAct, moaPredict, moaUpdate } from './step';
 
 /** The functions of one member. */
@@ -24,6 +25,8 @@ export interface MoaMember {
   readonly params: Variables;
   readonly slots: Variables;
   readonly functions: MoaFunctions;
+  /** Acts by another function over the same parameters, and disposes of the one before; see `stackMoas`. */
+  actBy(act: Compiled): void;
 }
 
 /** What networks are made with. */
@@ -56,9 +59,14 @@ export function freshMoaNetworks(setup: MoaNetworkSetup, generator: Generator): 
 
 /** Networks as they were saved. */
 export function savedMoaNetworks(setup: MoaNetworkSetup, saved: SavedState): MoaNetworks {
+  const params = setup.net.init(createGenerator(0));
+  const slots = optimiserOf(setup).init(params);
   const states = setup.names.map((name) => {
     const state = saved[name] as unknown as Record<'params' | 'slots', NamedArrays> | undefined;
-    return state ?? fail('moa.restore', `a network for ${name}`, Object.keys(saved).join(', ') || 'none', REMEDY);
+    if (!state) fail('moa.restore', `a network for ${name}`, Object.keys(saved).join(', ') || 'none', REMEDY);
+    checkSavedArrays(`moa.restore, ${name}`, params, state.params);
+    checkSavedArrays(`moa.restore, slots of ${name}`, slots, state.slots);
+    return state;
   });
   return buildNetworks(setup, states);
 }
@@ -75,7 +83,7 @@ function buildNetworks(
 ): MoaNetworks {
   const live = states.map(({ params, slots }) => ({ params: variables(params), slots: variables(slots) }));
   const functions = live.length === 0 ? [] : compiled(setup, live);
-  const members = live.map((own, i) => ({ ...own, functions: functions[i] }));
+  const members = live.map((own, i) => memberOf(own, functions[i]));
   return {
     members,
     async state() {
@@ -90,6 +98,20 @@ function buildNetworks(
         member.params.dispose();
         member.slots.dispose();
       }
+    },
+  };
+}
+
+function memberOf(own: Record<'params' | 'slots', Variables>, first: MoaFunctions): MoaMember {
+  let functions = first;
+  return {
+    ...own,
+    get functions() {
+      return functions;
+    },
+    actBy(act) {
+      functions.act.dispose();
+      functions = { ...functions, act };
     },
   };
 }

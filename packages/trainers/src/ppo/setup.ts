@@ -63,6 +63,7 @@ const networkSchema = z.strictObject({
       fields: z.array(z.string()).optional(),
       previousActions: z.boolean().optional(),
       agentId: z.boolean().optional(),
+      centred: z.boolean().optional(),
       mask: z.boolean().optional(),
       extras: z.record(z.string(), z.int().min(1)).optional(),
     })

@@ -23,6 +23,7 @@ import {
   vectorEnv,
 } from '@coplay/core';
 import { z } from 'zod';
+import { stackHopLearners } from '../hop/stack-learners';
 import { isLearning, type Learner } from '../learner';
 import { stackLearners } from '../ppo/stack-learners';
 import { breathe } from './breathe';
@@ -223,6 +224,7 @@ class SelfPlayRun implements SelfPlay {
     // A stream of its own: the shuffling of a learner doesn't depend on how many numbers its first parameters took.
     for (let i = 0; i < this.learners.length; i++) await this.learners[i].initialise(this.generators[i].split(1));
     stackLearners(this.learners);
+    stackHopLearners(this.learners);
   }
 
   /** One rollout, one update of every learner. */

@@ -1,4 +1,6 @@
 import type { SavedState } from '@coplay/core';
+import { discountCounts, priorOfCounts } from './inter';
+import { amongOpen, type GoalMemory } from './memory';
 
 /**
  * How often each goal was shown, with old episodes counting less (the inter-episode part of HOP's opponent modelling, Huang et
@@ -15,21 +17,27 @@ export interface GoalCounts {
   restore(saved: SavedState): void;
 }
 
-/** Counts of G goals with a discount per episode. */
+/** Counts of G goals with a discount per episode, in (0, 1]. */
 export function goalCounts(goals: number, discount: number): GoalCounts {
   const counts = new Float64Array(goals).fill(1);
   return {
     counts,
-    add(goal) {
-      if (goal < 0) return;
-      for (let i = 0; i < goals; i++) counts[i] *= discount;
-      counts[goal] += 1;
+    add: (goal) => {
+      if (goal >= 0) discountCounts(counts, Int32Array.of(goal), discount);
     },
-    prior() {
-      const sum = counts.reduce((total, count) => total + count, 0);
-      return counts.map((count) => count / sum);
-    },
+    prior: () => priorOfCounts(counts, goals),
     state: () => ({ counts: counts.slice() }),
     restore: (saved) => counts.set(saved['counts'] as Float64Array),
+  };
+}
+
+/** Goal counts as a memory of a co-player that shows one goal in an episode: the one that it reached last. */
+export function goalMemory(goals: number, discount = 0.995): GoalMemory {
+  const counts = goalCounts(goals, discount);
+  return {
+    prior: (_reached, open, from) => amongOpen(counts.prior(), open, from),
+    add: (last) => counts.add(last),
+    state: () => counts.state(),
+    restore: (saved) => counts.restore(saved),
   };
 }

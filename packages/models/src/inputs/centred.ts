@@ -1,5 +1,5 @@
 import { allocate, dtypeOf, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
-import type { InputEncoder } from '../inputs';
+import type { InputEncoder } from './encoder';
 
 /** Whether agents of a game see an image with themselves in it, so that {@link centredEncoder} can centre it. */
 export function canCentre(game: Game): boolean {

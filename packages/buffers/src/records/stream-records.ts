@@ -1,0 +1,30 @@
+import type { Experience } from '@coplay/core';
+import { assemble } from '../episodes/assemble';
+import { allEnvs } from '../episodes/select';
+import { episodesOf } from '../episodes/split';
+import type { Records } from './records';
+import { toRecords } from './to-records';
+
+/** A piece of each episode that a rollout went through. */
+export interface StreamRecords {
+  /** One piece in each row, by environment, then by time */
+  readonly records: Records;
+  /** [rows] the environment that each piece was played in */
+  readonly envs: Int32Array;
+}
+
+/**
+ * A rollout's streams as records, episode by episode. A piece that goes on with an episode of the rollout before begins with the
+ * record that the piece before ended with; that one alone knows the reward it arrived with.
+ */
+export function streamRecords(experience: Experience): StreamRecords {
+  const pieces = allEnvs(experience).flatMap((env) => episodesOf(experience, env));
+  const longest = Math.max(0, ...pieces.map((piece) => piece.length));
+  const episodes = assemble(
+    'streamRecords',
+    experience,
+    pieces.map((piece) => [piece]),
+    longest,
+  );
+  return { records: toRecords(episodes), envs: Int32Array.from(pieces, (piece) => piece.env) };
+}

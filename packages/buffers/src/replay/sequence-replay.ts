@@ -1,0 +1,134 @@
+import { checkOptions, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import { z } from 'zod';
+import { createReplayBuffer, type ReplayBuffer, type ReplayPlaces, type ReplaySample } from './replay-buffer';
+
+/** Options of {@link createSequenceReplay}. */
+export interface SequenceReplayOptions {
+  /** Steps held at most, all streams together */
+  readonly capacity: number;
+  /** S, the number of streams: one for each agent of each environment. Default 1 */
+  readonly streams?: number | undefined;
+  /** L, steps of a window, at least 1 */
+  readonly length: number;
+  /**
+   * Whether each stream's windows, one after the other without overlap, are handed out once, in the order in which they were filled,
+   * before any is drawn by chance: what is new is learned from soon, and at least once. Default true
+   */
+  readonly online?: boolean | undefined;
+}
+
+/** What was drawn, and how. */
+export interface SequenceSample extends ReplaySample {
+  /** Windows at the front that came from the queue of new ones. */
+  readonly fresh: number;
+}
+
+/** DreamerV3's replay (Hafner et al. 2023): windows of recorded streams, new ones first. */
+export interface SequenceReplay {
+  /** Steps held now. */
+  readonly size: number;
+  /** Number of different windows that can be drawn now. */
+  readonly windows: number;
+  /** Windows that were filled and not handed out yet. */
+  readonly waiting: number;
+  /**
+   * Adds steps to the end of a stream; the oldest ones make room.
+   *
+   * @param rows [T, ...] for each field, in order of time
+   */
+  push(rows: NamedArrays, stream?: number): void;
+  /**
+   * B windows [B, L, ...]: from the queue as long as there are any, the others with equal chances.
+   *
+   * @throws CoplayError where no window is that long
+   */
+  sample(generator: Generator, batch: number): SequenceSample;
+  /** Replaces some fields of held steps; see `ReplayBuffer.overwrite`. */
+  overwrite(places: ReplayPlaces, rows: NamedArrays): void;
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+const schema = z.strictObject({
+  capacity: z.int().min(1),
+  streams: z.int().min(1).default(1),
+  length: z.int().min(1),
+  online: z.boolean().default(true),
+});
+
+/** An empty one. */
+export function createSequenceReplay(options: SequenceReplayOptions): SequenceReplay {
+  const { capacity, streams, length, online } = checkOptions('createSequenceReplay', schema, options);
+  return new Sequences(createReplayBuffer({ capacity, streams }), length, online);
+}
+
+class Sequences implements SequenceReplay {
+  /** Windows that wait, as pairs of stream and first step. */
+  private queue: [stream: number, step: number][] = [];
+
+  constructor(
+    private readonly buffer: ReplayBuffer,
+    private readonly length: number,
+    private readonly isOnline: boolean,
+  ) {}
+
+  get size(): number {
+    return this.buffer.size;
+  }
+
+  get windows(): number {
+    return this.buffer.windows(this.length);
+  }
+
+  get waiting(): number {
+    this.dropGone();
+    return this.queue.length;
+  }
+
+  push(rows: NamedArrays, stream = 0): void {
+    const { length, buffer } = this;
+    const before = Math.floor((buffer.pushed[stream] ?? 0) / length);
+    buffer.push(rows, stream);
+    if (!this.isOnline) return;
+    const after = Math.floor(buffer.pushed[stream] / length);
+    for (let window = before; window < after; window++) this.queue.push([stream, window * length]);
+    if (after > before) this.dropGone();
+  }
+
+  sample(generator: Generator, batch: number): SequenceSample {
+    const { buffer, length } = this;
+    this.dropGone();
+    const fresh = this.queue.splice(0, batch);
+    const streams = new Int32Array(batch);
+    const steps = new Float64Array(batch);
+    fresh.forEach(([stream, step], b) => {
+      streams[b] = stream;
+      steps[b] = step;
+    });
+    if (fresh.length < batch) {
+      const drawn = buffer.draw(generator, batch - fresh.length, length);
+      streams.set(drawn.streams, fresh.length);
+      steps.set(drawn.steps, fresh.length);
+    }
+    return { ...buffer.gather({ streams, steps }, length), fresh: fresh.length };
+  }
+
+  overwrite(places: ReplayPlaces, rows: NamedArrays): void {
+    this.buffer.overwrite(places, rows);
+  }
+
+  state(): SavedState {
+    return { buffer: this.buffer.state(), queue: Float64Array.from(this.queue.flat()) };
+  }
+
+  restore(saved: SavedState): void {
+    this.buffer.restore(saved['buffer'] as SavedState);
+    const flat = saved['queue'] as Float64Array;
+    this.queue = Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]);
+  }
+
+  /** Forgets windows of which a step has made room. */
+  private dropGone(): void {
+    this.queue = this.queue.filter(([stream, step]) => this.buffer.holds(stream, step, this.length));
+  }
+}

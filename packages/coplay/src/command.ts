@@ -1,0 +1,87 @@
+import { parseArgs } from 'node:util';
+import { fail } from '@coplay/core';
+
+/** Where a command writes, and how it's told to stop. */
+export interface Terminal {
+  /** A line for whoever reads the result. */
+  out(line: string): void;
+  /** A line about what goes on, or went wrong. */
+  err(line: string): void;
+  /** Is aborted when the command is to stop in good order; called once, by commands that last. */
+  interrupt(): AbortSignal;
+}
+
+/** One flag of a command. */
+interface Flag {
+  readonly what: string;
+  /** Whether it takes a value, and what that's called in the help: `N`, `FILE`. Default: none */
+  readonly value?: string;
+}
+
+/** A command. */
+export interface Command<Name extends string = string> {
+  /** `report RUN...` */
+  readonly usage: string;
+  readonly summary: string;
+  readonly flags: Readonly<Record<Name, Flag>>;
+  /** How many words it takes beside flags. */
+  readonly words: { readonly least: number; readonly most: number };
+  /** @returns the exit code */
+  run(words: readonly string[], flags: Flags<Name>, terminal: Terminal): Promise<number>;
+}
+
+/** What flags were given: text, or whether it's there. */
+export type Flags<Name extends string = string> = Readonly<Partial<Record<Name, string | boolean>>>;
+
+/** A wrong command line: exit code 2. */
+export class UsageError extends Error {}
+
+/** Exit codes. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+/** Keeps the names of a command's flags as types. */
+export function command<Name extends string>(one: Command<Name>): Command {
+  return one as unknown as Command;
+}
+
+/** Takes a command line apart. @throws UsageError that says what is wrong */
+export function parse({ flags, words, usage }: Command, args: readonly string[]): { words: string[]; flags: Flags } {
+  const types = Object.entries(flags).map(([name, { value }]) => [
+    name,
+    { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+  ]);
+  try {
+    const parsed = parseArgs({ args: [...args], options: Object.fromEntries(types), allowPositionals: true });
+    const count = parsed.positionals.length;
+    if (count < words.least) throw new UsageError(`Something is missing: coplay ${usage}`);
+    if (count > words.most) throw new UsageError(`Too many words (${parsed.positionals.join(' ')}): coplay ${usage}`);
+    return { words: parsed.positionals, flags: parsed.values as Flags };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/** The help of a command. */
+export function helpOf({ usage, summary, flags }: Command): string {
+  const rows = Object.entries(flags).map(([name, { value, what }]) => [`--${name}${value ? ` ${value}` : ''}`, what]);
+  const all = [...rows, ['--help', 'this page']];
+  const width = Math.max(...all.map(([flag]) => flag.length));
+  return [`coplay ${usage}`, '', summary, '', ...all.map(([flag, what]) => `  ${flag.padEnd(width)}  ${what}`)].join(
+    '\n',
+  );
+}
+
+/** The whole number of a flag. @throws CoplayError for something else */
+export function wholeNumber(flags: Flags, name: string): number | undefined {
+  const text = flags[name];
+  if (text === undefined) return undefined;
+  if (typeof text === 'string' && /^\d+$/.test(text)) return Number(text);
+  return fail(`--${name}`, 'a whole number', String(text), `Write it in digits: --${name} 1000`);
+}
+
+/** The text of a flag. */
+export function textOf(flags: Flags, name: string): string | undefined {
+  const text = flags[name];
+  return typeof text === 'string' ? text : undefined;
+}

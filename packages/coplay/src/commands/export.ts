@@ -1,0 +1,32 @@
+import { fail } from '@coplay/core';
+import { exportOnnx, type PpoAgent } from '@coplay/trainers';
+import { command, EXIT, textOf } from '../command';
+import { trainedRun } from './trained';
+
+/** `coplay export` */
+export const exportCommand = command({
+  usage: 'export RUN FILE.onnx [--agent ID]',
+  summary: 'Writes the policy of an agent of a run of `coplay train` as an ONNX file.',
+  words: { least: 2, most: 2 },
+  flags: {
+    agent: { value: 'ID', what: "whose; default: the game's first agent" },
+    value: { what: "with the critic's value as an output too" },
+  },
+  async run([directory, file], flags, terminal) {
+    const { run } = await trainedRun(directory, terminal);
+    try {
+      const id = textOf(flags, 'agent') ?? run.agents[0].id;
+      const agent = run.agents.find((one) => one.id === id);
+      if (!agent) {
+        const ids = run.agents.map((one) => one.id).join(', ');
+        fail('--agent', `one of ${ids}`, id, 'Name an agent of the game.');
+      }
+      const { size, inputs, outputs } = await exportOnnx(agent as PpoAgent, file, { value: flags['value'] === true });
+      const named = `in: ${Object.keys(inputs).join(', ')}; out: ${Object.keys(outputs).join(', ')}`;
+      terminal.out(`${file}: ${agent.name} of ${id} after ${run.envSteps} steps, ${size} bytes; ${named}`);
+      return EXIT.ok;
+    } finally {
+      run.dispose();
+    }
+  },
+});

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fail } from '@coplay/core';
+import { textTable } from '@coplay/diagnostics';
+import { type Checkpoint, describeCheckpoint, flattenState, latestCheckpoint, loadCheckpoint } from '@coplay/trainers';
+import { command, EXIT, type Terminal } from '../command';
+
+/** `coplay inspect` */
+export const inspectCommand = command({
+  usage: 'inspect CHECKPOINT',
+  summary: 'Shows what a checkpoint holds, every checksum tried. A directory of a run stands for its newest good one.',
+  words: { least: 1, most: 1 },
+  flags: {
+    arrays: { what: 'every array, with shape, extremes and how many numbers are not finite' },
+    json: { what: 'all of it as JSON' },
+  },
+  async run([path], flags, terminal) {
+    const checkpoint = await find(path, terminal);
+    const arrays = arraysOf(checkpoint);
+    const { step, library, about } = checkpoint;
+    if (flags['json']) {
+      terminal.out(JSON.stringify({ path: checkpoint.path, step, library, about, arrays }));
+      return EXIT.ok;
+    }
+    terminal.out(describeCheckpoint(checkpoint));
+    terminal.out(JSON.stringify(about, null, 2));
+    terminal.out(textTable(flags['arrays'] ? arrays : parts(arrays)));
+    return EXIT.ok;
+  },
+});
+
+async function find(path: string, { err }: Terminal): Promise<Checkpoint> {
+  const isRun = existsSync(join(path, 'checkpoints'));
+  if (!isRun) return loadCheckpoint(path);
+  const { checkpoint } = await latestCheckpoint(join(path, 'checkpoints'), { warn: err });
+  return checkpoint ?? fail('coplay inspect', `a good checkpoint in ${path}/checkpoints`, 'none', 'Train it further.');
+}
+
+/** A line for each array. */
+interface ArrayRow {
+  readonly array: string;
+  readonly type: string;
+  readonly shape: string;
+  readonly numbers: number;
+  readonly least: number;
+  readonly greatest: number;
+  readonly 'not finite': number;
+  readonly [column: string]: string | number;
+}
+
+function arraysOf({ saved }: Checkpoint): ArrayRow[] {
+  return Object.entries(flattenState(saved).arrays).map(([array, { data, shape }]) => {
+    const finite = Array.from(data as ArrayLike<number | bigint>, Number).filter(Number.isFinite);
+    return {
+      array,
+      type: data.constructor.name.replace('Array', ''),
+      shape: `[${shape.join(', ')}]`,
+      numbers: data.length,
+      least: finite.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
+      greatest: finite.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY),
+      'not finite': data.length - finite.length,
+    };
+  });
+}
+
+/** Sums over the arrays of each part of the run, such as `learners/agent_0`. */
+function parts(arrays: readonly ArrayRow[]): { part: string; arrays: number; numbers: number; 'not finite': number }[] {
+  const sums = new Map<string, { part: string; arrays: number; numbers: number; 'not finite': number }>();
+  for (const row of arrays) {
+    const part = row.array.split('/').slice(0, 2).join('/');
+    const sum = sums.get(part) ?? { part, arrays: 0, numbers: 0, 'not finite': 0 };
+    sum.arrays++;
+    sum.numbers += row.numbers;
+    sum['not finite'] += row['not finite'];
+    sums.set(part, sum);
+  }
+  return [...sums.values()];
+}

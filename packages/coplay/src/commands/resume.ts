@@ -1,0 +1,29 @@
+import { type Experience, fail } from '@coplay/core';
+import { command, wholeNumber } from '../command';
+import { configurationIn, runOf } from '../configuration';
+import { train } from './train';
+
+/** `coplay resume` */
+export const resumeCommand = command({
+  usage: 'resume RUN [--steps N]',
+  summary: 'Goes on with a run of `coplay train` from its newest good checkpoint.',
+  words: { least: 1, most: 1 },
+  flags: {
+    steps: { value: 'N', what: 'environment steps in all, those done included; default: as it was configured' },
+  },
+  async run([directory], flags, terminal) {
+    const configured = configurationIn(directory);
+    const configuration = { ...configured, envSteps: wholeNumber(flags, 'steps') ?? configured.envSteps };
+    const last: { experience?: Experience } = {};
+    const run = runOf(configuration, directory, terminal.err, (experience) => {
+      last.experience = experience;
+    });
+    if (!(await run.resume())) terminal.err(`There is no checkpoint in ${directory} yet: it begins at step 0.`);
+    if (run.envSteps >= configuration.envSteps) {
+      run.dispose();
+      const remedy = `Ask for more: coplay resume ${directory} --steps ${2 * configuration.envSteps}`;
+      fail('coplay resume', `fewer than ${configuration.envSteps} steps done`, `${run.envSteps}`, remedy);
+    }
+    return train(run, configuration, directory, terminal, last);
+  },
+});

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Experience, fail } from '@coplay/core';
+import { addToReport, realAndImagined, textTable, writeReport } from '@coplay/diagnostics';
+import { executorInfo } from '@coplay/tensor';
+import type { SelfPlay } from '@coplay/trainers';
+import { command, EXIT, type Terminal, textOf, wholeNumber } from '../command';
+import { checkConfiguration, keepConfiguration, type RunConfiguration, readJsonFile, runOf } from '../configuration';
+
+/** `coplay train` */
+export const trainCommand = command({
+  usage: 'train CONFIG.json [--directory DIR]',
+  summary: 'Trains what a configuration file describes, and writes a report. Ctrl-C stops it in good order.',
+  words: { least: 1, most: 1 },
+  flags: {
+    directory: { value: 'DIR', what: 'where its files go; default: that of the configuration' },
+    steps: { value: 'N', what: 'environment steps in all; default: envSteps of the configuration' },
+    seed: { value: 'N', what: 'default: that of the configuration' },
+  },
+  async run([path], flags, terminal) {
+    const given = checkConfiguration(path, readJsonFile(path));
+    const directory = textOf(flags, 'directory') ?? given.directory;
+    if (directory === undefined) {
+      fail('coplay train', 'a directory', 'none', 'Give --directory runs/NAME, or directory in the configuration.');
+    }
+    if (existsSync(join(directory, 'config.json'))) {
+      const remedy = `Go on with it: coplay resume ${directory}. Or choose another directory.`;
+      fail('coplay train', 'a directory without a run', directory, remedy);
+    }
+    const configuration = {
+      ...given,
+      directory,
+      envSteps: wholeNumber(flags, 'steps') ?? given.envSteps,
+      seed: wholeNumber(flags, 'seed') ?? given.seed,
+    };
+    const last: { experience?: Experience } = {};
+    const run = runOf(configuration, directory, terminal.err, (experience) => {
+      last.experience = experience;
+    });
+    mkdirSync(directory, { recursive: true });
+    await keepConfiguration(directory, configuration);
+    return train(run, configuration, directory, terminal, last);
+  },
+});
+
+/** Trains to the end or until it's interrupted; then a table of an evaluation, and the report. */
+export async function train(
+  run: SelfPlay,
+  { envSteps }: RunConfiguration,
+  directory: string,
+  terminal: Terminal,
+  last: { readonly experience?: Experience },
+): Promise<number> {
+  terminal.err(`Compiled functions run on ${(await executorInfo()).reason}. Files go to ${directory}`);
+  const signal = terminal.interrupt();
+  try {
+    await run.train({ envSteps, signal });
+    if (last.experience) addToReport(directory, { distributions: distributionsOf(last.experience) });
+    if (existsSync(join(directory, 'log.jsonl'))) writeReport(join(directory, 'report.html'), [directory]);
+    if (run.envSteps < envSteps) {
+      terminal.err(`Stopped after ${run.envSteps} of ${envSteps} steps. To go on: coplay resume ${directory}`);
+      return EXIT.interrupted;
+    }
+    const { byAgent } = await run.evaluate({ episodes: 200 });
+    terminal.out(textTable(Object.entries(byAgent).map(([agent, row]) => ({ agent, ...row }))));
+    terminal.out(`Report: ${join(directory, 'report.html')}`);
+    return EXIT.ok;
+  } finally {
+    run.dispose();
+  }
+}
+
+/** Of the last rollout, by titles that say so. */
+function distributionsOf(experience: Experience) {
+  const found = Object.entries(realAndImagined([{ experience }]));
+  return Object.fromEntries(found.map(([name, origins]) => [`${name} of the last rollout`, origins]));
+}

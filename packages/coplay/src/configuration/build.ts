@@ -1,0 +1,117 @@
+import { type Agent, type AgentId, type Experience, fail, type Game } from '@coplay/core';
+import { csv, jsonLines, progress, tensorboard } from '@coplay/diagnostics';
+import {
+  cartPole,
+  catchGame,
+  freeRider,
+  matrixGame,
+  nearestDrift,
+  nearestHare,
+  nearestStag,
+  randomAgent,
+  snowdrift,
+  stagHunt,
+  titForTat,
+} from '@coplay/envs';
+import { conv, mlp } from '@coplay/models';
+import {
+  hopPlusAgent,
+  ppoAgent,
+  ppoPresets,
+  type SelfPlay,
+  selfPlay,
+  sharedHopPlusAgents,
+  sharedPpoAgents,
+} from '@coplay/trainers';
+import type { AgentConfiguration, RunConfiguration } from './schema';
+
+/** Whatever a file holds: the function that it is given to checks it. */
+type Given = Readonly<Record<string, unknown>>;
+/** Makes agents for some seats. */
+type Maker = (game: Game, ids: readonly AgentId[], options: Given) => Agent[];
+
+const GAMES: Readonly<Record<string, (options: Given) => Game>> = {
+  'stag-hunt': stagHunt,
+  snowdrift,
+  matrix: matrixGame,
+  'cart-pole': cartPole,
+  catch: catchGame,
+};
+
+const AGENTS: Readonly<Record<string, Maker>> = {
+  ppo: each(ppoAgent),
+  'hop-plus': each(hopPlusAgent),
+  'shared-ppo': (game, ids, options) => sharedPpoAgents({ game, ids, ...options }),
+  'shared-hop-plus': (game, ids, options) => sharedHopPlusAgents({ game, ids, ...options }),
+  random: each(randomAgent),
+  'nearest-stag': each(nearestStag),
+  'nearest-hare': each(nearestHare),
+  'tit-for-tat': each(titForTat),
+  'nearest-drift': each(nearestDrift),
+  'free-rider': each(freeRider),
+};
+
+function each(make: (options: { game: Game; id: AgentId }) => Agent): Maker {
+  return (game, ids, options) => ids.map((id) => make({ game, id, ...options }));
+}
+
+/** The game of a configuration. @throws CoplayError for options that it doesn't have */
+export function gameOf({ game: { name, ...options } }: RunConfiguration): Game {
+  return GAMES[name](options);
+}
+
+/**
+ * A run as its configuration tells it; nothing is trained or written yet.
+ *
+ * @param directory  where its files are
+ * @param warn       is told what a person should know
+ * @param onRollout  sees each rollout after it was learned from
+ * @throws CoplayError for options that game or agents don't have, or seats that the game doesn't have
+ */
+export function runOf(
+  configuration: RunConfiguration,
+  directory: string,
+  warn: (line: string) => void,
+  onRollout: (experience: Experience) => void = () => {},
+): SelfPlay {
+  const { envs, steps, seed, checkpointEvery, keepCheckpoints, log } = configuration;
+  const game = gameOf(configuration);
+  const sinks = { progress: () => progress(), csv: () => csv(directory), tensorboard: () => tensorboard(directory) };
+  return selfPlay({
+    game,
+    agents: agentsOf(configuration, game),
+    envs,
+    steps,
+    seed,
+    directory,
+    checkpointEvery,
+    keepCheckpoints,
+    log: [jsonLines(directory), ...log.map((name) => sinks[name]())],
+    warn,
+    onRollout,
+  });
+}
+
+/** `seats` by their ids, `agents` for all others. */
+function agentsOf({ agents, seats }: RunConfiguration, game: Game): Agent[] {
+  const unknown = Object.keys(seats).find((id) => !game.agents.includes(id));
+  if (unknown !== undefined) {
+    fail('seats', `ids of ${game.name}: ${game.agents.join(', ')}`, JSON.stringify(unknown), 'Name seats of the game.');
+  }
+  const others = game.agents.filter((id) => seats[id] === undefined);
+  const own = Object.entries(seats).flatMap(([id, one]) => makeAgents(one, game, [id]));
+  return others.length > 0 ? [...own, ...makeAgents(agents, game, others)] : own;
+}
+
+function makeAgents({ kind, preset, network, ppo, ...rest }: AgentConfiguration, game: Game, ids: AgentId[]): Agent[] {
+  const numbers = { ...(preset && ppoPresets[preset]), ...ppo };
+  return AGENTS[kind](game, ids, {
+    ...rest,
+    ...(Object.keys(numbers).length > 0 && { ppo: numbers }),
+    ...(network && { network: networkOf(network) }),
+  });
+}
+
+function networkOf({ kind, ...options }: NonNullable<AgentConfiguration['network']>) {
+  return kind === 'mlp' ? mlp(options) : conv(options);
+}

@@ -1,0 +1,62 @@
+import { CoplayError } from '@coplay/core';
+import { type Command, EXIT, helpOf, parse, type Terminal, UsageError } from './command';
+import { evaluateCommand } from './commands/evaluate';
+import { exportCommand } from './commands/export';
+import { inspectCommand } from './commands/inspect';
+import { reportCommand } from './commands/report';
+import { resumeCommand } from './commands/resume';
+import { trainCommand } from './commands/train';
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  train: trainCommand,
+  resume: resumeCommand,
+  evaluate: evaluateCommand,
+  report: reportCommand,
+  export: exportCommand,
+  inspect: inspectCommand,
+};
+
+/**
+ * Runs a command line: `runCommand(['report', 'runs/a'], terminal)`.
+ *
+ * @param args  without node and the script
+ * @returns the exit code: 0 for success, 1 where the input or the work was wrong, 2 for a wrong command line, 130 where it was interrupted
+ */
+export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    terminal.out(overview());
+    return name === undefined ? EXIT.usage : EXIT.ok;
+  }
+  const chosen = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!chosen) {
+    terminal.err(`There is no command ${name}. Commands: ${Object.keys(COMMANDS).join(', ')}. Help: coplay --help`);
+    return EXIT.usage;
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    terminal.out(helpOf(chosen));
+    return EXIT.ok;
+  }
+  return perform(name, chosen, rest, terminal);
+}
+
+async function perform(name: string, chosen: Command, args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    const { words, flags } = parse(chosen, args);
+    return await chosen.run(words, flags, terminal);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      terminal.err(`${error.message}\nHelp: coplay ${name} --help`);
+      return EXIT.usage;
+    }
+    // What the caller can mend needs no stack trace.
+    terminal.err(error instanceof CoplayError ? error.message : String((error as Error).stack ?? error));
+    return EXIT.failed;
+  }
+}
+
+function overview(): string {
+  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
+  const lines = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
+  return ['coplay COMMAND ...', '', ...lines, '', 'Help of a command: coplay COMMAND --help'].join('\n');
+}

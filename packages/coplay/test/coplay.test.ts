@@ -1,0 +1,155 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from 'coplay';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'coplay-cli-'));
+const run = join(folder, 'run');
+const CONFIGURATION = {
+  game: { name: 'matrix', kind: 'stag-hunt', maxSteps: 4 },
+  agents: { kind: 'ppo', network: { kind: 'mlp', hidden: [8] }, ppo: { gamma: 0.9 }, executor: 'eager' },
+  envs: 4,
+  steps: 8,
+  envSteps: 64,
+  checkpointEvery: 1,
+  log: [],
+};
+
+/** Runs a command line; what it wrote, and its exit code. */
+async function coplay(args: readonly string[], signal = new AbortController().signal) {
+  const [out, err]: string[][] = [[], []];
+  const terminal = {
+    out: (line: string) => void out.push(line),
+    err: (line: string) => void err.push(line),
+    interrupt: () => signal,
+  };
+  const code = await runCommand(args, terminal);
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+/** A configuration in a file. */
+function written(configuration: object): string {
+  const path = join(mkdtempSync(join(folder, 'configuration-')), 'run.json');
+  writeFileSync(path, JSON.stringify(configuration));
+  return path;
+}
+
+describe('coplay', () => {
+  it('shows its commands, and the help of each', async () => {
+    const { code, out } = await coplay(['--help']);
+    expect(code).toBe(0);
+    for (const name of ['train', 'resume', 'evaluate', 'report', 'export', 'inspect']) {
+      expect(out).toContain(`  ${name}`);
+      const help = await coplay([name, '--help']);
+      expect([help.code, help.out]).toEqual([0, expect.stringMatching(new RegExp(`^coplay ${name} .*--help`, 's'))]);
+    }
+  });
+
+  it.each([
+    [[], 2, ''],
+    [['trian'], 2, 'There is no command trian'],
+    [['report'], 2, 'Something is missing: coplay report RUN'],
+    [['inspect', 'a', 'b'], 2, 'Too many words'],
+    [['report', 'a', '--watsh'], 2, "Unknown option '--watsh'"],
+    [['report', 'nowhere'], 1, 'run directory with config.json, got nowhere'],
+    [['train', 'nowhere.json'], 1, 'a file of JSON'],
+    [['evaluate', folder], 1, 'the directory of a run that `coplay train` began'],
+  ])('%s ends with %i', async (args, code, message) => {
+    const ended = await coplay(args);
+    expect([ended.code, ended.err]).toEqual([code, expect.stringContaining(message)]);
+  });
+
+  it.each([
+    [{ ...CONFIGURATION, evns: 4 }, 'the unknown option "evns"'],
+    [{ ...CONFIGURATION, game: { name: 'go' } }, 'option game.name'],
+    [{ ...CONFIGURATION, game: { name: 'matrix', roundz: 4 } }, 'the unknown option "roundz"'],
+    [{ ...CONFIGURATION, agents: { kind: 'ppo', ppo: { gama: 0.9 } } }, 'the unknown option "gama"'],
+    [{ ...CONFIGURATION, seats: { nobody: { kind: 'random' } } }, 'seats: expected ids of matrix-stag-hunt'],
+  ])('a configuration with a mistake is refused: %#', async (configuration, message) => {
+    const ended = await coplay(['train', written(configuration), '--directory', join(folder, 'never')]);
+    expect([ended.code, ended.err]).toEqual([1, expect.stringContaining(message)]);
+    expect(existsSync(join(folder, 'never'))).toBe(false);
+  });
+});
+
+describe('a run', () => {
+  beforeAll(async () => {
+    const ended = await coplay(['train', written(CONFIGURATION), '--directory', run, '--seed', '3']);
+    expect(ended).toMatchObject({ code: 0, out: expect.stringMatching(/agent_0|player_0/) });
+  });
+
+  it('leaves its configuration, log and report', () => {
+    expect(JSON.parse(readFileSync(join(run, 'coplay.json'), 'utf8'))).toMatchObject({ seed: 3, envSteps: 64 });
+    expect(readFileSync(join(run, 'log.jsonl'), 'utf8').trim().split('\n').length).toBe(2);
+    expect(readFileSync(join(run, 'report.html'), 'utf8')).toContain('reward of the last rollout');
+  });
+
+  it('is not begun twice in one directory', async () => {
+    const ended = await coplay(['train', written(CONFIGURATION), '--directory', run]);
+    expect([ended.code, ended.err]).toEqual([1, expect.stringContaining(`coplay resume ${run}`)]);
+  });
+
+  it('is evaluated with the trained agents, the same for the same seed', async () => {
+    const args = ['evaluate', run, '--episodes', '8', '--seed', '5', '--json'];
+    const [first, second] = [await coplay(args), await coplay(args)];
+    expect(JSON.parse(first.out)).toMatchObject({ envSteps: 64, episodes: 8, lengthMean: 4 });
+    expect(second.out).toBe(first.out);
+  });
+
+  it('is inspected: what its newest checkpoint holds', async () => {
+    const { code, out } = await coplay(['inspect', run, '--json']);
+    const { step, arrays } = JSON.parse(out) as { step: number; arrays: Record<string, unknown>[] };
+    expect([code, step]).toEqual([0, 64]);
+    expect(arrays.every((row) => row['not finite'] === 0)).toBe(true);
+    const checkpoint = join(run, 'checkpoints/step-000000000064');
+    expect((await coplay(['inspect', checkpoint])).out).toContain('learners/');
+    writeFileSync(join(checkpoint, 'copy'), 'x');
+    expect((await coplay(['inspect', join(run, 'checkpoints/nothing')])).code).toBe(1);
+  });
+
+  it('is exported as ONNX', async () => {
+    const file = join(folder, 'policy.onnx');
+    const { code, out } = await coplay(['export', run, file]);
+    expect([code, out]).toEqual([0, expect.stringContaining('out: logProbs')]);
+    expect(readFileSync(file).length).toBeGreaterThan(500);
+    expect((await coplay(['export', run, file, '--agent', 'nobody'])).err).toContain('--agent: expected one of');
+  });
+
+  it('stops when it is interrupted, goes on as if it had not, and says when all is done', async () => {
+    const [stopped, whole] = [join(folder, 'stopped'), join(folder, 'whole')];
+    const path = written({ ...CONFIGURATION, envSteps: 96 });
+    await coplay(['train', path, '--directory', whole]);
+    const first = await coplay(['train', path, '--directory', stopped, '--steps', '32']);
+    expect(first.code).toBe(0);
+    expect((await coplay(['resume', stopped])).err).toContain('fewer than 32 steps done');
+    const halted = await coplay(['resume', stopped, '--steps', '96'], AbortSignal.abort());
+    expect([halted.code, halted.err]).toEqual([130, expect.stringContaining(`coplay resume ${stopped}`)]);
+    expect((await coplay(['resume', stopped, '--steps', '96'])).code).toBe(0);
+    const lines = (directory: string) => readFileSync(join(directory, 'log.jsonl'), 'utf8').trim().split('\n');
+    expect(lines(stopped).map((line) => JSON.parse(line).envSteps)).toEqual([32, 64, 96]);
+    expect(lines(whole).length).toBe(3);
+  });
+
+  it('is reported beside another one', async () => {
+    const file = join(folder, 'both.html');
+    const ended = await coplay(['report', run, join(folder, 'whole'), '--out', file, '--title', 'Both']);
+    expect([ended.code, ended.out]).toEqual([0, file]);
+    expect(readFileSync(file, 'utf8')).toContain('<title>Both - Coplay report</title>');
+  });
+
+  it('is watched: the page is written again when the log grows, and refreshes itself no more after the end', async () => {
+    const file = join(folder, 'watched.html');
+    const controller = new AbortController();
+    const watching = coplay(['report', run, '--out', file, '--watch', '--every', '1'], controller.signal);
+    await expect.poll(() => existsSync(file)).toBe(true);
+    const refresh = () => /"refreshSeconds":(\d+)/.exec(readFileSync(file, 'utf8'))?.[1];
+    expect(refresh()).toBe('1');
+    const log = join(run, 'log.jsonl');
+    writeFileSync(log, `${readFileSync(log, 'utf8')}{"envSteps":96,"update":3,"new/metric":1}\n`);
+    await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 20_000 }).toContain('new/metric');
+    controller.abort();
+    expect((await watching).code).toBe(0);
+    expect(refresh()).toBe('0');
+  });
+});

@@ -1,0 +1,71 @@
+import type { Distribution, Origins } from '../distributions';
+import type { MoaEvaluation } from '../moa';
+import type { TableRow } from '../tables';
+import { formatCell } from '../tables/format';
+import type { ReportExtras } from './extras';
+import { escapeHtml, htmlTable } from './html';
+import { section } from './sections';
+
+const [WIDTH, HEIGHT, LEFT, BOTTOM] = [460, 200, 44, 24];
+const ORIGINS = ['real', 'imagined'] as const;
+
+/** Distributions, evaluations and tables of each run that has some. */
+export function extrasSection(extras: readonly ReportExtras[], names: readonly string[]): string {
+  const parts = extras.flatMap((extra, run) => {
+    const panels = [
+      ...Object.entries(extra.distributions ?? {}).map(([title, origins]) => histogram(title, origins)),
+      ...Object.entries(extra.moa ?? {}).map(([title, evaluation]) => moa(title, evaluation)),
+      ...Object.entries(extra.tables ?? {}).map(([title, rows]) => plainTable(title, rows)),
+    ];
+    if (panels.length === 0) return [];
+    return [`<h3>${escapeHtml(names[run])}</h3><div class="panels">${panels.join('\n')}</div>`];
+  });
+  return parts.length === 0 ? '' : section('evaluations', 'Distributions and evaluations', parts.join('\n'));
+}
+
+/** Bars of real and imagined shares side by side, with their figures as a table below. */
+function histogram(title: string, origins: Origins): string {
+  const shown = ORIGINS.filter((origin) => origins[origin].count > 0);
+  const shares = shown.map((origin) => origins[origin].histogram.counts.map((n) => n / origins[origin].count));
+  const edges = shown.length > 0 ? origins[shown[0]].histogram.edges : [];
+  const top = Math.max(...shares.flat(), 1e-9);
+  const bars = shares.flatMap((list, i) =>
+    list.map((share, bin) => {
+      const width = (WIDTH - LEFT) / list.length;
+      const height = ((HEIGHT - BOTTOM - 8) * Math.sqrt(share)) / Math.sqrt(top);
+      const x = LEFT + bin * width + (i * width) / shown.length;
+      const pattern = i === 1 ? ' fill-opacity="0.35" stroke-width="1.5"' : '';
+      return `<rect class="bar-${shown[i]} f${i} k${i}" x="${x.toFixed(1)}" y="${(HEIGHT - BOTTOM - height).toFixed(1)}" width="${((0.9 * width) / shown.length).toFixed(1)}" height="${height.toFixed(1)}"${pattern}/>`;
+    }),
+  );
+  const ends = edges.length > 0 ? [edges[0], edges[edges.length - 1]] : [];
+  const label = `${title}: shares of ${shown.join(' (filled) and ')}${shown.length > 1 ? ' (outlined)' : ''}; the scale is a square root`;
+  const svg = `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(label)}"><line class="axis" x1="${LEFT}" x2="${WIDTH}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM}"/>
+<text x="0" y="16">${formatCell(100 * top, 1)} %</text>${ends.map((end, i) => `<text x="${i === 0 ? LEFT : WIDTH}" y="${HEIGHT - 6}" text-anchor="${i === 0 ? 'start' : 'end'}">${formatCell(end, 2)}</text>`).join('')}${bars.join('')}</svg>`;
+  const rows = shown.map((origin) => [origin, ...figures(origins[origin])]);
+  const table = htmlTable(label, ['origin', 'count', 'mean', 'least', 'greatest'], rows);
+  return `<article class="panel distribution"><h4>${escapeHtml(title)}</h4>${svg}${table}</article>`;
+}
+
+function figures({ count, mean, min, max }: Distribution): string[] {
+  return [count, mean, min, max].map((value) => formatCell(value, 3));
+}
+
+/** Recall of each action, and what was guessed for what was done. */
+function moa(title: string, { top1, top3, balancedAccuracy, classes, confusion }: MoaEvaluation): string {
+  const percent = (share: number | null) => (share === null ? '' : `${formatCell(100 * share, 1)} %`);
+  const rows = classes.map(({ name, count, recall, precision, f1 }) => {
+    const bar = `<span class="bar" style="width:${(60 * (recall || 0)).toFixed(0)}px" aria-hidden="true"></span>`;
+    return [escapeHtml(name), formatCell(count, 0), `${bar}${percent(recall)}`, percent(precision), formatCell(f1, 3)];
+  });
+  const matrix = confusion.map((line, k) => [escapeHtml(classes[k].name), ...line.map((n) => formatCell(n, 0))]);
+  const summary = `Top-1 ${percent(top1)}, top-3 ${percent(top3)}, balanced ${percent(balancedAccuracy)}`;
+  return `<article class="panel moa"><h4>${escapeHtml(title)}</h4><p>${summary}</p>${htmlTable('By action', ['action', 'count', 'recall', 'precision', 'F1'], rows)}
+<details><summary>What was done (rows) and what was guessed (columns)</summary>${htmlTable('Confusion', ['done', ...classes.map(({ name }) => escapeHtml(name))], matrix)}</details></article>`;
+}
+
+function plainTable(title: string, rows: readonly TableRow[]): string {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cells = rows.map((row) => columns.map((column) => escapeHtml(formatCell(row[column], 3))));
+  return `<article class="panel"><h4>${escapeHtml(title)}</h4>${htmlTable(title, columns.map(escapeHtml), cells)}</article>`;
+}

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkOptions, fail } from '@coplay/core';
+import { z } from 'zod';
+import type { BeliefLine } from '../beliefs';
+import type { Origins } from '../distributions';
+import { replaceFile } from '../logs/files';
+import type { MoaEvaluation } from '../moa';
+import type { TableRow } from '../tables';
+
+/** What a log has no place for, to be shown in the report of a run. All by titles of yours. */
+export interface ReportExtras {
+  /** What `realAndImagined` gave: rewards and returns, real and imagined. */
+  readonly distributions?: Readonly<Record<string, Origins>>;
+  /** What was believed: for each title, lines by co-player, such as those of `beliefLine`. */
+  readonly beliefs?: Readonly<Record<string, Readonly<Record<string, BeliefLine>>>>;
+  /** What `moaEvaluation` gave, by the model's name. */
+  readonly moa?: Readonly<Record<string, MoaEvaluation>>;
+  /** Tables such as `worldModelTable`'s. */
+  readonly tables?: Readonly<Record<string, readonly TableRow[]>>;
+}
+
+const FILE = 'report.json';
+// JSON has no NaN: it's null in the file.
+const numbers = z.array(z.number().or(z.nan()).nullable());
+const figure = z.number().or(z.nan()).nullable();
+const distribution = z.looseObject({
+  count: z.number(),
+  mean: figure,
+  min: figure,
+  max: figure,
+  histogram: z.object({ edges: numbers, counts: numbers }),
+});
+const schema = z.strictObject({
+  distributions: z.record(z.string(), z.object({ real: distribution, imagined: distribution })).optional(),
+  beliefs: z
+    .record(
+      z.string(),
+      z.record(
+        z.string(),
+        z.object({ steps: numbers, belief: numbers, starts: numbers.optional(), switches: numbers.optional() }),
+      ),
+    )
+    .optional(),
+  moa: z
+    .record(
+      z.string(),
+      z.looseObject({
+        count: z.number(),
+        classes: z.array(z.looseObject({ name: z.string(), count: z.number(), recall: figure })),
+        confusion: z.array(numbers),
+      }),
+    )
+    .optional(),
+  tables: z.record(z.string(), z.array(z.record(z.string(), z.unknown()))).optional(),
+});
+
+/**
+ * Keeps distributions, belief traces, evaluations of models and tables in the directory of a run (`report.json`), for its report. What
+ * was kept before stays, unless it has the same kind and title.
+ *
+ * @throws CoplayError for things of another form
+ */
+export function addToReport(directory: string, extras: ReportExtras): void {
+  checkOptions('addToReport', schema, extras);
+  const kept = readExtras(directory) as Record<string, object>;
+  for (const [kind, things] of Object.entries(extras)) kept[kind] = { ...kept[kind], ...things };
+  replaceFile(join(directory, FILE), `${JSON.stringify(kept)}\n`);
+}
+
+/** What {@link addToReport} kept; nothing where there is none. */
+export function readExtras(directory: string): ReportExtras {
+  const path = join(directory, FILE);
+  if (!existsSync(path)) return {};
+  let kept: unknown;
+  try {
+    kept = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    fail('report', 'JSON', `${path}: ${(error as Error).message}`, 'Repair the file, or remove it.');
+  }
+  return checkOptions(path, schema, kept) as unknown as ReportExtras;
+}

@@ -1,0 +1,55 @@
+import type { Run } from '../../runs';
+import { groupRuns, runNames } from '../differences';
+import { type ReportExtras, readExtras } from '../extras';
+import { knownNames } from '../keys';
+import { unequalAgents } from './agents';
+import { inflatedCritic, invented } from './critic';
+import type { Finding, Subject } from './finding';
+import { collapsedClasses, rareOutcomes, staleSubgoals } from './models';
+import { earlyEntropy, largeUpdates, notFinite } from './policy';
+
+export type { Finding } from './finding';
+
+const ALONE = [notFinite, inflatedCritic, invented, rareOutcomes, staleSubgoals, largeUpdates, earlyEntropy];
+/** Runs whose figures are told where a finding is about many. */
+const TOLD = 3;
+const LEVELS = ['fault', 'warning', 'note'];
+
+/**
+ * What looks wrong in runs, in plain words, the gravest first: an inflated critic, unequal agents, a collapsed class, stale subgoals, a world
+ * model that doesn't know rare outcomes, rewards that are invented, numbers that aren't finite, updates that are too large, exploration that
+ * ended early. Each names the experiment that would confirm it. Nothing found doesn't prove that nothing is wrong.
+ *
+ * @param runs  read by `readRun`; those that differ in nothing but the seed are judged together where that takes several
+ */
+export function findProblems(runs: readonly Run[]): Finding[] {
+  const names = runNames(runs.map(({ directory }) => directory));
+  const known = knownNames(runs);
+  const subjects = runs.map((run, i): Subject => ({ name: names[i], run, names: known }));
+  const alone = subjects.flatMap((subject) => [
+    ...ALONE.flatMap((check) => check(subject)),
+    ...collapsedClasses(subject, extrasOf(subject.run)),
+  ]);
+  const together = groupRuns(runs, names).flatMap((group) => unequalAgents(group.runs.map((run) => subjects[run])));
+  return merged([...alone, ...together]).sort((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
+}
+
+/** One finding for all runs in which a check found the same kind of thing. */
+function merged(findings: readonly Finding[]): Finding[] {
+  const kinds = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const kind = `${finding.check} ${finding.title}`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), finding]);
+  }
+  return [...kinds.values()].map((same) => (same.length === 1 ? same[0] : joined(same)));
+}
+
+function joined(same: readonly Finding[]): Finding {
+  const told = same.slice(0, TOLD).map(({ runs, finding }) => `${runs.join(', ')}: ${finding}`);
+  const more = same.length > TOLD ? [`The same in ${same.length - TOLD} more.`] : [];
+  return { ...same[0], finding: [...told, ...more].join(' '), runs: [...new Set(same.flatMap(({ runs }) => runs))] };
+}
+
+function extrasOf({ directory }: Run): ReportExtras {
+  return readExtras(directory);
+}

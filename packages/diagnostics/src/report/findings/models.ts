@@ -1,0 +1,88 @@
+import type { ReportExtras } from '../extras';
+import { apart, type Finding, figure, late, type Subject, valuesOf } from './finding';
+
+/** How far the accuracy on rare outcomes may lie below the accuracy on all. */
+const RARE_GAP = 0.2;
+/** A class below this share of the rows is too rare to judge. */
+const LEAST_RATIO = 0.01;
+/** Nats below which a latent holds nothing. */
+const EMPTY_LATENT = 0.01;
+/** Explained variance below which inferred subgoals are hardly better than a constant. */
+const STALE = 0.05;
+
+/** A world model that is right on average and wrong where it matters. */
+export function rareOutcomes(subject: Subject): Finding[] {
+  const byOutcome = valuesOf(subject, 'world_model/accuracy_by_outcome');
+  const gaps = apart(valuesOf(subject, 'world_model/accuracy')).flatMap(([agent, { values }]) => {
+    const rare = byOutcome.get(agent);
+    return rare ? [{ agent, all: late(values), rare: late(rare.values) }] : [];
+  });
+  const worst = gaps.reduce((a, b) => (b.all - b.rare > a.all - a.rare ? b : a), { agent: '', all: 0, rare: 0 });
+  if (worst.all - worst.rare <= RARE_GAP) return [];
+  const whose = worst.agent ? ` of ${worst.agent}` : '';
+  return [
+    {
+      check: 'rare-outcomes',
+      level: 'warning',
+      title: "The world model doesn't know rare outcomes",
+      finding: `Late in the run the model${whose} predicts ${figure(100 * worst.all)} % of transitions exactly, but ${figure(100 * worst.rare)} % where each outcome is as frequent.`,
+      advice:
+        'What is rare, such as a catch, is what is worth imagining. Draw minibatches by outcome (outcomeShare of the world model, 0.25 for a start), or collect more of it.',
+      command: 'npm run study -- world-model',
+      runs: [subject.name],
+      metrics: ['world_model/accuracy', 'world_model/accuracy_by_outcome'],
+    },
+  ];
+}
+
+/** Subgoals that say nothing: an empty latent, or an inference that is no better than a constant. */
+export function staleSubgoals(subject: Subject): Finding[] {
+  const empty = apart(valuesOf(subject, 'omg/vae_kl')).filter(([, { values }]) => late(values) < EMPTY_LATENT);
+  const flat = apart(valuesOf(subject, 'omg/explained_variance')).filter(([, { values }]) => late(values) < STALE);
+  if (empty.length + flat.length === 0) return [];
+  const told = [
+    ...empty.map(([agent, { values }]) => `the latent${of(agent)} holds ${figure(late(values))} nats (omg/vae_kl)`),
+    ...flat.map(
+      ([agent, { values }]) => `what is inferred${of(agent)} explains ${figure(100 * late(values))} % of the subgoals`,
+    ),
+  ];
+  return [
+    {
+      check: 'stale-subgoals',
+      level: 'warning',
+      title: 'Subgoals of others are stale',
+      finding: `Late in the run ${told.slice(0, 4).join('; ')}${told.length > 4 ? ` (and ${told.length - 4} more)` : ''}.`,
+      advice:
+        'The policy is shown a constant. An empty latent: lower klWeight. An inference that explains nothing: more steps an update, a longer history, or subgoals that are told anew more often; see whether omg/histories grows.',
+      command: 'npm run study -- vae',
+      runs: [subject.name],
+      metrics: ['omg/vae_kl', 'omg/explained_variance', 'omg/histories'],
+    },
+  ];
+}
+
+function of(agent: string): string {
+  return agent ? ` of ${agent}` : '';
+}
+
+/** Actions that a model of another agent never predicts. They're in evaluations only (see `addToReport`). */
+export function collapsedClasses(subject: Subject, { moa = {} }: ReportExtras): Finding[] {
+  return Object.entries(moa).flatMap(([model, { count, classes }]) => {
+    const lost = classes.filter((one) => one.count >= LEAST_RATIO * count && one.count > 0 && one.recall === 0);
+    if (lost.length === 0) return [];
+    const told = lost.map((one) => `${one.name} (${figure((100 * one.count) / count)} % of the actions)`).join(', ');
+    return [
+      {
+        check: 'collapsed-class',
+        level: 'warning',
+        title: 'A model of another agent has collapsed classes',
+        finding: `${model} never predicts ${told}: recall 0, although these actions were taken.`,
+        advice:
+          'The frequent actions have swallowed the rare ones. Look at the confusion matrix below. Weigh the classes, keep room for rare goals in its buffer (share), or show it more of them; accuracy alone does not tell.',
+        command: 'npm run study -- moa',
+        runs: [subject.name],
+        metrics: ['moa/accuracy', 'moa/loss'],
+      },
+    ];
+  });
+}

@@ -1,0 +1,51 @@
+import { fail } from '@coplay/core';
+import { type TensorRecord, tf } from '@coplay/tensor';
+import type { ParamSpec } from './param-specs';
+
+/**
+ * A linear layer whose kernel is block-diagonal: block i maps slice i of the input to slice i of the output. The kernel's start counts the
+ * whole input as fan-in, not one block's, as DreamerV3's does.
+ *
+ * @param blocks divides both sizes
+ * @returns kernel [blocks, in / blocks, out / blocks] and bias [out]
+ * @throws CoplayError if it doesn't divide them
+ */
+export function blockDenseSpecs(
+  inputSize: number,
+  outputSize: number,
+  blocks: number,
+): Record<'kernel' | 'bias', ParamSpec> {
+  if (inputSize % blocks !== 0 || outputSize % blocks !== 0) {
+    const remedy = 'Choose a number of blocks that divides both.';
+    fail('blockDense', `sizes that ${blocks} blocks divide`, `${inputSize} to ${outputSize}`, remedy);
+  }
+  return {
+    kernel: { shape: [blocks, inputSize / blocks, outputSize / blocks], start: { fanIn: inputSize, scale: 1 } },
+    bias: { shape: [outputSize], start: 0 },
+  };
+}
+
+/**
+ * x W + b with the block-diagonal W of {@link blockDenseSpecs}.
+ *
+ * @param x [B, in]
+ * @returns [B, out]
+ */
+export function blockDense(params: TensorRecord, x: tf.Tensor2D): tf.Tensor2D {
+  const kernel = params['kernel'] as tf.Tensor3D;
+  const [blocks] = kernel.shape;
+  const product = tf.matMul(toBlocks(x, blocks), kernel) as tf.Tensor3D;
+  return tf.add(fromBlocks(product), params['bias']) as tf.Tensor2D;
+}
+
+/** [B, N] to [g, B, N / g]: slice i of every row becomes a matrix of its own. */
+export function toBlocks(x: tf.Tensor2D, blocks: number): tf.Tensor3D {
+  const [rows, size] = x.shape;
+  return tf.transpose(tf.reshape(x, [rows, blocks, size / blocks]), [1, 0, 2]) as tf.Tensor3D;
+}
+
+/** The reverse of {@link toBlocks}. */
+export function fromBlocks(x: tf.Tensor3D): tf.Tensor2D {
+  const [blocks, rows, size] = x.shape;
+  return tf.reshape(tf.transpose(x, [1, 0, 2]), [rows, blocks * size]);
+}

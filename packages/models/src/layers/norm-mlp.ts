@@ -1,0 +1,46 @@
+import { type TensorRecord, tf } from '@coplay/tensor';
+import { activate } from './activations';
+import { linearSpecs, type ParamSpec, type ParamSpecs } from './param-specs';
+import { rmsNorm } from './rms-norm';
+
+/** A stack of linear layers, each followed by RMSNorm and SiLU, as all of DreamerV3's networks are. */
+export interface NormMlp {
+  readonly outputSize: number;
+  readonly specs: ParamSpecs;
+  /**
+   * @param x [B, inputSize]
+   * @returns [B, outputSize]
+   */
+  apply(params: TensorRecord, x: tf.Tensor2D): tf.Tensor2D;
+}
+
+/** Parameters of one layer `name`: `name/kernel`, `name/bias` and, of its norm, `name/scale`. */
+export function normLayerSpecs(name: string, inputSize: number, outputSize: number): Record<string, ParamSpec> {
+  const { kernel, bias } = linearSpecs(inputSize, outputSize);
+  return { [`${name}/kernel`]: kernel, [`${name}/bias`]: bias, [`${name}/scale`]: { shape: [outputSize], start: 1 } };
+}
+
+/** SiLU(RMSNorm(x W + b)) [B, out] with the parameters `name/...`. */
+export function normLayer(params: TensorRecord, name: string, x: tf.Tensor2D): tf.Tensor2D {
+  return normed(linear(params, name, x), params[`${name}/scale`]);
+}
+
+/** x W + b [B, out] with `name/kernel` and `name/bias`. */
+export function linear(params: TensorRecord, name: string, x: tf.Tensor2D): tf.Tensor2D {
+  return tf.add(tf.matMul(x, params[`${name}/kernel`] as tf.Tensor2D), params[`${name}/bias`]) as tf.Tensor2D;
+}
+
+/** SiLU(RMSNorm(x)). */
+export function normed<T extends tf.Tensor>(x: T, scale: tf.Tensor, axes?: number | number[]): T {
+  return activate('silu', rmsNorm(x, scale, axes));
+}
+
+/** `layers` times linear, RMSNorm, SiLU; parameters `0/kernel`, `0/bias`, `0/scale`, `1/kernel`, ... */
+export function normMlp(inputSize: number, units: number, layers: number): NormMlp {
+  const names = Array.from({ length: layers }, (_, i) => String(i));
+  return {
+    outputSize: layers === 0 ? inputSize : units,
+    specs: Object.assign({}, ...names.map((name, i) => normLayerSpecs(name, i === 0 ? inputSize : units, units))),
+    apply: (params, x) => names.reduce((h, name) => normLayer(params, name, h), x),
+  };
+}

@@ -1,0 +1,54 @@
+import { fail, type Generator, type NamedArrays, ndarray, sizeOf } from '@coplay/core';
+import { truncatedNormal, zeros } from '@coplay/tensor';
+
+/** A parameter before it exists: its shape, and how it begins. */
+export interface ParamSpec {
+  readonly shape: readonly number[];
+  /**
+   * 0 (biases), 1 (scales of norms), or the fan-in of a kernel: normal with standard deviation 1.1368 scale / sqrt(fanIn), cut at two of
+   * these, as DreamerV3 does (1.1368 makes up for the cut: the variance is then scale^2 / fanIn).
+   */
+  readonly start: 0 | 1 | { readonly fanIn: number; readonly scale: number };
+}
+
+/** Parameters by name. */
+export type ParamSpecs = Readonly<Record<string, ParamSpec>>;
+
+const CUT_CORRECTION = 1.1368;
+
+/**
+ * Fresh parameters. Each one draws from a child generator of its own, so that one network's sizes don't change another's start.
+ *
+ * @throws CoplayError for a fan-in below 1
+ */
+export function initialise(specs: ParamSpecs, generator: Generator): NamedArrays {
+  const names = Object.keys(specs);
+  return Object.fromEntries(names.map((name, i) => [name, fresh(name, specs[name], generator.split(i))]));
+}
+
+function fresh(name: string, { shape, start }: ParamSpec, generator: Generator): NamedArrays[string] {
+  if (start === 0) return zeros(shape);
+  if (start === 1) return ndarray(new Float32Array(sizeOf(shape)).fill(1), shape);
+  if (!(start.fanIn >= 1))
+    fail('initialise', `a fan-in of 1 or more for ${name}`, String(start.fanIn), 'Mend its size.');
+  if (start.scale === 0) return zeros(shape);
+  return truncatedNormal(generator, shape, (CUT_CORRECTION * start.scale) / Math.sqrt(start.fanIn));
+}
+
+/** Number of parameters; nothing is allocated for it. */
+export function countParams(specs: ParamSpecs): number {
+  return Object.values(specs).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+}
+
+/** The same parameters under longer names, as `prefixed` does with arrays. */
+export function prefixedSpecs(prefix: string, specs: ParamSpecs): ParamSpecs {
+  return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [`${prefix}/${name}`, spec]));
+}
+
+/** Kernel [in, out] and bias [out] of a linear layer. */
+export function linearSpecs(inputSize: number, outputSize: number, scale = 1): Record<'kernel' | 'bias', ParamSpec> {
+  return {
+    kernel: { shape: [inputSize, outputSize], start: { fanIn: inputSize, scale } },
+    bias: { shape: [outputSize], start: 0 },
+  };
+}

@@ -1,0 +1,90 @@
+import { bernoulliLoss, symexp, symlog, type TensorRecord, tf } from '@coplay/tensor';
+import { linear, linearSpecs, normMlp, type ParamSpecs, prefixedSpecs, within } from '../layers';
+import { joinedShape } from './encoder';
+import { imageDecoder } from './image-nets';
+import { type DreamerObservations, flatSizeOf, observed, oneHotCode, sortedNames } from './observations';
+import type { DreamerSizes } from './sizes';
+
+/** Flattened states that are decoded. */
+export interface FlatState {
+  /** [N, D] */
+  readonly deter: tf.Tensor2D;
+  /** [N, Z] */
+  readonly stoch: tf.Tensor2D;
+}
+
+/** From states back to observations. */
+export interface DreamerDecoder {
+  readonly specs: ParamSpecs;
+  /**
+   * Raw outputs by name, [N, size]: symlogs of vectors, logits of discrete ones and of planes, and bytes / 255 of images.
+   */
+  apply(params: TensorRecord, state: FlatState): TensorRecord;
+  /**
+   * The loss of each observation [N], summed over its dimensions: squared error in symlog space for vectors (without a factor of 1/2),
+   * cross entropy for discrete ones and planes, squared error for images.
+   */
+  losses(outputs: TensorRecord, observations: TensorRecord): TensorRecord;
+  /** What is expected to be seen, for pictures: numbers, probabilities [N, classes], chances of a 1, bytes 0 to 255. */
+  predictions(outputs: TensorRecord): TensorRecord;
+}
+
+/** DreamerV3's decoder: a perceptron `mlp/...` over [z, h] with one linear head for each observation, and `cnn/...` for images. */
+export function dreamerDecoder(observations: DreamerObservations, sizes: DreamerSizes): DreamerDecoder {
+  const { flat, images } = sortedNames(observations);
+  const featureSize = sizes.deter + sizes.stoch * sizes.classes;
+  const mlp = normMlp(featureSize, sizes.units, sizes.layers);
+  const cnn = images.length > 0 ? imageDecoder(joinedShape(observations, images), sizes) : undefined;
+  const heads = flat.map((name) =>
+    prefixedSpecs(`head/${name}`, linearSpecs(mlp.outputSize, flatSizeOf(observations[name]))),
+  );
+  return {
+    specs: {
+      ...(flat.length > 0 && prefixedSpecs('mlp', mlp.specs)),
+      ...Object.assign({}, ...heads),
+      ...prefixedSpecs('cnn', cnn?.specs ?? {}),
+    },
+    apply: (params, { deter, stoch }) => {
+      const outputs: TensorRecord = {};
+      if (flat.length > 0) {
+        const x = mlp.apply(within(params, 'mlp'), tf.concat([stoch, deter], 1) as tf.Tensor2D);
+        for (const name of flat) outputs[name] = linear(params, `head/${name}`, x);
+      }
+      if (cnn) Object.assign(outputs, apart(observations, images, cnn.apply(within(params, 'cnn'), deter, stoch)));
+      return outputs;
+    },
+    losses: (outputs, batch) =>
+      mapNamed(outputs, (output, name) => {
+        const observation = observations[name];
+        const x = observed('decoder', batch, name);
+        if (observation.kind === 'discrete') {
+          return tf.neg(
+            tf.sum(tf.mul(oneHotCode(tf.reshape(x, [-1]), observation.classes), tf.logSoftmax(output)), -1),
+          );
+        }
+        const target = tf.reshape(x, [-1, flatSizeOf(observation)]);
+        if (observation.kind === 'planes') return tf.sum(bernoulliLoss(output, target), -1);
+        const scaled = observation.kind === 'vector' ? symlog(target) : tf.div(target, 255);
+        return tf.sum(tf.square(tf.sub(output, scaled)), -1);
+      }),
+    predictions: (outputs) =>
+      mapNamed(outputs, (output, name) => {
+        const observation = observations[name];
+        if (observation.kind === 'vector') return symexp(output);
+        if (observation.kind === 'discrete') return tf.softmax(output);
+        const shaped = tf.reshape(output, [-1, ...observation.shape]);
+        return observation.kind === 'planes' ? tf.sigmoid(shaped) : tf.mul(shaped, 255);
+      }),
+  };
+}
+
+function mapNamed(record: TensorRecord, change: (tensor: tf.Tensor, name: string) => tf.Tensor): TensorRecord {
+  return Object.fromEntries(Object.entries(record).map(([name, tensor]) => [name, change(tensor, name)]));
+}
+
+/** Joined channels back to images by name, flattened. */
+function apart(observations: DreamerObservations, images: readonly string[], all: tf.Tensor4D): TensorRecord {
+  const channels = images.map((name) => (observations[name] as { readonly shape: readonly number[] }).shape[2]);
+  const parts = channels.length === 1 ? [all] : tf.split(all, channels, 3);
+  return Object.fromEntries(images.map((name, i) => [name, tf.reshape(parts[i], [all.shape[0], -1])]));
+}

@@ -1,0 +1,48 @@
+export {
+  type ActorDistribution,
+  type ActorOptions,
+  type DreamerActions,
+  type DreamerActor,
+  dreamerActor,
+} from './actor';
+export { type BlockGru, blockGru } from './core';
+export { type DreamerDecoder, dreamerDecoder, type FlatState } from './decoder';
+export { type DreamerEncoder, dreamerEncoder } from './encoder';
+export {
+  type ContinueHead,
+  continueHead,
+  type DreamerHead,
+  dreamerHead,
+  type HeadOptions,
+  type TwoHotHead,
+  twoHotHead,
+} from './heads';
+export { type ImaginationNoise, type ImaginedSequence, imagineSequence } from './imagination';
+export { lastStates } from './last-states';
+export { type CriticTerms, criticLoss, type PolicyTerms, policyLoss } from './losses';
+export {
+  DREAMER_MODULES,
+  type DreamerModule,
+  type DreamerNets,
+  type DreamerNetsOptions,
+  detached,
+  dreamerNets,
+} from './nets';
+export { type DreamerObservation, type DreamerObservations, dreamerObservations, oneHotCode } from './observations';
+export { lowerQuantile, type ReturnRange, type ReturnRangeOptions, trackReturns } from './return-range';
+export { arrivalReturns, imaginedWeights, type ReplayTerms, type ReturnTerms, replayReturns } from './returns';
+export { type Rssm, type RssmInputs, type RssmOptions, type RssmSequence, type RssmState, rssm } from './rssm';
+export {
+  DREAMER_SIZES,
+  type DreamerSize,
+  type DreamerSizeName,
+  type DreamerSizes,
+  dreamerSizes,
+  type RssmSizes,
+} from './sizes';
+export {
+  type DreamerBatch,
+  type WorldModelLosses,
+  type WorldModelLossOptions,
+  worldModelLosses,
+} from './world-model-loss';

@@ -1,0 +1,129 @@
+import { checkOptions, type Generator, type NamedArrays } from '@coplay/core';
+import { stopGradient, type TensorRecord } from '@coplay/tensor';
+import { z } from 'zod';
+import { countParams, initialise, type ParamSpecs, prefixed, prefixedSpecs, within } from '../layers';
+import { type DreamerActions, type DreamerActor, dreamerActor } from './actor';
+import { type DreamerDecoder, dreamerDecoder } from './decoder';
+import { type DreamerEncoder, dreamerEncoder } from './encoder';
+import { type ContinueHead, continueHead, type TwoHotHead, twoHotHead } from './heads';
+import type { DreamerObservations } from './observations';
+import { type Rssm, rssm } from './rssm';
+import { type DreamerSize, type DreamerSizes, dreamerSizes, sizeSchema } from './sizes';
+
+/** Options of {@link dreamerNets}. */
+export interface DreamerNetsOptions {
+  /** What is seen, by name */
+  readonly observations: DreamerObservations;
+  /** What can be done */
+  readonly actions: DreamerActions;
+  /** A preset, or numbers. Default `nano` */
+  readonly size?: DreamerSize;
+  /** Share of the uniform distribution in latents, in [0, 1). Default 0.01 */
+  readonly unimix?: number;
+  /** The same in a discrete policy. Default 0, as in DreamerV3's code; its paper says 0.01 */
+  readonly actorUnimix?: number;
+}
+
+/** The modules; parameters are named `enc/...`, `dyn/...`, `dec/...`, `rew/...`, `con/...`, `pol/...`, `val/...`. */
+export const DREAMER_MODULES = ['enc', 'dyn', 'dec', 'rew', 'con', 'pol', 'val'] as const;
+
+/** A module's name in those of parameters. */
+export type DreamerModule = (typeof DREAMER_MODULES)[number];
+
+/** All networks of DreamerV3. */
+export interface DreamerNets {
+  readonly observations: DreamerObservations;
+  readonly sizes: DreamerSizes;
+  readonly encoder: DreamerEncoder;
+  readonly rssm: Rssm;
+  readonly decoder: DreamerDecoder;
+  readonly reward: TwoHotHead;
+  readonly continues: ContinueHead;
+  readonly actor: DreamerActor;
+  readonly critic: TwoHotHead;
+  readonly specs: ParamSpecs;
+  /** Number of parameters, the slow critic's not counted. */
+  readonly parameterCount: number;
+  /** Fresh parameters of all modules. */
+  init(generator: Generator): NamedArrays;
+  /** The parameters of each module under their short names. */
+  parts(params: TensorRecord): Readonly<Record<DreamerModule, TensorRecord>>;
+}
+
+const positive = z.int().min(1);
+const grid = z.array(positive).length(3);
+const share = z.number().min(0).lt(1);
+const schema = z.strictObject({
+  observations: z.record(
+    z.string().min(1),
+    z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('vector'), size: positive }),
+      z.strictObject({ kind: z.literal('discrete'), classes: z.int().min(2) }),
+      z.strictObject({ kind: z.literal('planes'), shape: grid }),
+      z.strictObject({ kind: z.literal('image'), shape: grid }),
+    ]),
+  ),
+  actions: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('discrete'), count: positive }),
+    z.strictObject({ kind: z.literal('continuous'), size: positive }),
+  ]),
+  size: sizeSchema.default('nano'),
+  unimix: share.default(0.01),
+  actorUnimix: share.default(0),
+});
+
+/**
+ * Builds DreamerV3's networks (Hafner et al. 2023). Nothing is allocated before `init`.
+ *
+ * @throws CoplayError for unknown options, sizes that blocks don't divide, images that can't be halved four times
+ */
+export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
+  const { observations, actions, unimix, actorUnimix, size } = checkOptions('dreamerNets', schema, options);
+  const sizes = dreamerSizes(size as DreamerSize);
+  const { units, layers, bins } = sizes;
+  const encoder = dreamerEncoder(observations, sizes);
+  const actionSize = actions.kind === 'discrete' ? actions.count : actions.size;
+  const model = rssm({ ...sizes, tokens: encoder.outputSize, actions: actionSize, unimix });
+  const head = { featureSize: model.featureSize, units };
+  const modules = {
+    enc: encoder,
+    dyn: model,
+    dec: dreamerDecoder(observations, sizes),
+    rew: twoHotHead({ ...head, layers: 1, bins }),
+    con: continueHead({ ...head, layers: 1 }),
+    pol: dreamerActor({ ...head, layers, actions, unimix: actorUnimix }),
+    val: twoHotHead({ ...head, layers, bins }),
+  };
+  const specs: ParamSpecs = Object.assign(
+    {},
+    ...DREAMER_MODULES.map((name) => prefixedSpecs(name, modules[name].specs)),
+  );
+  return {
+    observations,
+    sizes,
+    encoder,
+    rssm: model,
+    decoder: modules.dec,
+    reward: modules.rew,
+    continues: modules.con,
+    actor: modules.pol,
+    critic: modules.val,
+    specs,
+    parameterCount: countParams(specs),
+    init: (generator) =>
+      Object.assign(
+        {},
+        ...DREAMER_MODULES.map((name, i) => prefixed(name, initialise(modules[name].specs, generator.split(i)))),
+      ),
+    parts: (params) =>
+      Object.fromEntries(DREAMER_MODULES.map((name) => [name, within(params, name)])) as Record<
+        DreamerModule,
+        TensorRecord
+      >,
+  };
+}
+
+/** The same values, through which no gradient flows: what is imagined with them teaches no world model. */
+export function detached(params: TensorRecord): TensorRecord {
+  return Object.fromEntries(Object.entries(params).map(([name, tensor]) => [name, stopGradient(tensor)]));
+}

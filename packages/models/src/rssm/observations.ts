@@ -1,0 +1,51 @@
+import { fail, sizeOf } from '@coplay/core';
+import { type TensorRecord, tf } from '@coplay/tensor';
+import type { InputShapes } from '../inputs';
+
+/** One thing that is observed, and how it's read and reconstructed. Given to the networks as float32 (`discrete`: int32). */
+export type DreamerObservation =
+  /** Numbers of any size: read as their symlog, reconstructed with squared error there. [N, size] */
+  | { readonly kind: 'vector'; readonly size: number }
+  /** One of some classes: a one-hot code, cross entropy. [N] */
+  | { readonly kind: 'discrete'; readonly classes: number }
+  /** A grid of 0 and 1: flattened, cross entropy in each cell. [N, H, W, C] */
+  | { readonly kind: 'planes'; readonly shape: readonly number[] }
+  /** An image of bytes 0 to 255: convolutions, squared error of byte / 255. [N, H, W, C], H and W multiples of 16 */
+  | { readonly kind: 'image'; readonly shape: readonly number[] };
+
+/** What an agent observes, by name. */
+export type DreamerObservations = Readonly<Record<string, DreamerObservation>>;
+
+/** The observations of an {@link InputShapes}: rank 3 becomes `planes`, all else `vector`. */
+export function dreamerObservations(shapes: InputShapes): DreamerObservations {
+  const entries = Object.entries(shapes).map(([name, shape]): [string, DreamerObservation] => [
+    name,
+    shape.length === 3 ? { kind: 'planes', shape } : { kind: 'vector', size: sizeOf(shape) },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** Names by kind, sorted: those that a perceptron reads, and images. */
+export function sortedNames(observations: DreamerObservations): { readonly flat: string[]; readonly images: string[] } {
+  const names = Object.keys(observations).sort();
+  if (names.length === 0) fail('dreamerNets', 'at least one observation', 'none', 'Name what is observed.');
+  const isImage = (name: string) => observations[name].kind === 'image';
+  return { flat: names.filter((name) => !isImage(name)), images: names.filter(isImage) };
+}
+
+/** Numbers of an observation once it's flattened (of `discrete`: its one-hot code). */
+export function flatSizeOf(observation: DreamerObservation): number {
+  if (observation.kind === 'vector') return observation.size;
+  if (observation.kind === 'discrete') return observation.classes;
+  return sizeOf(observation.shape);
+}
+
+/** One-hot codes of whole numbers; -1 ("none") is all zeros. [...] int32 or float32 to [..., classes] */
+export function oneHotCode(x: tf.Tensor, classes: number): tf.Tensor {
+  return tf.cast(tf.equal(tf.cast(tf.expandDims(x, -1), 'int32'), tf.range(0, classes, 1, 'int32')), 'float32');
+}
+
+/** An observation out of a batch, refused where it's missing. */
+export function observed(where: string, batch: TensorRecord, name: string): tf.Tensor {
+  return batch[name] ?? fail(where, `the observation ${name}`, Object.keys(batch).join(', ') || 'none', 'Add it.');
+}

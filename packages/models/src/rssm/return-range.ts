@@ -1,0 +1,52 @@
+import { stopGradient, tf } from '@coplay/tensor';
+
+/** Running percentiles of returns, scalars; both 0 in the beginning. */
+export interface ReturnRange {
+  readonly low: tf.Scalar;
+  readonly high: tf.Scalar;
+}
+
+/** Options of {@link trackReturns}. */
+export interface ReturnRangeOptions {
+  /** Share of the new percentiles, in (0, 1]. Default 0.01 */
+  readonly rate?: number;
+  /** The lower quantile; the upper one is 1 less this. Default 0.05 */
+  readonly quantile?: number;
+  /** The least that returns are divided by. Default 1 */
+  readonly least?: number;
+}
+
+/**
+ * DreamerV3's normaliser of returns (Hafner et al. 2023, eq. 12): exponential means of the 5th and 95th percentile, and
+ * scale = max(1, high - low), by which advantages are divided. The means begin at 0 and aren't corrected for it.
+ *
+ * @param returns any shape; all count alike
+ */
+export function trackReturns(
+  range: ReturnRange,
+  returns: tf.Tensor,
+  { rate = 0.01, quantile = 0.05, least = 1 }: ReturnRangeOptions = {},
+): ReturnRange & { readonly scale: tf.Scalar } {
+  const all = stopGradient(returns);
+  const move = (mean: tf.Scalar, value: tf.Scalar): tf.Scalar => tf.add(tf.mul(mean, 1 - rate), tf.mul(value, rate));
+  const low = move(range.low, lowerQuantile(all, quantile));
+  const high = move(range.high, tf.neg(lowerQuantile(tf.neg(all), quantile)));
+  return { low, high, scale: tf.maximum(tf.sub(high, low), least) };
+}
+
+/**
+ * The quantile q of all numbers, linearly between the two nearest as numpy's `percentile` does. Without a gradient.
+ *
+ * @param x [...] at least one number
+ * @param q in [0, 0.5]
+ * @returns []
+ */
+export function lowerQuantile(x: tf.Tensor, q: number): tf.Scalar {
+  const place = q * (x.size - 1);
+  const below = Math.floor(place);
+  const count = Math.min(x.size, below + 2);
+  const { values } = tf.topk(tf.neg(tf.reshape(x, [-1])), count, true);
+  const least = (i: number) => tf.reshape(tf.slice(values, [Math.min(i, count - 1)], [1]), []);
+  const share = place - below;
+  return tf.neg(tf.add(tf.mul(least(below), 1 - share), tf.mul(least(below + 1), share))) as tf.Scalar;
+}

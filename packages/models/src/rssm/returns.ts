@@ -1,0 +1,72 @@
+import { checkShapes } from '@coplay/core';
+import { tf } from '@coplay/tensor';
+
+/** A stretch of T steps, [N, T] each. Rewards and flags of index t were met on arriving at state t. */
+export interface ReturnTerms {
+  readonly rewards: tf.Tensor2D;
+  /** Discounts: 0 where an episode ended in state t. */
+  readonly discounts: tf.Tensor2D;
+  /** lambda, or 0 where the stretch breaks off after state t though play could have gone on. */
+  readonly traces: tf.Tensor2D | number;
+  /** Values, used for what lies beyond. */
+  readonly values: tf.Tensor2D;
+}
+
+/**
+ * Lambda-returns with rewards on arrival (Hafner et al. 2023, eq. 7, in the indices of DreamerV3's code), for t = 0..T-2 and with
+ * R_(T-1) = v_(T-1):
+ *
+ *   R_t = r_(t+1) + d_(t+1) ((1 - l_(t+1)) v_(t+1) + l_(t+1) R_(t+1))
+ *
+ * @returns [N, T - 1]
+ */
+export function arrivalReturns({ rewards, discounts, traces, values }: ReturnTerms): tf.Tensor2D {
+  checkShapes('arrivalReturns', { rewards, discounts, values }, 'N T');
+  if (typeof traces !== 'number') checkShapes('arrivalReturns', { rewards, traces }, 'N T');
+  const near = tf.add(rewards, tf.mul(tf.mul(discounts, tf.sub(1, traces)), values));
+  const nears = tf.unstack(near, 1);
+  const fars = tf.unstack(tf.mul(discounts, traces), 1);
+  const returns: tf.Tensor[] = [];
+  let next = tf.unstack(values, 1).at(-1)!;
+  for (let t = nears.length - 1; t > 0; t--) {
+    next = tf.add(nears[t], tf.mul(fars[t], next));
+    returns.unshift(next);
+  }
+  return tf.stack(returns, 1) as tf.Tensor2D;
+}
+
+/**
+ * How much imagined step t counts: the chance that the episode still goes on, prod_(i <= t) c_i. It begins with c_0, the real state's: what is
+ * imagined from an episode's end doesn't count. No gradient flows.
+ *
+ * @param discounts c [N, T], the continue head's means, which have the discount in them
+ * @returns [N, T]
+ */
+export function imaginedWeights(discounts: tf.Tensor2D): tf.Tensor2D {
+  return tf.cumprod(discounts, 1);
+}
+
+/** What {@link replayReturns} reads, [B, K] each. */
+export interface ReplayTerms {
+  readonly rewards: tf.Tensor2D;
+  /** 1 where the episode ended in state t, and nothing can follow. */
+  readonly isTerminal: tf.Tensor2D;
+  /** 1 where an episode's record ends with state t, for whatever reason. */
+  readonly isLast: tf.Tensor2D;
+  /** Imagined returns from each state: the values that lie beyond. */
+  readonly imagined: tf.Tensor2D;
+}
+
+/**
+ * Targets of the critic on replayed sequences: {@link arrivalReturns} of real rewards, with imagined returns as values.
+ *
+ * @param discount 1 - 1/horizon
+ * @param lambda   in [0, 1]
+ * @returns [B, K - 1]
+ */
+export function replayReturns(terms: ReplayTerms, discount: number, lambda: number): tf.Tensor2D {
+  const { rewards, isTerminal, isLast, imagined } = terms;
+  const discounts = tf.mul(tf.sub(1, isTerminal), discount) as tf.Tensor2D;
+  const traces = tf.mul(tf.sub(1, isLast), lambda) as tf.Tensor2D;
+  return arrivalReturns({ rewards, discounts, traces, values: imagined });
+}

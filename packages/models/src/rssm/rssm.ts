@@ -1,0 +1,126 @@
+import type { Generator, NamedArrays } from '@coplay/core';
+import { straightThrough, type TensorRecord, tf, unimix } from '@coplay/tensor';
+import { initialise, linear, linearSpecs, normLayer, normLayerSpecs, type ParamSpecs, prefixedSpecs } from '../layers';
+import { blockGru } from './core';
+import { sequenceObserver } from './observe';
+import type { RssmSizes } from './sizes';
+
+/** Options of {@link rssm}. */
+export interface RssmOptions extends RssmSizes {
+  /** E, size of what the encoder makes of an observation */
+  readonly tokens: number;
+  /** A, size of an action's code: the number of discrete actions, or of continuous dimensions */
+  readonly actions: number;
+  /** Share of the uniform distribution in every latent's. Default 0.01 */
+  readonly unimix?: number;
+}
+
+/** The state of B rows. */
+export interface RssmState {
+  /** h [B, D] */
+  readonly deter: tf.Tensor2D;
+  /** z [B, S, C], one-hot */
+  readonly stoch: tf.Tensor3D;
+}
+
+/** What one step of {@link Rssm.observe} reads. */
+export interface RssmInputs {
+  /** [B, T, E] of the encoder */
+  readonly tokens: tf.Tensor3D;
+  /** [B, T, A] the actions that led to these observations: index t holds the one taken after observation t - 1 */
+  readonly actions: tf.Tensor3D;
+  /** [B, T] 1 in the first step of an episode: state and action are zeroed before it */
+  readonly isFirst: tf.Tensor2D;
+}
+
+/** What {@link Rssm.observe} returns. */
+export interface RssmSequence {
+  /** [B, T, D] */
+  readonly deter: tf.Tensor3D;
+  /** [B, T, S, C] samples of the posterior, with straight-through gradients */
+  readonly stoch: tf.Tensor4D;
+  /** [B, T, S, C] of the posterior, before the uniform share */
+  readonly logits: tf.Tensor4D;
+}
+
+/** The recurrent state-space model of DreamerV3 (Hafner et al. 2023, eq. 1), pure functions over named parameters. */
+export interface Rssm {
+  /** F = D + S C */
+  readonly featureSize: number;
+  readonly sizes: RssmSizes;
+  readonly unimix: number;
+  readonly specs: ParamSpecs;
+  init(generator: Generator): NamedArrays;
+  /** Zeros, as before every episode. */
+  initial(rows: number): RssmState;
+  /**
+   * Filters a sequence. A sequence cut in two, the second part from the first one's last state, gives the same.
+   *
+   * @param start the state before the first step
+   * @param noise [B, T, S] uniform in [0, 1)
+   */
+  observe(params: TensorRecord, start: RssmState, inputs: RssmInputs, noise: tf.Tensor3D): RssmSequence;
+  /**
+   * One step without an observation.
+   *
+   * @param action [B, A] taken in `state`
+   * @param noise  [B, S] uniform in [0, 1)
+   */
+  imagine(params: TensorRecord, state: RssmState, action: tf.Tensor2D, noise: tf.Tensor2D): RssmState;
+  /**
+   * What is expected before the observation is seen.
+   *
+   * @param deter [..., D]
+   * @returns logits [..., S, C]
+   */
+  prior(params: TensorRecord, deter: tf.Tensor): tf.Tensor;
+  /**
+   * What heads read: [h, z].
+   *
+   * @param state [..., D] and [..., S, C]
+   * @returns [N, F], leading dimensions flattened
+   */
+  features(state: { readonly deter: tf.Tensor; readonly stoch: tf.Tensor }): tf.Tensor2D;
+}
+
+/** Builds an RSSM. Parameters: those of {@link blockGru}, prior0, prior1, priorlogit, obs0, obslogit. */
+export function rssm(options: RssmOptions): Rssm {
+  const { deter, hidden, stoch, classes, tokens: tokenSize, actions: actionSize, unimix: share = 0.01 } = options;
+  const latent = stoch * classes;
+  const core = blockGru(options, actionSize);
+  const specs: ParamSpecs = {
+    ...core.specs,
+    ...normLayerSpecs('prior0', deter, hidden),
+    ...normLayerSpecs('prior1', hidden, hidden),
+    ...prefixedSpecs('priorlogit', linearSpecs(hidden, latent)),
+    ...normLayerSpecs('obs0', deter + tokenSize, hidden),
+    ...prefixedSpecs('obslogit', linearSpecs(hidden, latent)),
+  };
+
+  const prior = (params: TensorRecord, h: tf.Tensor): tf.Tensor => {
+    const first = normLayer(params, 'prior0', tf.reshape(h, [-1, deter]));
+    const logits = linear(params, 'priorlogit', normLayer(params, 'prior1', first));
+    return tf.reshape(logits, [...h.shape.slice(0, -1), stoch, classes]);
+  };
+  const sample = (logits: tf.Tensor, noise: tf.Tensor) => straightThrough(unimix(logits, share), noise) as tf.Tensor3D;
+
+  return {
+    featureSize: deter + latent,
+    sizes: options,
+    unimix: share,
+    specs,
+    init: (generator) => initialise(specs, generator),
+    initial: (rows) => ({ deter: tf.zeros([rows, deter]), stoch: tf.zeros([rows, stoch, classes]) }),
+    prior,
+    features: (state) => {
+      const flat = [tf.reshape(state.deter, [-1, deter]), tf.reshape(state.stoch, [-1, latent])];
+      return tf.concat(flat, 1) as tf.Tensor2D;
+    },
+    imagine: (params, state, action, noise) => {
+      const flat = tf.reshape(state.stoch, [-1, latent]) as tf.Tensor2D;
+      const next = core.step(params, state.deter, flat, core.actionPart(params, action));
+      return { deter: next, stoch: sample(prior(params, next), noise) };
+    },
+    observe: sequenceObserver(options, core, sample),
+  };
+}

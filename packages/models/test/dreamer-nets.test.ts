@@ -1,0 +1,448 @@
+import { createGenerator, type NamedArrays } from '@coplay/core';
+import {
+  type DreamerObservations,
+  type DreamerSizeName,
+  detached,
+  dreamerNets,
+  dreamerObservations,
+  dreamerSizes,
+  imagineSequence,
+  lastStates,
+  lowerQuantile,
+  policyLoss,
+  worldModelLosses,
+} from '@coplay/models';
+import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { differences, loadableMachines, onMachine, wave } from './machines';
+
+beforeEach(async () => {
+  await useBackend('cpu');
+  tf.engine().startScope();
+});
+afterEach(() => tf.engine().endScope());
+
+const cartPole = { position: { kind: 'vector', size: 4 } } as const;
+const two = { kind: 'discrete', count: 2 } as const;
+
+describe('sizes', () => {
+  const image = { pixels: { kind: 'image', shape: [64, 64, 3] } } as const;
+  // Published: the official modules' for CartPole and for images with six actions.
+  const counts: [DreamerSizeName, number, number?][] = [
+    ['nano', 99_109],
+    ['micro', 357_573],
+    ['size1m', 637_381, 686_456],
+    ['size12m', 9_724_165, 10_492_616],
+    ['size25m', 21_762_181, 23_487_016],
+    ['size50m', 38_584_325, 41_646_984],
+    ['size100m', 86_580_997, 93_463_624],
+    ['size200m', 153_714_181, 165_942_536],
+    ['size400m', 345_390_085, 372_887_176],
+  ];
+
+  it.each(counts)('%s has as many parameters as the published networks', (size, ofCartPole, ofImage) => {
+    expect(dreamerNets({ observations: cartPole, actions: two, size }).parameterCount).toBe(ofCartPole);
+    if (ofImage === undefined) return;
+    const actions = { kind: 'discrete', count: 6 } as const;
+    expect(dreamerNets({ observations: image, actions, size }).parameterCount).toBe(ofImage);
+  });
+
+  it('each module alone, and continuous actions', () => {
+    const count = (nets: ReturnType<typeof dreamerNets>, module: string) =>
+      Object.entries(nets.init(createGenerator(1))).reduce(
+        (sum, [name, { data }]) => sum + (name.startsWith(`${module}/`) ? data.length : 0),
+        0,
+      );
+    const nets = dreamerNets({ observations: cartPole, actions: two, size: 'size1m' });
+    const modules = { enc: 8_832, dyn: 364_160, dec: 49_796, rew: 57_663, con: 41_153, pol: 49_666, val: 66_111 };
+    for (const [module, expected] of Object.entries(modules)) expect(count(nets, module), module).toBe(expected);
+    const walker = dreamerNets({
+      observations: { proprio: { kind: 'vector', size: 24 } },
+      actions: { kind: 'continuous', size: 6 },
+      size: 'size1m',
+    });
+    expect(walker.parameterCount).toBe(640_867);
+  });
+
+  it('single numbers replace those of a preset', () => {
+    expect(dreamerSizes({ preset: 'micro', stoch: 5 })).toEqual({ ...dreamerSizes('micro'), stoch: 5 });
+    expect(() => dreamerSizes('size2m' as never)).toThrow(/dreamerSizes/);
+    expect(() => dreamerNets({ observations: cartPole, actions: two, sizes: 'nano' } as never)).toThrow(
+      /dreamerNets: expected known options only, got the unknown option "sizes"/,
+    );
+    expect(() => dreamerNets({ observations: {}, actions: two })).toThrow(/at least one observation/);
+    const odd = { pixels: { kind: 'image', shape: [60, 64, 3] } } as const;
+    expect(() => dreamerNets({ observations: odd, actions: two })).toThrow(
+      /images with sides that 16 divides, got 60 x 64/,
+    );
+  });
+});
+
+const everything: DreamerObservations = {
+  position: { kind: 'vector', size: 3 },
+  class: { kind: 'discrete', classes: 4 },
+  board: { kind: 'planes', shape: [2, 3, 2] },
+  pixels: { kind: 'image', shape: [16, 16, 1] },
+};
+const [B, T, H] = [2, 3, 4];
+
+/** A batch of everything that can be seen; values without a pattern. */
+function batchOf(observations: DreamerObservations, actions: number): Record<string, NamedArrays[string]> {
+  const shapes: Record<string, number[]> = { position: [3], class: [], board: [2, 3, 2], pixels: [16, 16, 1] };
+  const draw = (shape: readonly number[], index: number) => {
+    const { data } = wave(shape, index);
+    return { data: (data as Float32Array).map((x) => (x + 0.3) / 0.6), shape }; // in [0, 1]
+  };
+  const given: Record<string, NamedArrays[string]> = {};
+  Object.keys(observations).forEach((name, i) => {
+    const noise = draw([B, T, ...shapes[name]], i);
+    if (name === 'class')
+      given[`seen/${name}`] = { data: Int32Array.from(noise.data, (x) => Math.floor(3.999 * x)), shape: noise.shape };
+    else if (name === 'board') given[`seen/${name}`] = { ...noise, data: noise.data.map((x) => Number(x > 0.5)) };
+    else
+      given[`seen/${name}`] = {
+        ...noise,
+        data: noise.data.map((x) => (name === 'pixels' ? Math.round(255 * x) : 9 * x - 4)),
+      };
+  });
+  const zeros = { data: new Float32Array(B * T), shape: [B, T] };
+  return {
+    ...given,
+    actions: draw([B, T, actions], 5),
+    rewards: draw([B, T], 6),
+    isFirst: { ...zeros, data: zeros.data.map((_, i) => Number(i % T === 0)) },
+    isTerminal: { ...zeros, data: zeros.data.map((_, i) => Number(i === 4)) },
+  };
+}
+
+const readBatch = (x: TensorRecord) =>
+  ({
+    observations: Object.fromEntries(
+      Object.entries(x).flatMap(([name, y]) => (name.startsWith('seen/') ? [[name.slice(5), y]] : [])),
+    ),
+    actions: x['actions'],
+    rewards: x['rewards'],
+    isFirst: x['isFirst'],
+    isTerminal: x['isTerminal'],
+  }) as never;
+
+/** Parameters of which none is 0. */
+const someParams = (nets: ReturnType<typeof dreamerNets>): NamedArrays =>
+  Object.fromEntries(
+    Object.entries(nets.specs).map(([name, { shape }], i) => [name, wave(shape, i, name.endsWith('scale') ? 1 : 0)]),
+  );
+
+const tensors = (arrays: NamedArrays): TensorRecord =>
+  Object.fromEntries(
+    Object.entries(arrays).map(([name, { data, shape }]) => [
+      name,
+      tf.tensor(data as Float32Array, [...shape], data instanceof Int32Array ? 'int32' : 'float32'),
+    ]),
+  );
+
+describe('worldModelLosses', () => {
+  const nets = dreamerNets({ observations: everything, actions: two, size: 'debug' });
+  const noise = () => tf.fill([B, T, nets.sizes.stoch], 0.4) as tf.Tensor3D;
+  const losses = (params: TensorRecord, x: TensorRecord) =>
+    worldModelLosses(nets, params, readBatch(x), nets.rssm.initial(B), noise(), { freeNats: 0 });
+
+  /** Modules that a loss's gradient reaches, and parameters of one module that it reaches or doesn't. */
+  function reached(name: string): { modules: string[]; params: string[] } {
+    const params = tensors(someParams(nets));
+    const names = Object.keys(params);
+    const x = tensors(batchOf(everything, 2));
+    const loss = (...values: tf.Tensor[]) => {
+      const given = Object.fromEntries(names.map((key, i) => [key, values[i]]));
+      const anyhow = tf.addN(values.map((value) => tf.mul(tf.sum(value), 0))); // so that every gradient exists
+      return tf.add(tf.sum(losses(given, x).losses[name]), anyhow) as tf.Scalar;
+    };
+    const grads = tf.grads(loss)(names.map((key) => params[key]));
+    const moved = names.filter((_, i) => grads[i].dataSync().some((g) => g !== 0));
+    return { modules: [...new Set(moved.map((key) => key.split('/')[0]))], params: moved };
+  }
+
+  it('each loss teaches its head and what the head reads, and nothing else', () => {
+    for (const name of ['position', 'pixels']) {
+      expect(reached(`reconstruction/${name}`).modules).toEqual(['enc', 'dyn', 'dec']);
+    }
+    expect(reached('reward').modules).toEqual(['enc', 'dyn', 'rew']);
+    expect(reached('continue').modules).toEqual(['enc', 'dyn', 'con']);
+  });
+
+  it('dynamics teach the prior and not the last posterior, representations the posterior and not the prior', () => {
+    const dynamics = reached('dynamics');
+    expect(dynamics.modules).toEqual(['enc', 'dyn']);
+    expect(dynamics.params).toContain('dyn/priorlogit/kernel');
+    expect(dynamics.params).toContain('dyn/dyngru/kernel');
+    const representation = reached('representation');
+    expect(representation.modules).toEqual(['enc', 'dyn']);
+    expect(representation.params.filter((name) => name.startsWith('dyn/prior'))).toEqual([]);
+    expect(representation.params).toContain('dyn/obslogit/kernel');
+  });
+
+  it('in the first step dynamics teach the core and the prior alone', () => {
+    const params = tensors(someParams(nets));
+    const x = tensors(batchOf(everything, 2));
+    for (const [name, expected] of [
+      ['dyn/obslogit/kernel', false],
+      ['dyn/obs0/kernel', false],
+      ['enc/mlp/0/kernel', false],
+      ['dyn/priorlogit/kernel', true],
+      ['dyn/dyngru/kernel', true],
+    ] as const) {
+      const gradient = tf.grad((value: tf.Tensor) => {
+        const { dynamics } = losses({ ...params, [name]: value }, x).losses;
+        return tf.add(tf.sum(tf.slice(dynamics, [0, 0], [B, 1])), tf.mul(tf.sum(value), 0)) as tf.Scalar;
+      })(params[name]);
+      expect([name, gradient.dataSync().some((g) => g !== 0)]).toEqual([name, expected]);
+    }
+  });
+
+  it('begin where they must: reward ln(bins), predictions 0', () => {
+    const fresh = dreamerNets({ observations: cartPole, actions: two, size: 'nano' });
+    const params = fresh.parts(tensors(fresh.init(createGenerator(1))));
+    const features = tf.tensor2d(wave([5, fresh.rssm.featureSize]).data as Float32Array, [5, fresh.rssm.featureSize]);
+    for (const [head, own] of [
+      [fresh.reward, params.rew],
+      [fresh.critic, params.val],
+    ] as const) {
+      const logits = head.logits(own, features);
+      expect([...head.mean(logits).dataSync()].map((x) => x + 0)).toEqual([0, 0, 0, 0, 0]);
+      const loss = head.loss(logits, tf.tensor1d([0, 1, -5, 1e3, 1e-3]));
+      expect(differences(loss.dataSync(), Array(5).fill(Math.log(255)), 1e-6)).toEqual([]);
+    }
+    const { logProbs } = fresh.actor.distribution(params.pol, features) as { logProbs: tf.Tensor };
+    expect(differences(logProbs.dataSync(), Array(10).fill(-Math.LN2), 0.1)).toEqual([]);
+  });
+
+  it('the continue head learns the discount once, and ends by the rules alone', () => {
+    const params = someParams(nets);
+    // A head that says 1 - 1/333 whatever it sees.
+    const logit = Math.log((1 - 1 / 333) * 333);
+    params['con/head/kernel'] = { data: new Float32Array(8), shape: [8, 1] };
+    params['con/head/bias'] = { data: Float32Array.of(logit), shape: [1] };
+    const out = losses(tensors(params), tensors(batchOf(everything, 2)));
+    const least = 0.0204403; // the entropy of 1 - 1/333
+    const ended = Math.log(333); // -log(1 - p)
+    expect(differences(out.losses['continue'].dataSync(), [least, least, least, least, ended, least])).toEqual([]);
+  });
+
+  it('reconstruction: sums of squares in symlog space, cross entropies, squares of bytes / 255', () => {
+    const x = tensors(batchOf(everything, 2));
+    const outputs = {
+      position: [0.1, 0.2, 0.3],
+      class: [0, 1, 2, 3],
+      board: Array(12).fill(0.5),
+      pixels: Array(16 * 16).fill(0.25),
+    };
+    const rows = Object.fromEntries(
+      Object.entries(outputs).map(([name, row]) => [name, tf.tensor2d([row], [1, row.length])]),
+    );
+    const seen = Object.fromEntries(Object.keys(outputs).map((name) => [name, tf.slice(x[`seen/${name}`], 0, [1, 1])]));
+    const first = Object.fromEntries(
+      Object.entries(seen).map(([name, y]) => [name, tf.reshape(y, [1, ...y.shape.slice(2)])]),
+    );
+    const got = nets.decoder.losses(rows, first);
+    const values = (name: string) => [...first[name].dataSync()];
+    const symlog = (v: number) => Math.sign(v) * Math.log1p(Math.abs(v));
+    const sum = (terms: number[]) => terms.reduce((a, b) => a + b, 0);
+    const exps = [0, 1, 2, 3].map(Math.exp);
+    expect(
+      differences(got['position'].dataSync(), [
+        sum(values('position').map((v, i) => (outputs.position[i] - symlog(v)) ** 2)),
+      ]),
+    ).toEqual([]);
+    expect(differences(got['class'].dataSync(), [Math.log(sum(exps)) - values('class')[0]])).toEqual([]);
+    expect(
+      differences(got['board'].dataSync(), [sum(values('board').map((v) => Math.log(1 + Math.exp(0.5)) - 0.5 * v))]),
+    ).toEqual([]);
+    expect(differences(got['pixels'].dataSync(), [sum(values('pixels').map((v) => (0.25 - v / 255) ** 2))])).toEqual(
+      [],
+    );
+    const told = nets.decoder.predictions(rows);
+    expect(differences(told['position'].dataSync(), outputs.position.map(Math.expm1))).toEqual([]);
+    expect(told['pixels'].shape).toEqual([1, 16, 16, 1]);
+    expect(told['pixels'].dataSync()[0]).toBeCloseTo(0.25 * 255, 4);
+  });
+
+  it('are the same on every machine', async () => {
+    const results = [];
+    const f = (params: TensorRecord, x: TensorRecord) => {
+      const out = losses(params, x);
+      return { ...out.losses, ...out.entropies, features: out.features };
+    };
+    for (const machine of await loadableMachines()) {
+      results.push(await onMachine(machine, f, someParams(nets), batchOf(everything, 2)));
+    }
+    const [first, ...others] = results;
+    for (const other of others) {
+      for (const [name, { data }] of Object.entries(first))
+        expect(differences(other[name].data, data, 1e-3), name).toEqual([]);
+    }
+    await useBackend('cpu');
+  });
+});
+
+describe('encoder', () => {
+  it('reads observations by name, whatever their order', () => {
+    const { class: c, position } = everything;
+    const [one, other] = [
+      { position, class: c },
+      { class: c, position },
+    ].map((observations) => dreamerNets({ observations, actions: two, size: 'debug' }));
+    const params = tensors(someParams(one));
+    const seen = { position: tf.tensor2d([[1, -2, 3]]), class: tf.tensor1d([2], 'int32') };
+    const tokens = [one, other].map((nets) => [...nets.encoder.apply(nets.parts(params).enc, seen).dataSync()]);
+    expect(tokens[0]).toEqual(tokens[1]);
+    // By hand: class comes before position; the first layer's first unit before its norm.
+    const kernel = params['enc/mlp/0/kernel'];
+    const x = [0, 0, 1, 0, Math.log(2), -Math.log(3), Math.log(4)];
+    expect(kernel.shape).toEqual([7, 8]);
+    const rows = kernel.arraySync() as number[][];
+    const h = rows[0].map((_, unit) =>
+      x.reduce((sum, value, i) => sum + value * rows[i][unit], params['enc/mlp/0/bias'].dataSync()[unit]),
+    );
+    const scale = params['enc/mlp/0/scale'].dataSync();
+    const size = Math.sqrt(h.reduce((sum, value) => sum + value * value, 0) / 8 + 1e-4);
+    const normed = h.map((value, i) => (value / size) * scale[i]);
+    expect(
+      differences(
+        tokens[0],
+        normed.map((value) => value / (1 + Math.exp(-value))),
+      ),
+    ).toEqual([]);
+    expect(() => one.encoder.apply(one.parts(params).enc, { class: seen.class })).toThrow(
+      /encoder: expected the observation position, got class/,
+    );
+  });
+
+  it('makes observations of the shapes of an input encoder', () => {
+    expect(dreamerObservations({ planes: [4, 4, 7], vector: [9] })).toEqual({
+      planes: { kind: 'planes', shape: [4, 4, 7] },
+      vector: { kind: 'vector', size: 9 },
+    });
+  });
+});
+
+describe.each([two, { kind: 'continuous', size: 2 }] as const)('imagination with $kind actions', (actions) => {
+  const nets = dreamerNets({ observations: cartPole, actions, size: 'debug' });
+  const N = 3;
+  const S = nets.sizes.stoch;
+  const noise = () => ({
+    latents: tf.abs(tf.tensor3d(wave([H, N, S], 1).data as Float32Array, [H, N, S])) as tf.Tensor3D,
+    actions: tf.abs(
+      tf.tensor3d(wave([H + 1, N, nets.actor.noise.size], 2).data as Float32Array, [H + 1, N, nets.actor.noise.size]),
+    ) as tf.Tensor3D,
+  });
+
+  it('the action of index t is drawn in state t and leads to state t + 1', () => {
+    const params = tensors(someParams(nets));
+    const { dyn, pol } = nets.parts(params);
+    const given = noise();
+    const start = nets.rssm.initial(N);
+    const { features, actions: taken } = imagineSequence(nets, params, start, given);
+    expect([features.shape, taken.shape]).toEqual([
+      [N, H + 1, nets.rssm.featureSize],
+      [N, H + 1, 2],
+    ]);
+    const at = (x: tf.Tensor3D, t: number) => tf.reshape(tf.slice(x, [0, t, 0], [N, 1, -1]), [N, -1]) as tf.Tensor2D;
+    let state = start;
+    for (let t = 0; t <= H; t++) {
+      const seen = nets.rssm.features(state);
+      expect(at(features, t).arraySync()).toEqual(seen.arraySync());
+      const draws = tf.unstack(given.actions)[t] as tf.Tensor2D;
+      const action = nets.actor.sample(nets.actor.distribution(pol, seen), draws);
+      expect(at(taken, t).arraySync()).toEqual(action.arraySync());
+      if (t < H) state = nets.rssm.imagine(dyn, state, action, tf.unstack(given.latents)[t] as tf.Tensor2D);
+    }
+    expect(() => imagineSequence(nets, params, start, { ...given, actions: tf.zeros([H, N, 1]) })).toThrow(
+      /noise.actions for 5 states, got 4/,
+    );
+  });
+
+  it('teaches nothing by itself: no gradient flows out of it, and the actor learns by log-probabilities', () => {
+    const params = tensors(someParams(nets));
+    const names = Object.keys(params);
+    const gradient = (entropyScale: number, advantage: number) => {
+      const loss = (...values: tf.Tensor[]) => {
+        const given = Object.fromEntries(names.map((name, i) => [name, values[i]]));
+        const { features, actions: taken } = imagineSequence(nets, given, nets.rssm.initial(N), noise());
+        const rows = tf.reshape(features, [N * (H + 1), -1]) as tf.Tensor2D;
+        const distribution = nets.actor.distribution(nets.parts(given).pol, rows);
+        const terms = {
+          logProbs: nets.actor.logProb(distribution, tf.reshape(taken, [N * (H + 1), -1])),
+          entropies: nets.actor.entropy(distribution),
+          advantages: tf.fill([N * (H + 1)], advantage),
+          weights: tf.ones([N * (H + 1)]),
+        };
+        const anyhow = tf.addN(values.map((value) => tf.mul(tf.sum(value), 0)));
+        return tf.add(
+          tf.sum(policyLoss(terms, entropyScale)),
+          tf.add(anyhow, tf.mul(tf.sum(features), 1)),
+        ) as tf.Scalar;
+      };
+      return tf
+        .grads(loss)(names.map((name) => params[name]))
+        .map((g) => [...g.dataSync()]);
+    };
+    const score = gradient(0, 1);
+    const moved = names.filter((_, i) => score[i].some((g) => g !== 0));
+    expect([...new Set(moved.map((name) => name.split('/')[0]))]).toEqual(['pol']);
+    // Twice the advantage is twice the gradient: it isn't the entropy alone that's learned.
+    const kernel = names.indexOf('pol/head/kernel');
+    expect(
+      differences(
+        gradient(0, 2)[kernel],
+        score[kernel].map((g) => 2 * g),
+        1e-3,
+      ),
+    ).toEqual([]);
+  });
+
+  it('is the same on every machine', async () => {
+    const results = [];
+    const f = (params: TensorRecord) => ({ ...imagineSequence(nets, params, nets.rssm.initial(N), noise()) });
+    for (const machine of await loadableMachines()) results.push(await onMachine(machine, f, someParams(nets)));
+    for (const other of results.slice(1)) {
+      expect(differences(other['features'].data, results[0]['features'].data, 1e-3)).toEqual([]);
+      expect(differences(other['actions'].data, results[0]['actions'].data, 1e-3)).toEqual([]);
+    }
+    await useBackend('cpu');
+  });
+});
+
+describe('helpers', () => {
+  it('lastStates: the last K steps of each sequence as rows', () => {
+    const deter = tf.reshape(tf.range(0, 12), [2, 3, 2]) as tf.Tensor3D;
+    const stoch = tf.reshape(tf.range(0, 12), [2, 3, 1, 2]) as tf.Tensor4D;
+    const { deter: h, stoch: z } = lastStates({ deter, stoch }, 2);
+    expect(h.arraySync()).toEqual([
+      [2, 3],
+      [4, 5],
+      [8, 9],
+      [10, 11],
+    ]);
+    expect(z.arraySync()).toEqual([[[2, 3]], [[4, 5]], [[8, 9]], [[10, 11]]]);
+    expect(() => lastStates({ deter, stoch }, 4)).toThrow(/lastStates: expected a count in 1..3/);
+  });
+
+  it('lowerQuantile: as numpy has it', () => {
+    const x = tf.tensor2d([
+      [10, 0],
+      [2, 1],
+    ]);
+    // Places 0, 0.3, 1.5 of 0, 1, 2, 10
+    expect([0, 0.1, 0.5].map((q) => lowerQuantile(x, q).dataSync()[0])).toEqual([0, Math.fround(0.3), 1.5]);
+    expect(lowerQuantile(tf.scalar(3), 0.05).dataSync()[0]).toBe(3);
+  });
+
+  it('detached: the same values, no gradient', () => {
+    const f = (w: tf.Tensor) => tf.sum(tf.add(tf.mul(w, 2), tf.mul(detached({ w })['w'], w)));
+    // 2 + w, where w w would give 2 + 2 w
+    expect([
+      ...tf
+        .grad(f)(tf.tensor1d([3]))
+        .dataSync(),
+    ]).toEqual([5]);
+  });
+});

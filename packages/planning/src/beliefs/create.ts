@@ -1,0 +1,237 @@
+import {
+  type AgentId,
+  type AgentStep,
+  type ArrayOf,
+  allocate,
+  checkGame,
+  checkOptions,
+  type DType,
+  fail,
+  type Game,
+  type SavedState,
+  show,
+} from '@coplay/core';
+import { z } from 'zod';
+import { driftMemory } from './drift-counts';
+import { goalMemory } from './goal-counts';
+import { checkLengths, openGoals, updateBeliefs } from './intra';
+import { type GoalMemory, uniformMemory } from './memory';
+import { goalsReached } from './reached';
+
+/** Options of {@link createBeliefs}. */
+export interface BeliefOptions {
+  /** With goals. */
+  readonly game: Game;
+  /** Who believes. */
+  readonly id: AgentId;
+  /** Whether beliefs follow what co-players do within an episode (intra-OM). Default true */
+  readonly intra?: boolean | undefined;
+  /**
+   * What is remembered of a co-player between episodes (inter-OM): `false` for nothing, or a memory of your own, made once for each
+   * co-player. Default: `driftMemory` where the game's goals have an `otherwise`, else `goalMemory`
+   */
+  readonly inter?: false | ((coPlayer: AgentId) => GoalMemory) | undefined;
+}
+
+/** What one agent believes of what each co-player is after, in B games at once; its memory of a co-player is one for all of them. */
+export interface GoalBeliefs {
+  readonly id: AgentId;
+  readonly coPlayers: readonly AgentId[];
+  /** G */
+  readonly goals: number;
+  /**
+   * The beliefs in a step that is about to be played. Where an episode begins, and for a co-player that has just reached a goal, the
+   * prior (inter-OM); else the beliefs before, after Bayes' rule for what was done in the step before (intra-OM).
+   *
+   * @param states       [B, S]
+   * @param isFirst      [B] 1 in the first step of an episode
+   * @param likelihoods  [B, A, G] Pr(a | s, g) of the step before, see `goalLikelihoods`; those of oneself, of whoever left, and of first steps
+   *                     don't matter. Default: all alike
+   * @returns [B, A, G] sums of 1; all 0 for oneself, and where no goal is open. The memory is used again: copy what you keep
+   */
+  see(states: ArrayOf<DType>, isFirst: Uint8Array, likelihoods?: Float64Array): Float64Array;
+  /** What happened in the step that was seen last, as an `Agent` is told: which goals were reached, which episodes ended. */
+  observe(step: AgentStep): void;
+  /** [G] what a co-player would be believed to be after at the start of an episode with every goal open. */
+  prior(coPlayer: AgentId): Float64Array;
+  /** Everything, beliefs within episodes too. */
+  save(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+const schema = z
+  .object({
+    game: z.custom<Game>(),
+    id: z.string(),
+    intra: z.boolean().default(true),
+    inter: z
+      .union([
+        z.literal(false),
+        z.custom<(coPlayer: AgentId) => GoalMemory>((x) => typeof x === 'function', {
+          error: 'a function that makes one',
+        }),
+      ])
+      .optional(),
+  })
+  .strict();
+
+/** Makes the beliefs of one agent. @throws CoplayError for unknown options, and for a game without goals or without that agent */
+export function createBeliefs(options: BeliefOptions): GoalBeliefs {
+  const { game, id, intra, inter } = checkOptions('createBeliefs', schema, options);
+  checkGame('createBeliefs: option game', game);
+  if (!game.agents.includes(id)) {
+    fail('createBeliefs: option id', `one of ${game.agents.join(', ')}`, show(id), 'Name an agent of the game.');
+  }
+  const set = game.goals ?? fail('createBeliefs', 'a game with goals', game.name, 'Give the game goals.');
+  const goals = set.names.length;
+  const { otherwise } = set;
+  const byGame = () => (otherwise === undefined ? goalMemory(goals) : driftMemory({ goals, otherwise }));
+  const memory = inter === false ? () => uniformMemory(goals) : (inter ?? byGame);
+  return new Beliefs(game, id, goals, intra, memory);
+}
+
+/** Arrays of B games, of which a checkpoint holds all. */
+interface Rows {
+  readonly rows: number;
+  /** [B, A, G] */
+  readonly beliefs: Float64Array;
+  /** [B, A] the goal reached last in this episode, or -1; and how many were */
+  readonly last: Int32Array;
+  readonly reached: Int32Array;
+  /** [B, A] 1 where the belief begins anew at the next step */
+  readonly isNew: Uint8Array;
+  /** [B, S] the states seen last */
+  readonly states: ArrayOf<DType>;
+}
+
+class Beliefs implements GoalBeliefs {
+  readonly coPlayers: readonly AgentId[];
+  private readonly memories: readonly GoalMemory[];
+  private table: Rows;
+
+  constructor(
+    private readonly game: Game,
+    readonly id: AgentId,
+    readonly goals: number,
+    private readonly intra: boolean,
+    memory: (coPlayer: AgentId) => GoalMemory,
+  ) {
+    this.coPlayers = game.agents.filter((other) => other !== id);
+    this.memories = game.agents.map((other) => (other === id ? uniformMemory(goals) : memory(other)));
+    this.table = allocateTable(game, 0, goals);
+  }
+
+  see(states: ArrayOf<DType>, isFirst: Uint8Array, likelihoods?: Float64Array): Float64Array {
+    const { game, goals } = this;
+    const A = game.agents.length;
+    const rows = isFirst.length;
+    if (states.length !== rows * game.stateSize) {
+      const expected = `${rows} states of ${game.stateSize} numbers`;
+      fail('beliefs.see: states', expected, `${states.length} numbers`, 'Give the states of every row.');
+    }
+    if (this.table.rows !== rows) this.table = allocateTable(game, rows, goals);
+    const { beliefs, isNew } = this.table;
+    if (likelihoods) checkLengths('beliefs.see', { beliefs, likelihoods }, goals);
+    this.table.states.set(states as Float32Array);
+    const open = openGoals(game, states, rows);
+    for (let row = 0; row < rows; row++) {
+      for (let seat = 0; seat < A; seat++) {
+        if (game.agents[seat] === this.id) continue;
+        const at = row * A + seat;
+        if (isFirst[row] === 1) this.forgetEpisode(at);
+        if (isNew[at] === 1) this.beginAnew(at, open, row * goals);
+        else this.update(at, open, row * goals, likelihoods);
+      }
+    }
+    return beliefs;
+  }
+
+  observe(step: AgentStep): void {
+    const { game, memories } = this;
+    const { last, reached, isNew, states, rows } = this.table;
+    if (step.rows !== rows) {
+      fail(
+        'beliefs.observe',
+        `a step of ${rows} rows, as seen before it`,
+        String(step.rows),
+        'Call see before each step.',
+      );
+    }
+    const A = game.agents.length;
+    const shown = goalsReached(game, states, step);
+    for (let at = 0; at < rows * A; at++) {
+      if (shown[at] >= 0) {
+        last[at] = shown[at];
+        reached[at]++;
+        isNew[at] = 1;
+      }
+      if (step.ended[Math.floor(at / A)] === 1) memories[at % A].add(last[at], reached[at]);
+    }
+  }
+
+  prior(coPlayer: AgentId): Float64Array {
+    const seat = this.game.agents.indexOf(coPlayer);
+    const known = this.coPlayers.join(', ');
+    if (!this.coPlayers.includes(coPlayer))
+      fail('beliefs.prior', `one of ${known}`, show(coPlayer), 'Name a co-player.');
+    return this.memories[seat].prior(0, new Uint8Array(this.goals).fill(1), 0);
+  }
+
+  save(): SavedState {
+    const { rows, ...arrays } = this.table;
+    const copies = Object.entries(arrays).map(([name, array]) => [name, array.slice()] as const);
+    return { rows, ...Object.fromEntries(copies), memories: this.memories.map((memory) => memory.state()) };
+  }
+
+  restore(saved: SavedState): void {
+    const { memories, ...table } = saved;
+    this.table = copyTable(table as unknown as Rows);
+    (memories as readonly SavedState[]).forEach((memory, seat) => {
+      this.memories[seat].restore(memory);
+    });
+  }
+
+  private forgetEpisode(at: number): void {
+    this.table.last[at] = -1;
+    this.table.reached[at] = 0;
+    this.table.isNew[at] = 1;
+  }
+
+  private beginAnew(at: number, open: Uint8Array, openFrom: number): void {
+    const { beliefs, reached, isNew } = this.table;
+    const memory = this.memories[at % this.game.agents.length];
+    beliefs.set(memory.prior(reached[at], open, openFrom), at * this.goals);
+    isNew[at] = 0;
+  }
+
+  private update(at: number, open: Uint8Array, openFrom: number, likelihoods: Float64Array | undefined): void {
+    const { goals } = this;
+    const own = this.table.beliefs.subarray(at * goals, (at + 1) * goals);
+    const isKnown = this.intra && likelihoods !== undefined;
+    const chances = isKnown ? likelihoods.subarray(at * goals, (at + 1) * goals) : new Float64Array(goals).fill(1);
+    updateBeliefs(own, chances, open.subarray(openFrom, openFrom + goals), goals, own);
+  }
+}
+
+function allocateTable(game: Game, rows: number, goals: number): Rows {
+  const seats = rows * game.agents.length;
+  return {
+    rows,
+    beliefs: new Float64Array(seats * goals),
+    last: new Int32Array(seats).fill(-1),
+    reached: new Int32Array(seats),
+    isNew: new Uint8Array(seats).fill(1),
+    states: allocate(game.stateType, rows * game.stateSize) as ArrayOf<DType>,
+  };
+}
+
+function copyTable({ rows, beliefs, last, reached, isNew, states }: Rows): Rows {
+  return {
+    rows,
+    beliefs: beliefs.slice(),
+    last: last.slice(),
+    reached: reached.slice(),
+    isNew: isNew.slice(),
+    states: states.slice() as ArrayOf<DType>,
+  };
+}

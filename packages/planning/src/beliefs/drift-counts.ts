@@ -1,0 +1,78 @@
+import { fail, type SavedState } from '@coplay/core';
+import { blendPrior } from './inter';
+import { amongOpen, type GoalMemory } from './memory';
+
+/**
+ * How many goals a co-player reaches in an episode, as a distribution that moves with each episode (inter-OM in the snowdrift game, Huang
+ * et al. 2024): p <- d p + (1 - d) onehot(count).
+ */
+export interface DriftCounts {
+  /** [max + 1] P(count = c), c = 0..max */
+  readonly probabilities: Float64Array;
+  /** P(count > done): that it shovels again after having shovelled `done` in this episode. */
+  again(done: number): number;
+  /** Takes in an episode in which it shovelled `count`; more than max counts as max. */
+  add(count: number): void;
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+/**
+ * A distribution over counts 0..max that begins as Poisson(1) truncated there: p(c) proportional to 1 / c!.
+ *
+ * @param max       at least 1: the drifts of an episode
+ * @param discount  d, in 0..1. Default 0.98
+ */
+export function driftCounts(max: number, discount = 0.98): DriftCounts {
+  if (!Number.isInteger(max) || max < 1)
+    fail('driftCounts', 'a whole number, at least 1', String(max), 'Give the drifts.');
+  const probabilities = new Float64Array(max + 1);
+  for (let c = 0; c <= max; c++) probabilities[c] = c === 0 ? 1 : probabilities[c - 1] / c;
+  const sum = probabilities.reduce((total, p) => total + p, 0);
+  for (let c = 0; c <= max; c++) probabilities[c] /= sum;
+  return {
+    probabilities,
+    again(done) {
+      let chance = 0;
+      for (let c = max; c > done; c--) chance += probabilities[c];
+      return chance;
+    },
+    add: (count) => blendPrior(probabilities, Int32Array.of(Math.min(count, max)), discount),
+    state: () => ({ probabilities: probabilities.slice() }),
+    restore: (saved) => probabilities.set(saved['probabilities'] as Float64Array),
+  };
+}
+
+/** Options of {@link driftMemory}. */
+export interface DriftMemoryOptions {
+  /** G, goals in all */
+  readonly goals: number;
+  /** Which of them is "won't shovel again". Default: the last */
+  readonly otherwise?: number;
+  /** Drifts of an episode at most, where the first distribution is cut off. Default G - 1 */
+  readonly most?: number;
+  /** d, in 0..1. Default 0.98 */
+  readonly discount?: number;
+}
+
+/**
+ * Drift counts as a memory of a co-player: "won't shovel again" has P(count <= shovelled so far), and the drifts that are left share the rest
+ * alike.
+ */
+export function driftMemory(options: DriftMemoryOptions): GoalMemory {
+  const { goals, otherwise = goals - 1, most = goals - 1, discount } = options;
+  const counts = driftCounts(most, discount);
+  return {
+    prior(reached, open, from) {
+      let left = 0;
+      for (let goal = 0; goal < goals; goal++) if (goal !== otherwise) left += open[from + goal];
+      const again = counts.again(reached);
+      const weights = new Float64Array(goals).fill(left === 0 ? 0 : again / left);
+      weights[otherwise] = 1 - again;
+      return amongOpen(weights, open, from);
+    },
+    add: (_last, reached) => counts.add(reached),
+    state: () => counts.state(),
+    restore: (saved) => counts.restore(saved),
+  };
+}

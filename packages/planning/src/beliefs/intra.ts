@@ -1,0 +1,93 @@
+import { type ArrayOf, type DType, fail, type Game } from '@coplay/core';
+
+/**
+ * Opponent modelling within an episode (intra-OM; Huang et al. 2024, eq. 3): b'(g) is proportional to b(g) Pr(a | s, g), Bayes' rule for
+ * one action. A goal that can't be reached any more gets 0; where nothing is left, all goals that still can be reached are alike.
+ *
+ * @param beliefs      [B, G] sums of 1, or of 0 for "nothing is known"
+ * @param likelihoods  [B, G] Pr(a | s, g) of the action that was taken, in 0..1
+ * @param open         [B, G] 1 where the goal can still be reached
+ * @param goals        G
+ * @param out          [B, G] may be `beliefs`. Default: a new array
+ * @returns [B, G] each row sums to 1, or to 0 where no goal is open
+ */
+export function updateBeliefs(
+  beliefs: Float64Array,
+  likelihoods: Float64Array | Float32Array,
+  open: Uint8Array,
+  goals: number,
+  out: Float64Array = new Float64Array(beliefs.length),
+): Float64Array {
+  checkLengths('updateBeliefs', { beliefs, likelihoods, open, out }, goals);
+  for (let from = 0; from < beliefs.length; from += goals) {
+    for (let i = from; i < from + goals; i++) out[i] = open[i] === 1 ? beliefs[i] * likelihoods[i] : 0;
+    normaliseOpen(out, open, from, goals);
+  }
+  return out;
+}
+
+/**
+ * Makes G numbers sum to 1, and equal among the open goals where they sum to nothing; all are 0 where no goal is open.
+ *
+ * @param beliefs  [G] from `from` on, 0 where the goal isn't open
+ */
+export function normaliseOpen(beliefs: Float64Array, open: Uint8Array, from: number, goals: number): void {
+  let largest = 0;
+  let count = 0;
+  for (let i = from; i < from + goals; i++) {
+    largest = Math.max(largest, beliefs[i]);
+    count += open[i];
+  }
+  // Divided by the largest first: products of many small numbers would lose their digits.
+  let sum = 0;
+  for (let i = from; i < from + goals; i++) {
+    beliefs[i] = largest > 0 ? beliefs[i] / largest : open[i];
+    sum += beliefs[i];
+  }
+  if (count === 0) return;
+  for (let i = from; i < from + goals; i++) beliefs[i] /= sum;
+}
+
+/** Which goals can still be reached in B states: [B, G], 1 for those. @throws CoplayError for a game without goals */
+export function openGoals(game: Game, states: ArrayOf<DType>, rows: number): Uint8Array {
+  const { goals } = game;
+  if (!goals) fail('openGoals', 'a game with goals', game.name, 'Give the game goals, or beliefs of your own.');
+  const G = goals.names.length;
+  const open = new Uint8Array(rows * G);
+  for (let i = 0; i < rows * G; i++) {
+    open[i] = goals.isOpen(i % G, states, Math.floor(i / G) * game.stateSize) ? 1 : 0;
+  }
+  return open;
+}
+
+/**
+ * Pr(a | s, g) of actions that were taken.
+ *
+ * @param logProbs  [B, G, K] log-probabilities under each goal
+ * @param actions   [B] in 0..K-1; -1 for none, with a likelihood of 1
+ * @param goals     G
+ * @returns [B, G]
+ */
+export function goalLikelihoods(logProbs: Float32Array, actions: Int32Array, goals: number): Float64Array {
+  const K = logProbs.length / (actions.length * goals);
+  if (!Number.isInteger(K)) {
+    const expected = `[${actions.length}, ${goals}, K] log-probabilities`;
+    fail('goalLikelihoods', expected, `${logProbs.length} numbers`, 'Give K for every goal of every row.');
+  }
+  return Float64Array.from({ length: actions.length * goals }, (_, i) => {
+    const action = actions[Math.floor(i / goals)];
+    return action < 0 ? 1 : Math.exp(logProbs[i * K + action]);
+  });
+}
+
+/** Refuses arrays of other lengths than the first, and lengths that aren't whole rows. */
+export function checkLengths(where: string, arrays: Readonly<Record<string, ArrayLike<number>>>, goals: number): void {
+  const [[first, { length }], ...others] = Object.entries(arrays);
+  if (!(goals >= 1) || length % goals !== 0) {
+    fail(where, `${first} [B, ${goals}]`, `${length} numbers`, 'Give G numbers for each row.');
+  }
+  for (const [name, array] of others) {
+    if (array.length !== length)
+      fail(where, `${name} of ${length} numbers, as ${first}`, String(array.length), 'Give G for each row.');
+  }
+}

@@ -1,0 +1,41 @@
+import type { SavedState } from '@coplay/core';
+import { normaliseOpen } from './intra';
+
+/** What one observer keeps of one co-player from episode to episode (inter-OM). */
+export interface GoalMemory {
+  /**
+   * What the co-player is likely to be after next.
+   *
+   * @param reached  goals that it has reached in this episode already
+   * @param open     [G] from `from` on: 1 where a goal can still be reached
+   * @returns [G] sums to 1 and is 0 for goals that aren't open; all 0 where none is
+   */
+  prior(reached: number, open: Uint8Array, from: number): Float64Array;
+  /**
+   * Takes in an episode that has ended.
+   *
+   * @param last     the goal that was reached last, in 0..G-1; -1 for none
+   * @param reached  how many were reached
+   */
+  add(last: number, reached: number): void;
+  state(): SavedState;
+  restore(saved: SavedState): void;
+}
+
+/** Remembers nothing: every open goal is as likely, in each episode anew. HOP without inter-OM. */
+export function uniformMemory(goals: number): GoalMemory {
+  return {
+    prior: (_reached, open, from) => amongOpen(new Float64Array(goals).fill(1), open, from),
+    add: () => {},
+    state: () => ({}),
+    restore: () => {},
+  };
+}
+
+/** Weights [G] of goals as a distribution over the open ones. */
+export function amongOpen(weights: Float64Array, open: Uint8Array, from: number): Float64Array {
+  const own = open.subarray(from, from + weights.length);
+  const prior = weights.map((weight, goal) => (own[goal] === 1 ? weight : 0));
+  normaliseOpen(prior, own, 0, weights.length);
+  return prior;
+}

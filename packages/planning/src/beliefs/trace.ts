@@ -1,0 +1,40 @@
+import { type AgentId, fail, type Game } from '@coplay/core';
+
+/** What was believed of one co-player in one row, step by step: plain data for logs and figures. */
+export interface BeliefTrace {
+  readonly coPlayer: AgentId;
+  /** G names */
+  readonly goals: readonly string[];
+  /** [N][G] the belief in each step that was seen */
+  readonly beliefs: number[][];
+  /** Which of the N steps are the first of an episode. */
+  readonly starts: number[];
+}
+
+/** Writes a trace. */
+export interface BeliefTracer {
+  readonly trace: BeliefTrace;
+  /**
+   * Takes the beliefs of a step.
+   *
+   * @param beliefs  [B, A, G]
+   * @param isFirst  [B]
+   */
+  add(beliefs: Float64Array, isFirst: Uint8Array): void;
+}
+
+/** A trace of what is believed of `coPlayer` in row `row`. */
+export function beliefTracer(game: Game, coPlayer: AgentId, row = 0): BeliefTracer {
+  const seat = game.agents.indexOf(coPlayer);
+  if (seat < 0) fail('beliefTracer', `one of ${game.agents.join(', ')}`, coPlayer, 'Name an agent of the game.');
+  const goals = game.goals?.names ?? fail('beliefTracer', 'a game with goals', game.name, 'Give the game goals.');
+  const trace: BeliefTrace = { coPlayer, goals, beliefs: [], starts: [] };
+  return {
+    trace,
+    add(beliefs, isFirst) {
+      if (isFirst[row] === 1) trace.starts.push(trace.beliefs.length);
+      const from = (row * game.agents.length + seat) * goals.length;
+      trace.beliefs.push(Array.from(beliefs.subarray(from, from + goals.length)));
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export * from './beliefs';
+export * from './search';

@@ -1,0 +1,70 @@
+import {
+  type ArrayOf,
+  allocate,
+  allocateGrid,
+  allocateObservations,
+  type DType,
+  fail,
+  type Game,
+  type ObservationArrays,
+} from '@coplay/core';
+import type { LeafRows } from './networks';
+
+/** What is seen in n states, for a network. */
+export interface RowObservations {
+  /** [n, ...shape] for each field of the game's observation */
+  readonly observations: ObservationArrays;
+  /** [n, K] 1 where legal */
+  readonly masks: Uint8Array;
+}
+
+/** Room for what is seen in `rows` states; every action is legal until it's written. */
+export function allocateRows(game: Game, rows: number): RowObservations {
+  return {
+    observations: allocateObservations(game.observation, rows),
+    masks: new Uint8Array(rows * game.actions).fill(1),
+  };
+}
+
+/**
+ * What seats see and may do in states of a game.
+ *
+ * @param rows  n states and whose view of each it is
+ * @param into  room for n rows or more; those behind stay as they are. Give the same ones again to allocate nothing, of a few sizes only:
+ *              a compiled function has a graph for each number of rows. Default: new ones of n rows
+ */
+export function observeRows(
+  game: Game,
+  { rows, seats, states }: Pick<LeafRows, 'rows' | 'seats' | 'states'>,
+  into: RowObservations = allocateRows(game, rows),
+): RowObservations {
+  const { observations, masks } = into;
+  for (let row = 0; row < rows; row++) {
+    game.observe(states, row * game.stateSize, seats[row], observations, row);
+    game.legal(states, row * game.stateSize, seats[row], masks, row * game.actions);
+  }
+  return into;
+}
+
+/**
+ * The states that a seat saw, read from its observations: roots for a search.
+ *
+ * @param observations  [B, ...] for each field, as seat `seat` saw them
+ * @param rows          B
+ * @returns [B, S]
+ * @throws CoplayError for a game whose observations don't show the whole state
+ */
+export function seenStates(game: Game, observations: ObservationArrays, rows: number, seat: number): ArrayOf<DType> {
+  const { grid } = game;
+  if (!grid) {
+    const remedy = 'Use a game in which everyone sees everything, or give the states themselves.';
+    fail('seenStates', 'a game with grid parts', game.name, remedy);
+  }
+  const parts = allocateGrid(grid, game.agents.length, 1);
+  const states = allocate(game.stateType, rows * game.stateSize);
+  for (let row = 0; row < rows; row++) {
+    grid.see(observations, row, seat, parts, 0);
+    grid.write(parts, 0, states, row * game.stateSize);
+  }
+  return states;
+}

@@ -1,0 +1,95 @@
+import { checkGame, checkOptions, fail, type Game, type Simulator } from '@coplay/core';
+import { z } from 'zod';
+
+/** Noise on the prior at the root: P <- (1 - share) P + share * Dirichlet(alpha), over legal actions. */
+export interface RootNoise {
+  /** Concentration of each action, above 0 */
+  readonly alpha: number;
+  /** 0 to 1 */
+  readonly share: number;
+}
+
+/** Options of {@link createSearch}. The defaults are those of HOP in the stag hunt (Huang et al. 2024). */
+export interface SearchOptions {
+  /** Whose rules say what is legal, who plays, and what is seen. */
+  readonly game: Game;
+  /**
+   * What plays the steps: a learned model of the world. Default: the rules of the game, each tree with its own random numbers.
+   * A simulator has one generator for all rows, so with one that draws, a root's result depends on what else is searched
+   */
+  readonly simulator?: Simulator | undefined;
+  /** Simulations in each tree, 0 or more; with 0 the policy is the prior. Default 200 */
+  readonly simulations?: number | undefined;
+  /** Trees for each root, 1 or more; each draws its own goals for the co-players. Default 5 */
+  readonly trees?: number | undefined;
+  /** c of PUCT, above 0: Q + c P sqrt(sum N) / (1 + N). Default 1 */
+  readonly exploration?: number | undefined;
+  /** Discount per step, 0 to 1. Default 0.95 */
+  readonly gamma?: number | undefined;
+  /** The target: `boltzmann` is proportional to exp(rationality * Q), `visits` to how often the root's actions were tried. Default `boltzmann` */
+  readonly policy?: 'boltzmann' | 'visits' | undefined;
+  /** beta of the Boltzmann policy, 0 or more. Default 2 */
+  readonly rationality?: number | undefined;
+  /** The actions are drawn in proportion to policy^(1 / temperature); 0 takes the best. Default 1 */
+  readonly temperature?: number | undefined;
+  /** Default false, as it must be in evaluation */
+  readonly rootNoise?: RootNoise | false | undefined;
+  /**
+   * When co-players' actions, and whatever the rules draw, are drawn: once for each node of a tree, or anew in each visit. Per node a
+   * tree plans for one draw as if it were certain, which is optimistic; the mean over trees evens it out in part. Per visit costs a
+   * step of the simulator for each level. Default `node`
+   */
+  readonly draws?: 'node' | 'visit' | undefined;
+  /** What a time limit is worth: the critic's value of what is seen there, or nothing, as an end by the rules. Default `bootstrap` */
+  readonly truncation?: 'bootstrap' | 'terminal' | undefined;
+  /** Whether equal questions are put to the networks once, until `forget()`. Default true */
+  readonly share?: boolean | undefined;
+  /** Answers that are kept from one search to the next, at most; a search that begins above it forgets all. Default 200,000 */
+  readonly capacity?: number | undefined;
+  /** What networks read beside the state: everyone's previous actions, the number of the root. Only then do rows carry them. Default neither */
+  readonly reads?: { readonly previousActions?: boolean | undefined; readonly root?: boolean | undefined } | undefined;
+}
+
+const whole = (min: number) => z.int(`a whole number, at least ${min}`).min(min, `a whole number, at least ${min}`);
+
+const schema = z
+  .object({
+    game: z.custom<Game>(),
+    simulator: z
+      .custom<Simulator>((x) => typeof (x as Simulator | undefined)?.step === 'function', { error: 'a simulator' })
+      .optional(),
+    simulations: whole(0).default(200),
+    trees: whole(1).default(5),
+    exploration: z.number().positive().default(1),
+    gamma: z.number().min(0).max(1).default(0.95),
+    policy: z.enum(['boltzmann', 'visits']).default('boltzmann'),
+    rationality: z.number().min(0).default(2),
+    temperature: z.number().min(0).default(1),
+    rootNoise: z
+      .union([z.literal(false), z.strictObject({ alpha: z.number().positive(), share: z.number().min(0).max(1) })])
+      .default(false),
+    draws: z.enum(['node', 'visit']).default('node'),
+    truncation: z.enum(['bootstrap', 'terminal']).default('bootstrap'),
+    share: z.boolean().default(true),
+    capacity: whole(0).default(200_000),
+    reads: z
+      .strictObject({ previousActions: z.boolean().default(false), root: z.boolean().default(false) })
+      .default({ previousActions: false, root: false }),
+  })
+  .strict();
+
+/** The options with every default filled in. */
+export type SearchSettings = z.output<typeof schema>;
+
+/** Checks options and fills in defaults. @throws CoplayError that names the option */
+export function resolveSearch(options: SearchOptions): SearchSettings {
+  const settings = checkOptions('createSearch', schema, options);
+  checkGame('createSearch: option game', settings.game);
+  const { game, simulator } = settings;
+  if (simulator && simulator.game.stateSize !== game.stateSize) {
+    const got = `one of ${simulator.game.stateSize} numbers (${simulator.game.name})`;
+    const expected = `a simulator of states of ${game.stateSize} numbers (${game.name})`;
+    fail('createSearch: option simulator', expected, got, 'Make it with the same game.');
+  }
+  return settings;
+}

@@ -1,0 +1,133 @@
+import { type ArrayOf, allocate, allocateStepArrays, type DType, type Generator, type StepArrays } from '@coplay/core';
+import { drawIndex } from './draw';
+import { Forest, NONE } from './forest';
+import type { SearchSettings } from './options';
+import type { SearchRoots } from './roots';
+
+/** Keys of a root's children: its trees are 0, 1, ... */
+const ACTION_KEY = 2 ** 32 - 1;
+const SIMULATOR_KEY = 2 ** 32 - 2;
+
+/**
+ * The working memory of a search with room for B trees: the forest, what belongs to each tree, and the path that each has taken in
+ * the present simulation.
+ */
+export class Trees {
+  readonly forest: Forest;
+  /** Trees of the present search. */
+  count = 0;
+  /** [B] */
+  readonly roots: Int32Array;
+  /** [B] */
+  readonly seats: Int32Array;
+  /** [B] */
+  readonly players: Int32Array;
+  /** [B, A] goals drawn for the co-players; -1 for the own seat, and where nothing is known */
+  readonly goals: Int32Array;
+  /** [B] */
+  generators: Generator[] = [];
+  /** Draws the action at each root. */
+  actionGenerators: Generator[] = [];
+  /** What a simulator other than the rules draws from. */
+  simulatorGenerator: Generator | undefined;
+
+  /** [B, D] edges taken, and rewards on the way */
+  readonly pathEdges: Int32Array;
+  readonly pathRewards: Float64Array;
+  /** D, steps of a path at most */
+  readonly maxDepth: number;
+  /** [B] steps taken */
+  readonly depths: Int32Array;
+  /** [B] where it is */
+  readonly nodes: Int32Array;
+  /** [B] value of the state at the path's end */
+  readonly leafValues: Float64Array;
+
+  /** [B, S], [B, A]: steps to be simulated, packed */
+  readonly stepStates: ArrayOf<DType>;
+  readonly stepActions: Int32Array;
+  readonly stepResult: StepArrays;
+
+  constructor(
+    readonly settings: SearchSettings,
+    readonly capacity: number,
+  ) {
+    const { game, simulations, draws } = settings;
+    const A = game.agents.length;
+    this.maxDepth = simulations + 1;
+    this.forest = new Forest({ game, trees: capacity, nodes: simulations + 1, perVisit: draws === 'visit' });
+    this.roots = new Int32Array(capacity);
+    this.seats = new Int32Array(capacity);
+    this.players = new Int32Array(capacity);
+    this.goals = new Int32Array(capacity * A);
+    this.pathEdges = new Int32Array(capacity * this.maxDepth);
+    this.pathRewards = new Float64Array(capacity * this.maxDepth);
+    this.depths = new Int32Array(capacity);
+    this.nodes = new Int32Array(capacity);
+    this.leafValues = new Float64Array(capacity);
+    this.stepStates = allocate(game.stateType, capacity * game.stateSize) as ArrayOf<DType>;
+    this.stepActions = new Int32Array(capacity * A);
+    this.stepResult = allocateStepArrays(game, capacity);
+  }
+
+  /** Plants the trees of each root: a generator, goals for the co-players, a node with the root's state. */
+  plant(roots: SearchRoots, goals: number): void {
+    const { trees, game } = this.settings;
+    const { rows, generator } = roots;
+    this.count = rows * trees;
+    this.forest.clear(this.count);
+    this.generators = [];
+    this.actionGenerators = [];
+    for (let root = 0; root < rows; root++) {
+      const own = isList(generator) ? generator[root] : generator.split(root);
+      this.actionGenerators.push(own.split(ACTION_KEY));
+      for (let i = 0; i < trees; i++) {
+        const tree = root * trees + i;
+        this.generators.push(own.split(i));
+        this.roots[tree] = root;
+        this.seats[tree] = roots.seats[root];
+        this.players[tree] = (roots.players ?? roots.seats)[root];
+        this.drawGoals(tree, roots, goals);
+        this.forest.add(tree, 0, 0, roots.states, root * game.stateSize);
+      }
+    }
+    this.simulatorGenerator = (isList(generator) ? generator[0] : generator).split(SIMULATOR_KEY);
+  }
+
+  /** In cyclic order from the own seat on, so that renaming the seats in a circle changes nothing. */
+  private drawGoals(tree: number, { beliefs }: SearchRoots, goals: number): void {
+    const A = this.settings.game.agents.length;
+    const seat = this.seats[tree];
+    this.goals.fill(NONE, tree * A, (tree + 1) * A);
+    if (!beliefs) return;
+    for (let i = 1; i < A; i++) {
+      const other = (seat + i) % A;
+      const from = (this.roots[tree] * A + other) * goals;
+      this.goals[tree * A + other] = drawIndex(beliefs, from, goals, this.generators[tree]);
+    }
+  }
+
+  /** Goes back to the root. */
+  restart(tree: number): void {
+    this.depths[tree] = 0;
+    this.nodes[tree] = this.forest.rootOf(tree);
+  }
+
+  /** Adds what the simulation found to every edge of the path: the discounted return from there on. */
+  backup(tree: number): void {
+    const { forest, maxDepth, settings } = this;
+    const K = settings.game.actions;
+    let value = this.leafValues[tree];
+    for (let at = tree * maxDepth + this.depths[tree] - 1; at >= tree * maxDepth; at--) {
+      const edge = this.pathEdges[at];
+      value = this.pathRewards[at] + settings.gamma * value;
+      forest.sums[edge] += value;
+      forest.visits[edge]++;
+      forest.totals[Math.floor(edge / K)]++;
+    }
+  }
+}
+
+function isList(generator: SearchRoots['generator']): generator is readonly Generator[] {
+  return Array.isArray(generator);
+}

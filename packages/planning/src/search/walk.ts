@@ -1,0 +1,178 @@
+import type { Simulator } from '@coplay/core';
+import { drawIndex } from './draw';
+import { CUT, ENDED, NONE, OPEN } from './forest';
+import type { Leaves } from './leaves';
+import type { SearchSettings } from './options';
+import type { Trees } from './trees';
+
+/**
+ * Takes every tree from its root down to a state that was not there before, or to an end. A tree goes on by itself until a step must be
+ * simulated; then all steps are simulated at once. Per node that's one step for each tree; per visit one for each level.
+ */
+export class Walk {
+  /** [B] trees on their way */
+  private readonly walking: Int32Array;
+  private readonly perVisit: boolean;
+
+  constructor(
+    private readonly settings: SearchSettings,
+    private readonly trees: Trees,
+    private readonly leaves: Leaves,
+  ) {
+    this.walking = new Int32Array(trees.capacity);
+    this.perVisit = settings.draws === 'visit';
+  }
+
+  /** One path in each tree; new nodes are asked about. */
+  async run(): Promise<void> {
+    const { trees, walking } = this;
+    let count = trees.count;
+    for (let tree = 0; tree < count; tree++) {
+      trees.restart(tree);
+      walking[tree] = tree;
+    }
+    while (count > 0) {
+      let steps = 0;
+      for (let i = 0; i < count; i++) if (this.advance(walking[i], steps)) walking[steps++] = walking[i];
+      const simulated = this.simulate(steps);
+      if (simulated) await simulated;
+      count = 0;
+      for (let row = 0; row < steps; row++) if (this.land(walking[row], row)) walking[count++] = walking[row];
+    }
+  }
+
+  /**
+   * Goes down until a step must be simulated, which becomes row `row`.
+   *
+   * @returns false where the path ended in a node that nobody goes on from
+   */
+  private advance(tree: number, row: number): boolean {
+    const { trees, perVisit, settings } = this;
+    const { forest } = trees;
+    for (let node = trees.nodes[tree]; ; ) {
+      const edge = forest.select(node, settings.exploration);
+      const at = tree * trees.maxDepth + trees.depths[tree]++;
+      trees.pathEdges[at] = edge;
+      const child = forest.children[edge];
+      if (perVisit || child === NONE) {
+        this.prepare(tree, node, edge - node * settings.game.actions, row);
+        return true;
+      }
+      trees.pathRewards[at] = forest.rewards[child];
+      trees.leafValues[tree] = forest.values[child];
+      if (forest.kinds[child] !== OPEN) return false;
+      node = child;
+      trees.nodes[tree] = child;
+    }
+  }
+
+  /** Writes a step to be simulated: the node's state and everyone's actions. */
+  private prepare(tree: number, node: number, action: number, row: number): void {
+    const { trees, perVisit } = this;
+    const { forest, stepStates, stepActions } = trees;
+    const { game } = this.settings;
+    const S = game.stateSize;
+    const A = game.agents.length;
+    trees.nodes[tree] = node;
+    for (let i = 0; i < S; i++) stepStates[row * S + i] = forest.states[node * S + i];
+    const seat = trees.seats[tree];
+    stepActions[row * A + seat] = action;
+    for (let i = 1; i < A; i++) {
+      const other = (seat + i) % A;
+      stepActions[row * A + other] = perVisit
+        ? this.drawCoAction(tree, node, other)
+        : forest.coActions[node * A + other];
+    }
+  }
+
+  private drawCoAction(tree: number, node: number, other: number): number {
+    const { actions: K, agents } = this.settings.game;
+    const { forest, generators } = this.trees;
+    return Math.max(0, drawIndex(forest.coPolicies, (node * agents.length + other) * K, K, generators[tree]));
+  }
+
+  private simulate(steps: number): Promise<void> | void {
+    const { stepStates, stepActions, stepResult, generators, simulatorGenerator } = this.trees;
+    const { game, simulator } = this.settings;
+    const S = game.stateSize;
+    const A = game.agents.length;
+    if (steps === 0) return;
+    if (simulator) return simulateRows(simulator, this.trees, steps, simulatorGenerator!);
+    for (let row = 0; row < steps; row++) {
+      const generator = generators[this.walking[row]];
+      game.step(stepStates, row * S, stepActions, row * A, generator, stepResult, row);
+    }
+  }
+
+  /**
+   * Arrives in the state of row `row`.
+   *
+   * @returns whether the path goes on from there
+   */
+  private land(tree: number, row: number): boolean {
+    const { trees, perVisit, settings } = this;
+    const { forest, stepStates, stepResult } = trees;
+    const { game } = settings;
+    const own = row * game.agents.length + trees.seats[tree];
+    const reward = stepResult.rewards[own];
+    const at = tree * trees.maxDepth + trees.depths[tree] - 1;
+    const edge = trees.pathEdges[at];
+    const offset = row * game.stateSize;
+    trees.pathRewards[at] = reward;
+    trees.leafValues[tree] = 0;
+    const isCut = stepResult.terminated[own] === 0 && stepResult.truncated[own] === 1;
+    const isEnd = stepResult.terminated[own] === 1 || (isCut && settings.truncation === 'terminal');
+    if (isEnd) {
+      if (!perVisit) this.add(tree, edge, ENDED, reward, offset);
+      return false;
+    }
+    const known = perVisit ? forest.childWith(edge, stepStates, offset) : NONE;
+    if (known !== NONE) {
+      trees.nodes[tree] = known;
+      trees.leafValues[tree] = forest.values[known];
+      return forest.kinds[known] === OPEN;
+    }
+    this.forgetActionsOfLeft(trees.nodes[tree], row);
+    const node = this.add(tree, edge, isCut ? CUT : OPEN, reward, offset);
+    this.leaves.ask(trees, tree, node, trees.stepActions, row * game.agents.length, isCut);
+    return false;
+  }
+
+  private add(tree: number, edge: number, kind: number, reward: number, offset: number): number {
+    const { forest, stepStates } = this.trees;
+    const node = forest.add(tree, kind, reward, stepStates, offset);
+    forest.values[node] = 0;
+    forest.attach(edge, node);
+    return node;
+  }
+
+  /** Whoever had left before the step did nothing in it: -1, as previous actions say it. */
+  private forgetActionsOfLeft(node: number, row: number): void {
+    const { game, reads } = this.settings;
+    if (!reads.previousActions) return;
+    const { forest, stepActions } = this.trees;
+    const A = game.agents.length;
+    for (let agent = 0; agent < A; agent++) {
+      if (!game.isActive(forest.states, node * game.stateSize, agent)) stepActions[row * A + agent] = NONE;
+    }
+  }
+}
+
+/** The packed steps, as a simulator takes them: arrays of exactly so many rows. */
+function simulateRows(
+  simulator: Simulator,
+  { stepStates, stepActions, stepResult }: Trees,
+  steps: number,
+  generator: NonNullable<Trees['simulatorGenerator']>,
+): Promise<void> | void {
+  const { stateSize, agents } = simulator.game;
+  const size = steps * agents.length;
+  const result = {
+    rewards: stepResult.rewards.subarray(0, size),
+    terminated: stepResult.terminated.subarray(0, size),
+    truncated: stepResult.truncated.subarray(0, size),
+    infos: stepResult.infos,
+  };
+  const states = stepStates.subarray(0, steps * stateSize) as typeof stepStates;
+  return simulator.step(states, stepActions.subarray(0, size), generator, result);
+}

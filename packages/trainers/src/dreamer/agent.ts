@@ -1,0 +1,118 @@
+import {
+  type AgentId,
+  type AgentInput,
+  type AgentOutput,
+  type Game,
+  type Generator,
+  type NamedArrays,
+  ndarray,
+} from '@coplay/core';
+import { actingRows } from '@coplay/models';
+import type { LearningAgent } from '../learner';
+import { chooseActions } from '../ppo/policy';
+import { DreamerLearner } from './learner';
+import { uniformNoise } from './noise';
+import type { DreamerOptions } from './options';
+import { latentNames } from './replay';
+import { type DreamerNetworkOptions, dreamerSetup } from './setup';
+
+/** Options of {@link dreamerAgent}. */
+export interface DreamerAgentOptions extends DreamerNetworkOptions, DreamerOptions {
+  /** The rules that it will play by: they say what it sees and does. */
+  readonly game: Game;
+  /** One of `game.agents`. */
+  readonly id: AgentId;
+}
+
+/** An agent that DreamerV3 trains. Its recurrent state: h, and the classes of z. */
+export interface DreamerAgent extends LearningAgent<DreamerState> {
+  readonly learner: DreamerLearner;
+}
+
+/** The state of the recurrent model in B games. */
+export type DreamerState = {
+  /** [B D] */
+  readonly deter: Float32Array;
+  /** [B S] */
+  readonly stoch: Int32Array;
+};
+
+/**
+ * An agent with a world model and weights of its own (independent DreamerV3).
+ *
+ * @throws CoplayError for unknown options, or an id that the game doesn't have
+ */
+export function dreamerAgent({ game, id, ...options }: DreamerAgentOptions): DreamerAgent {
+  return new WorldModelAgent(id, new DreamerLearner(dreamerSetup('dreamerAgent', game, [id], options)));
+}
+
+/** Options of {@link sharedDreamerAgents}. */
+export interface SharedDreamerOptions extends DreamerNetworkOptions, DreamerOptions {
+  /** The rules that they will play by. */
+  readonly game: Game;
+  /** Who shares the weights. Default: all agents of the game */
+  readonly ids?: readonly AgentId[];
+}
+
+/**
+ * Agents that share one set of weights, and one replay in which each has streams of its own. Unless `inputs` says otherwise they see who they are
+ * (`agentId`), if there are several.
+ */
+export function sharedDreamerAgents({
+  game,
+  ids = game?.agents ?? [],
+  ...options
+}: SharedDreamerOptions): DreamerAgent[] {
+  const inputs = { agentId: ids.length > 1, ...options.inputs };
+  const learner = new DreamerLearner(dreamerSetup('sharedDreamerAgents', game, ids, { ...options, inputs }));
+  return ids.map((id) => new WorldModelAgent(id, learner));
+}
+
+class WorldModelAgent implements DreamerAgent {
+  readonly name = 'DreamerV3';
+  private readonly seat: number;
+
+  constructor(
+    readonly id: AgentId,
+    readonly learner: DreamerLearner,
+  ) {
+    this.seat = learner.setup.game.agents.indexOf(id);
+  }
+
+  initialState(rows: number): DreamerState {
+    const { deter, stoch } = this.learner.setup.nets.sizes;
+    return { deter: new Float32Array(rows * deter), stoch: new Int32Array(rows * stoch) };
+  }
+
+  async act(input: AgentInput, state: DreamerState, generator: Generator): Promise<AgentOutput<DreamerState>> {
+    const { setup, name } = this.learner;
+    const { rows } = input;
+    const { deter, stoch } = setup.nets.sizes;
+    const outputs = await this.learner.ready().act(this.feeds(input, state, generator));
+    const next = { deter: outputs['deter'].data as Float32Array, stoch: outputs['stoch'].data as Int32Array };
+    const chosen = chooseActions(outputs['logProbs'].data as Float32Array, rows, setup.game.actions, generator);
+    const names = latentNames(name);
+    const extras = setup.options.replayLatents && {
+      [names.deter]: ndarray(next.deter, [rows, deter]),
+      [names.stoch]: ndarray(next.stoch, [rows, stoch]),
+    };
+    return { actions: chosen.actions, state: next, ...(extras && { extras }) };
+  }
+
+  private feeds(input: AgentInput, state: DreamerState, generator: Generator): NamedArrays {
+    const { encoder, nets, game } = this.learner.setup;
+    const { rows, previousActions } = input;
+    const { deter, stoch } = nets.sizes;
+    const seen = Object.entries(encoder.encode(actingRows(input, this.seat)));
+    const own = Int32Array.from({ length: rows }, (_, row) => previousActions[row * game.agents.length + this.seat]);
+    return {
+      ...Object.fromEntries(seen.map(([field, array]) => [`obs/${field}`, array])),
+      previousActions: ndarray(own),
+      isFirst: ndarray(input.isFirst),
+      mask: ndarray(input.masks, [rows, game.actions]),
+      deter: ndarray(state.deter, [rows, deter]),
+      stoch: ndarray(state.stoch, [rows, stoch]),
+      noise: uniformNoise(generator, [rows, stoch]),
+    };
+  }
+}

@@ -1,0 +1,126 @@
+import type { DreamerNets, RssmState } from '@coplay/models';
+import { tf, useBackend, valueAndGradients } from '@coplay/tensor';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { behaviourTerms } from './behaviour-terms';
+import type { DreamerParts } from './inputs';
+import { replayValueTerms } from './replay-value-terms';
+import { smallParts } from './test-batch';
+
+beforeAll(async () => {
+  await useBackend('cpu');
+});
+
+const H = 3;
+const LAMBDA = 0.95;
+
+/**
+ * A scripted model: the state is a counter n that every step raises by 1; on arrival at n the reward is n, the episode goes on below 5; the
+ * value of n is 10 n, and the policy's log-probability of its only action is p n.
+ */
+function counterParts(options: Parameters<typeof smallParts>[0] = {}): DreamerParts {
+  const parts = smallParts({ horizon: H, lambda: LAMBDA, ...options });
+  const n = (features: tf.Tensor) => tf.reshape(tf.slice(features, [0, 0], [features.shape[0], 1]), [-1]);
+  const head = (mean: (x: tf.Tensor) => tf.Tensor) => ({
+    logits: (_: unknown, f: tf.Tensor) => tf.reshape(n(f), [-1, 1]),
+    mean: (x: tf.Tensor) => mean(tf.reshape(x, [-1])),
+  });
+  const nets = {
+    ...parts.nets,
+    sizes: { ...parts.nets.sizes, bins: 1 },
+    rssm: {
+      featureSize: 1,
+      features: ({ deter }: RssmState) => tf.reshape(deter, [-1, 1]),
+      imagine: (_: unknown, { deter, stoch }: RssmState) => ({ deter: tf.add(deter, 1), stoch }),
+    },
+    reward: head((x) => x),
+    continues: head((x) => tf.cast(tf.less(x, 5), 'float32')),
+    critic: { ...head((x) => tf.mul(x, 10)), bins: Float32Array.of(0) },
+    actor: {
+      ...parts.nets.actor,
+      distribution: (pol: Record<string, tf.Tensor>, f: tf.Tensor) => tf.mul(n(f), pol['scale']),
+      sample: (_: unknown, noise: tf.Tensor) => tf.zeros([noise.shape[0], 3]),
+      logProb: (distribution: tf.Tensor) => distribution,
+      entropy: (distribution: tf.Tensor) => tf.zerosLike(distribution),
+    },
+    parts: (params: Record<string, tf.Tensor>) => ({
+      pol: { scale: params['pol/scale'] },
+      val: {},
+      rew: {},
+      con: {},
+      dyn: {},
+    }),
+  } as unknown as DreamerNets;
+  return { ...parts, nets };
+}
+
+const noise = () => ({ 'noise/prior': tf.zeros([H, 1, 2]), 'noise/actions': tf.zeros([H + 1, 1, 1]) });
+const memory = () => ({ slow: {}, range: { low: tf.scalar(0), high: tf.scalar(0) } });
+
+/** Losses and metrics from a counter at `n`, and the gradient of the policy's loss by p, at which log-probabilities are p n. */
+function imagineFrom(n: number) {
+  const parts = counterParts({ lossScales: { value: 0 } });
+  const starts = { deter: tf.tensor2d([[n]]), stoch: tf.zeros([1, 2, 4]) } as RssmState;
+  const { gradients, metrics } = valueAndGradients(
+    (params) => {
+      const { loss, startReturns, metrics: all } = behaviourTerms(parts, params, memory() as never, starts, noise());
+      return { loss, metrics: { ...all, startReturns } };
+    },
+    { 'pol/scale': tf.scalar(1) },
+  );
+  const at = (name: string) => metrics[name].dataSync()[0];
+  return { at, gradient: gradients['pol/scale'].dataSync()[0] };
+}
+
+// navix #152, dreamer-pytorch #13 (W01): what is off by one here still trains, and every loss falls.
+describe('what is imagined', () => {
+  // R_t = r_(t+1) + c_(t+1) ((1 - l) v_(t+1) + l R_(t+1)), R_3 = v_3.
+  const returnsFrom = (n: number): number[] => {
+    const returns = [0, 0, 0];
+    let next = 10 * (n + H);
+    for (let t = H - 1; t >= 0; t--) {
+      const arrived = n + t + 1;
+      next = arrived + (arrived < 5 ? 1 : 0) * ((1 - LAMBDA) * 10 * arrived + LAMBDA * next);
+      returns[t] = next;
+    }
+    return returns;
+  };
+
+  it('pays for step t on arrival at t + 1, H rewards for H steps', () => {
+    // From 0: R_2 = 3 + 30, R_1 = 2 + (1 + 0.95 x 33) = 34.35, R_0 = 1 + (0.5 + 0.95 x 34.35) = 34.1325.
+    expect(returnsFrom(0)[0]).toBeCloseTo(34.1325, 10);
+    expect(imagineFrom(0).at('startReturns')).toBeCloseTo(34.1325, 4);
+  });
+
+  it('stops at the end of the episode: nothing is earned after arriving there', () => {
+    // From 3: arrival at 4 earns 4, at 5 earns 5 and ends. R_1 = 5, R_0 = 4 + (2 + 0.95 x 5) = 10.75.
+    expect(returnsFrom(3)[0]).toBeCloseTo(10.75, 10);
+    expect(imagineFrom(3).at('startReturns')).toBeCloseTo(10.75, 5);
+  });
+
+  it('scores an action in the state that it was taken in, weighed by the chance to have got there', () => {
+    for (const n of [0, 3]) {
+      const returns = returnsFrom(n);
+      const weights = [0, 1, 2].map((t) => [...Array(t + 1).keys()].reduce((w, i) => w * (n + i < 5 ? 1 : 0), 1));
+      // The returns' percentiles are 0.01 of their way from 0: the scale is 1.
+      const loss = returns.reduce((sum, R, t) => sum - (weights[t] * (n + t) * (R - 10 * (n + t))) / H, 0);
+      const { at, gradient } = imagineFrom(n);
+      expect(at('dreamer/ret_scale')).toBe(1);
+      expect(at('loss/policy')).toBeCloseTo(loss, 3);
+      expect(gradient).toBeCloseTo(loss, 3); // the loss is linear in p, which is 1
+    }
+  });
+
+  it('counts for nothing from the end of an episode on', () => {
+    const { at, gradient } = imagineFrom(5);
+    for (const x of [at('loss/policy'), at('dreamer/weight'), gradient]) expect(Math.abs(x)).toBe(0);
+  });
+});
+
+describe('the replayed value', () => {
+  it('is left out where imagination begins in the last state only', () => {
+    const parts = counterParts({ starts: 'last' });
+    expect(
+      replayValueTerms(parts, {}, {}, tf.zeros([8, 1]), tf.zeros([2]), { isFirst: tf.zeros([2, 4]) }),
+    ).toBeUndefined();
+  });
+});

@@ -1,0 +1,116 @@
+import {
+  arrivalReturns,
+  criticLoss,
+  detached,
+  imaginedWeights,
+  imagineSequence,
+  policyLoss,
+  type ReturnRange,
+  type RssmState,
+  trackReturns,
+} from '@coplay/models';
+import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
+import { type DreamerParts, meanOf } from './inputs';
+
+/** What actor and critic keep besides their parameters. */
+export interface CriticMemory {
+  /** Parameters of the slow critic, named as the critic's without `val/` */
+  readonly slow: TensorRecord;
+  /** Running percentiles of returns */
+  readonly range: ReturnRange;
+}
+
+/** The actor-critic's part of an update. */
+export interface BehaviourTerms {
+  /** [] */
+  readonly loss: tf.Scalar;
+  /** [N] the return imagined from each start */
+  readonly startReturns: tf.Tensor1D;
+  readonly range: ReturnRange;
+  /** Scalars, named as metrics are */
+  readonly metrics: TensorRecord;
+}
+
+/**
+ * Imagines from N states and judges it (Hafner et al. 2023, eq. 4-7): losses of actor and critic on H steps, means over all. The world model gets no gradient: what
+ * is imagined is detached, and so are the heads that are asked about it.
+ *
+ * @param starts states that exist: no gradient flows into them
+ * @param inputs `noise/prior` [H, N, S] and `noise/actions` [H + 1, N, 1]
+ */
+export function behaviourTerms(
+  { nets, options }: DreamerParts,
+  params: TensorRecord,
+  { slow, range }: CriticMemory,
+  starts: RssmState,
+  inputs: TensorRecord,
+): BehaviourTerms {
+  const { horizon: H, lossScales: scales } = options;
+  const N = starts.deter.shape[0];
+  const noise = { latents: inputs['noise/prior'] as tf.Tensor3D, actions: inputs['noise/actions'] as tf.Tensor3D };
+  const imagined = imagineSequence(nets, params, starts, noise);
+  const features = tf.reshape(imagined.features, [N * (H + 1), nets.rssm.featureSize]) as tf.Tensor2D;
+  const table = (x: tf.Tensor) => tf.reshape(x, [N, H + 1]) as tf.Tensor2D;
+
+  const { rew, con } = nets.parts(detached(params));
+  const { pol, val } = nets.parts(params);
+  const rewards = table(nets.reward.mean(nets.reward.logits(rew, features)));
+  const discounts = table(nets.continues.mean(nets.continues.logits(con, features)));
+  const valueLogits = nets.critic.logits(val, features);
+  const values = table(nets.critic.mean(stopGradient(valueLogits)));
+  const slowValues = table(nets.critic.mean(nets.critic.logits(slow, features)));
+
+  const returns = stopGradient(arrivalReturns({ rewards, discounts, values, traces: options.lambda }));
+  const { low, high, scale } = trackReturns(range, returns, { rate: options.returnRate });
+  const advantages = tf.div(tf.sub(returns, butLast(values)), scale);
+  const weights = butLast(imaginedWeights(discounts));
+
+  const distribution = nets.actor.distribution(pol, features);
+  const codes = tf.reshape(imagined.actions, [N * (H + 1), nets.actor.actionSize]) as tf.Tensor2D;
+  const entropies = butLast(table(nets.actor.entropy(distribution)));
+  const logProbs = butLast(table(nets.actor.logProb(distribution, codes)));
+  const policy = meanOf(policyLoss({ logProbs, entropies, advantages, weights }, options.entropyScale));
+  const critic = {
+    logits: butLast(tf.reshape(valueLogits, [N, H + 1, nets.sizes.bins])),
+    slowValues: butLast(slowValues),
+    returns,
+    weights,
+  };
+  const value = meanOf(criticLoss(critic, nets.critic.bins, options.slowScale));
+
+  const scaled = tf.div(tf.sub(returns, low), scale);
+  const spread = tf.moments(advantages);
+  return {
+    loss: tf.add(tf.mul(policy, scales.policy), tf.mul(value, scales.value)),
+    startReturns: tf.reshape(tf.slice(returns, [0, 0], [N, 1]), [N]) as tf.Tensor1D,
+    range: { low, high },
+    metrics: {
+      'loss/policy': policy,
+      'loss/value': value,
+      'dreamer/adv': spread.mean,
+      'dreamer/adv_std': tf.sqrt(spread.variance),
+      'dreamer/adv_mag': meanOf(tf.abs(advantages)),
+      'dreamer/rew': meanOf(rewards),
+      'dreamer/con': meanOf(discounts),
+      'dreamer/val': meanOf(values),
+      'dreamer/slowval': meanOf(slowValues),
+      'dreamer/weight': meanOf(weights),
+      'dreamer/tar': meanOf(returns),
+      'dreamer/ret': meanOf(scaled),
+      'dreamer/ret_min': tf.min(scaled),
+      'dreamer/ret_max': tf.max(scaled),
+      'dreamer/ret_rate': meanOf(tf.cast(tf.greaterEqual(tf.abs(scaled), 1), 'float32')),
+      'dreamer/ret_scale': scale,
+      'dreamer/ent_action': meanOf(entropies),
+      ...(nets.actor.actions.kind === 'discrete' && {
+        'dreamer/rand_action': tf.div(meanOf(entropies), Math.log(Math.max(2, nets.actor.actionSize))),
+      }),
+    },
+  };
+}
+
+/** [N, H + 1, ...] without the last step. */
+export function butLast<T extends tf.Tensor>(x: T): T {
+  const [rows, steps, ...rest] = x.shape;
+  return tf.slice(x, 0, [rows, steps - 1, ...rest]) as T;
+}

@@ -1,0 +1,11 @@
+export {
+  type DreamerAgent,
+  type DreamerAgentOptions,
+  type DreamerState,
+  dreamerAgent,
+  type SharedDreamerOptions,
+  sharedDreamerAgents,
+} from './agent';
+export { DreamerLearner, type DreamerStates } from './learner';
+export type { DreamerLossScales, DreamerOptions, ResolvedDreamerOptions } from './options';
+export type { DreamerNetworkOptions, DreamerSetup } from './setup';

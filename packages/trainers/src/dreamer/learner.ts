@@ -1,0 +1,257 @@
+import { createSequenceReplay, type SequenceReplay, type SequenceSample } from '@coplay/buffers';
+import {
+  allocate,
+  dtypeOf,
+  fail,
+  type Generator,
+  type Metrics,
+  type NamedArrays,
+  type NDArray,
+  ndarray,
+  type SavedState,
+} from '@coplay/core';
+import { learningRate } from '@coplay/tensor';
+import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
+import { checkArrays, createMachine, type DreamerMachine, freshArrays, nonFinite } from './machine';
+import { imaginationNoise, posteriorNoise } from './noise';
+import { batchInputs, pushExperience, storeLatents } from './replay';
+import { coupledUpdates, type ScheduleParts, separateUpdates, type UpdateKind } from './schedules';
+import type { DreamerSetup } from './setup';
+import { Tally } from './tally';
+
+/** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
+const FLUSH_EVERY = 64;
+
+/** Posterior states of B sequences of T steps. */
+export interface DreamerStates {
+  /** [B, T, D] float32 */
+  readonly deter: NDArray;
+  /** [B, T, S] int32, the classes of the latents */
+  readonly stoch: NDArray;
+}
+
+/** DreamerV3 (Hafner et al. 2023) for one agent, or for several that share weights. */
+export class DreamerLearner implements Learner {
+  readonly name: string;
+  /** Updates done so far, of world model and actor-critic each. */
+  updates = 0;
+  private machine: DreamerMachine | undefined;
+  private isDisposed = false;
+  private replay: SequenceReplay | undefined;
+  private streams = 0;
+  /** Updates that are due, with the fraction that is carried on. */
+  private due = 0;
+  private hasBegun = false;
+  private behaviourUpdates = 0;
+  private readonly rate: (update: number) => number;
+
+  constructor(readonly setup: DreamerSetup) {
+    this.name = setup.ids.length === 1 ? setup.ids[0] : 'shared';
+    const { learningRate: rate, warmUp } = setup.options;
+    this.rate = learningRate({ rate, warmUp });
+  }
+
+  get ids() {
+    return this.setup.ids;
+  }
+
+  get config() {
+    return this.setup.config;
+  }
+
+  async initialise(generator: Generator): Promise<void> {
+    if (this.isDisposed) {
+      const remedy = 'Make a new agent, or give this one parameters with learner.restore(saved).';
+      fail(`DreamerV3 (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
+    }
+    this.machine ??= createMachine(this.setup, freshArrays(this.setup, generator));
+  }
+
+  /** The running networks. */
+  ready(): DreamerMachine {
+    const remedy = 'Call learner.initialise(generator) or restore first; selfPlay does.';
+    return this.machine ?? fail(`DreamerV3 (${this.name})`, 'parameters', 'none yet', remedy);
+  }
+
+  /** Copies of the present parameters, named `enc/...`, `dyn/...`, `dec/...`, `rew/...`, `con/...`, `pol/...`, `val/...`. */
+  async parameters(): Promise<NamedArrays> {
+    const { world, behaviour } = this.ready().groups;
+    return { ...(await world.read()), ...(await behaviour.read()) };
+  }
+
+  async update({ experience, generator }: LearnerData): Promise<Metrics> {
+    const replay = this.replayOf(experience.envs * this.ids.length);
+    const played = pushExperience(this.setup, this.name, replay, experience);
+    const learned = await this.train(this.updatesDue(played, replay), generator);
+    return {
+      ...learned,
+      'replay/steps': replay.size,
+      'replay/waiting': replay.waiting,
+      'opt/updates': this.updates,
+    };
+  }
+
+  /** So many updates of the schedule on what the replay holds; means of their metrics. */
+  async train(updates: number, generator: Generator): Promise<Metrics> {
+    const tally = new Tally();
+    const parts = this.scheduleParts(tally);
+    const { schedule } = this.setup.options;
+    if (schedule === 'separate') await separateUpdates(parts, updates, generator);
+    else await coupledUpdates(parts, schedule, updates, generator);
+    return tally.means();
+  }
+
+  /**
+   * One update of the world model on a sampled batch, whatever the schedule.
+   *
+   * @returns the posterior states that it met, for {@link trainBehaviour}
+   */
+  async trainWorldModel(generator: Generator): Promise<{ readonly metrics: Metrics; readonly states: DreamerStates }> {
+    const tally = new Tally();
+    const parts = this.scheduleParts(tally);
+    const { sample, inputs } = parts.sample(generator);
+    const { deter, stoch } = await parts.run('world', inputs, sample);
+    return { metrics: tally.means(), states: { deter, stoch } };
+  }
+
+  /**
+   * One update of actor and critic, whatever the schedule, from the last of these states in each sequence (as many as `starts` says); without
+   * any from states that are sampled and encoded afresh, where the critic also learns from the rewards that were recorded.
+   */
+  async trainBehaviour(generator: Generator, states?: DreamerStates): Promise<Metrics> {
+    const tally = new Tally();
+    const parts = this.scheduleParts(tally);
+    if (states) {
+      const starts = lastOf(states, this.setup.options.starts);
+      const noise = imaginationNoise(
+        this.setup.nets,
+        generator,
+        starts['fromDeter'].shape[0],
+        this.setup.options.horizon,
+      );
+      await parts.run('behaviour', { ...starts, ...noise });
+    } else {
+      const { sample, inputs } = parts.sample(generator);
+      await parts.run('behaviour', { ...inputs, ...parts.imagination(generator) }, sample);
+    }
+    return tally.means();
+  }
+
+  async state(): Promise<SavedState> {
+    const { groups } = this.ready();
+    const arrays = await Promise.all(Object.entries(groups).map(async ([name, group]) => [name, await group.read()]));
+    return {
+      arrays: Object.fromEntries(arrays) as SavedState,
+      replay: this.replay?.state() ?? null,
+      streams: this.streams,
+      updates: this.updates,
+      behaviourUpdates: this.behaviourUpdates,
+      due: this.due,
+      hasBegun: this.hasBegun,
+    };
+  }
+
+  async restore(saved: SavedState): Promise<void> {
+    const arrays = checkArrays(`DreamerV3 (${this.name})`, this.setup, saved['arrays'] as SavedState | undefined);
+    this.machine?.dispose();
+    this.machine = createMachine(this.setup, arrays);
+    this.isDisposed = false;
+    this.replay = undefined;
+    this.streams = saved['streams'] as number;
+    if (saved['replay']) this.replayOf(this.streams).restore(saved['replay'] as SavedState);
+    this.updates = saved['updates'] as number;
+    this.behaviourUpdates = saved['behaviourUpdates'] as number;
+    this.due = saved['due'] as number;
+    this.hasBegun = saved['hasBegun'] as boolean;
+  }
+
+  dispose(): void {
+    this.machine?.dispose();
+    this.machine = undefined;
+    this.isDisposed = true;
+  }
+
+  /** The replay, made when the number of environments is known. */
+  private replayOf(streams: number): SequenceReplay {
+    const { replayCapacity: capacity, sequenceLength: length, replayOnline: online } = this.setup.options;
+    this.replay ??= createSequenceReplay({ capacity, length, online, streams });
+    if (this.streams !== 0 && this.streams !== streams) {
+      const expected = `experience of ${this.streams} streams`;
+      fail(`DreamerV3 (${this.name})`, expected, String(streams), 'Keep the number of environments.');
+    }
+    this.streams = streams;
+    return this.replay;
+  }
+
+  /** Updates after so many more steps; one at once when there's enough to begin, as in DreamerV3's code. */
+  private updatesDue(played: number, replay: SequenceReplay): number {
+    const { trainRatio, updatesPerPhase, startAfter, batchSize, sequenceLength } = this.setup.options;
+    if (replay.windows < startAfter) return 0;
+    if (updatesPerPhase !== undefined) return updatesPerPhase;
+    this.due = this.hasBegun ? this.due + (played * trainRatio) / (batchSize * sequenceLength) : 1;
+    this.hasBegun = true;
+    const updates = Math.floor(this.due);
+    this.due -= updates;
+    return updates;
+  }
+
+  private scheduleParts(tally: Tally): ScheduleParts {
+    const { nets, options } = this.setup;
+    const { batchSize: B, sequenceLength: T, starts, horizon, replayLatents } = options;
+    return {
+      sample: (generator) => {
+        const sample = this.filled().sample(generator, B);
+        tally.put('replay/fresh', sample.fresh / B);
+        return { sample, inputs: { ...batchInputs(sample, replayLatents), ...posteriorNoise(nets, generator, B, T) } };
+      },
+      imagination: (generator) => imaginationNoise(nets, generator, B * starts, horizon),
+      run: (kind, inputs, sample) => this.run(kind, inputs, sample, tally),
+    };
+  }
+
+  private filled(): SequenceReplay {
+    const remedy = 'Call update with experience first.';
+    return this.replay ?? fail(`DreamerV3 (${this.name})`, 'experience', 'none yet', remedy);
+  }
+
+  /** One compiled update; returns the posterior states that it met. */
+  private async run(
+    kind: UpdateKind,
+    inputs: NamedArrays,
+    sample: SequenceSample | undefined,
+    tally: Tally,
+  ): Promise<NamedArrays> {
+    const machine = this.ready();
+    const rate = this.rate(kind === 'behaviour' ? this.behaviourUpdates : this.updates);
+    const feeds = { ...inputs, learningRate: ndarray(Float32Array.of(rate), []) };
+    const { deter, stoch, ...outputs } = (await machine[kind](feeds)) as NamedArrays;
+    const bad = nonFinite(outputs);
+    if (bad) this.refuse(bad, outputs, feeds);
+    else if (deter && sample && this.setup.options.replayLatents) storeLatents(this.filled(), sample, deter, stoch);
+    tally.add(outputs, rate, bad !== undefined);
+    if (kind !== 'behaviour') this.updates++;
+    if (kind !== 'world') this.behaviourUpdates++;
+    if (this.updates % FLUSH_EVERY === 0) {
+      for (const slots of [machine.groups.worldSlots, machine.groups.behaviourSlots]) slots.flushDenormals();
+    }
+    return deter ? { deter, stoch } : {};
+  }
+
+  private refuse(bad: string, outputs: NamedArrays, inputs: NamedArrays): void {
+    if (this.setup.options.nonFinite === 'skip') return;
+    const given = findNonFinite(inputs);
+    const came = `${bad} = ${outputs[bad].data[0]}, from ${given ? `the input ${given}` : 'finite inputs'}`;
+    throw new NonFiniteError(`DreamerV3 (${this.name}), update ${this.updates + 1}`, came, inputs);
+  }
+}
+
+/** The last K states of each sequence, [B K, ...], as inputs of an update. */
+function lastOf({ deter, stoch }: DreamerStates, count: number): NamedArrays {
+  const last = ({ data, shape: [B, T, N] }: NamedArrays[string]): NamedArrays[string] => {
+    const K = Math.min(count, T);
+    const kept = allocate(dtypeOf(data), B * K * N);
+    for (let b = 0; b < B; b++) kept.set(data.subarray((b * T + T - K) * N, (b + 1) * T * N), b * K * N);
+    return { data: kept, shape: [B * K, N] };
+  };
+  return { fromDeter: last(deter), fromStoch: last(stoch) };
+}

@@ -1,0 +1,152 @@
+import { type Records, type SequenceReplay, type SequenceSample, streamRecords } from '@coplay/buffers';
+import { type Experience, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
+import type { RowSource } from '@coplay/models';
+import type { DreamerSetup } from './setup';
+
+/** Names of what the acting agent gives with each step: its state after it saw the observation. */
+export function latentNames(learner: string) {
+  return { deter: `dreamer/${learner}/deter`, stoch: `dreamer/${learner}/stoch` };
+}
+
+/**
+ * Adds what the learner's agents lived through to the replay: a stream for each agent of each environment. What lies after an agent's end
+ * is left out, so that its next episode follows at once.
+ *
+ * @returns steps that these agents played
+ */
+export function pushExperience(
+  setup: DreamerSetup,
+  name: string,
+  replay: SequenceReplay,
+  experience: Experience,
+): number {
+  const { ids, game } = setup;
+  const { records, envs } = streamRecords(experience);
+  let played = 0;
+  ids.forEach((id, i) => {
+    const seat = game.agents.indexOf(id);
+    const rows = seatRows(setup, name, records, seat);
+    for (let piece = 0; piece < records.envs; piece++) {
+      const [from, to] = newRecords(records, piece, seat);
+      if (to > from)
+        replay.push(
+          rowsBetween(rows, piece * records.records + from, piece * records.records + to),
+          envs[piece] * ids.length + i,
+        );
+    }
+    for (let row = seat; row < experience.active.length; row += game.agents.length) played += experience.active[row];
+  });
+  return played;
+}
+
+/**
+ * The records of a piece that aren't in the replay yet: a piece that goes on with an episode begins with the last one of the piece before. An
+ * agent's records end with the one that it left in.
+ */
+function newRecords({ records: R, agents, isFirst, active }: Records, piece: number, seat: number): [number, number] {
+  const from = isFirst[piece * R] === 1 ? 0 : 1;
+  let to = from;
+  while (to < R && active[(piece * R + to) * agents.length + seat] === 1) to++;
+  return [from, to];
+}
+
+/** One seat's records, [pieces R, ...] for each field of the replay. */
+function seatRows(setup: DreamerSetup, name: string, records: Records, seat: number): NamedArrays {
+  const { encoder, options, nets } = setup;
+  const count = records.agents.length;
+  const rows = records.envs * records.records;
+  const pick = <T extends Uint8Array | Int32Array | Float32Array>(from: T, to: T): T => {
+    for (let row = 0; row < rows; row++) to[row] = from[row * count + seat];
+    return to;
+  };
+  const fields: NamedArrays = {
+    previousActions: ndarray(pick(records.previousActions, new Int32Array(rows))),
+    rewards: ndarray(pick(records.rewards, new Float32Array(rows))),
+    isFirst: ndarray(records.isFirst),
+    isLast: ndarray(pick(records.isLast, new Uint8Array(rows))),
+    isTerminal: ndarray(pick(records.isTerminal, new Uint8Array(rows))),
+  };
+  for (const [field, array] of Object.entries(encoder.encode(sourceOf(records, seat)))) fields[`obs/${field}`] = array;
+  if ('legal' in nets) fields['legal'] = seatPart(records.masks, rows, count, seat, records.actionCount);
+  if (options.replayLatents) {
+    const names = latentNames(name);
+    const { deter, stoch } = nets.sizes;
+    fields['startDeter'] = entering(records, names.deter, seat, new Float32Array(rows * deter), deter);
+    fields['startStoch'] = entering(records, names.stoch, seat, new Uint8Array(rows * stoch), stoch);
+  }
+  return fields;
+}
+
+function sourceOf(records: Records, seat: number): RowSource {
+  const { agents, observations, masks, previousActions, extras } = records;
+  const rows = records.envs * records.records;
+  return { rows, seat, offset: seat, stride: agents.length, observations, masks, previousActions, extras };
+}
+
+/** One seat's part of [rows, A, size]. */
+function seatPart(from: Uint8Array, rows: number, count: number, seat: number, size: number) {
+  const data = new Uint8Array(rows * size);
+  for (let row = 0; row < rows; row++) {
+    const start = (row * count + seat) * size;
+    data.set(from.subarray(start, start + size), row * size);
+  }
+  return ndarray(data, [rows, size]);
+}
+
+/** The state in which each record was entered: the agent's after the record before; zeros in the first of a piece. */
+function entering<T extends Float32Array | Uint8Array>(
+  { extras, agents, records: R }: Records,
+  name: string,
+  seat: number,
+  data: T,
+  size: number,
+) {
+  const rows = data.length / size;
+  const from = extras[name]?.data;
+  for (let row = 0; from && row < rows; row++) {
+    if (row % R === 0) continue;
+    const start = ((row - 1) * agents.length + seat) * size;
+    for (let i = 0; i < size; i++) data[row * size + i] = from[start + i];
+  }
+  return ndarray(data, [rows, size]);
+}
+
+function rowsBetween(rows: NamedArrays, from: number, to: number): NamedArrays {
+  const entries = Object.entries(rows).map(([name, { data, shape }]) => {
+    const size = data.length / shape[0];
+    return [name, { data: data.subarray(from * size, to * size), shape: [to - from, ...shape.slice(1)] }];
+  });
+  return Object.fromEntries(entries) as NamedArrays;
+}
+
+/**
+ * A sample as inputs of an update. Without stored states every sequence begins as an episode does. An episode that was broken off, so that the
+ * next one follows in the stream, ends there: DreamerV3's annotation of its replay.
+ */
+export function batchInputs({ rows }: SequenceSample, replayLatents: boolean): NamedArrays {
+  const { startDeter, startStoch, ...fields } = rows;
+  const [B, T] = fields['isFirst'].shape;
+  const isFirst = fields['isFirst'].data;
+  const isLast = fields['isLast'].data;
+  for (let b = 0; b < B; b++) {
+    if (!replayLatents) isFirst[b * T] = 1;
+    for (let t = 0; t < T - 1; t++) if (isFirst[b * T + t + 1] === 1) isLast[b * T + t] = 1;
+  }
+  if (!startDeter) return fields;
+  return { ...fields, startDeter: firstSteps(startDeter), startStoch: firstSteps(startStoch, Int32Array) };
+}
+
+/** [B, T, N] to [B, N] of the first steps. */
+function firstSteps({ data, shape }: NamedArrays[string], type?: typeof Int32Array): NamedArrays[string] {
+  const [B, T, N] = shape;
+  const first = new (type ?? Float32Array)(B * N);
+  for (let b = 0; b < B; b++) for (let i = 0; i < N; i++) first[b * N + i] = data[b * T * N + i];
+  return ndarray(first, [B, N]);
+}
+
+/** The states that an update met in a sample, put where they are entered from: each into the record after its own. */
+export function storeLatents(replay: SequenceReplay, sample: SequenceSample, deter: NDArray, stoch: NDArray): void {
+  const steps = sample.steps.map((step) => step + 1);
+  const { streams } = sample;
+  replay.overwrite({ streams, steps }, { startDeter: deter, startStoch: stoch });
+}

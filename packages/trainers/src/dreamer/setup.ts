@@ -1,0 +1,116 @@
+import { type AgentId, checkGame, checkOptions, createGenerator, fail, type Game, show, vectorEnv } from '@coplay/core';
+import {
+  type DreamerNets,
+  type DreamerObservations,
+  type DreamerSize,
+  dreamerNets,
+  dreamerObservations,
+  type InputEncoder,
+  type InputOptions,
+  inputEncoder,
+} from '@coplay/models';
+import type { ExecutorChoice } from '@coplay/tensor';
+import { z } from 'zod';
+import { withLegalHead } from './legal';
+import { type DreamerOptions, type ResolvedDreamerOptions, resolveDreamerOptions } from './options';
+
+/** What a Dreamer is made of, besides the algorithm's own numbers. */
+export interface DreamerNetworkOptions {
+  /** A preset such as `nano`, `size1m`, or numbers: `{ preset: 'nano', stoch: 16 }`. Default `nano` */
+  readonly size?: DreamerSize;
+  /** What the networks read besides the game's observation. Default: nothing */
+  readonly inputs?: Omit<InputOptions, 'extras'>;
+  /** How fields of rank 3 are read: `planes` of 0 and 1, or an `image` of bytes whose sides 16 divides. Default `planes` */
+  readonly images?: 'planes' | 'image';
+  /**
+   * Whether the world model learns which actions are legal, and imagination keeps to them. Default: whether the game ever forbids one in
+   * some hundred steps of random play. Acting keeps to the legal actions in any case
+   */
+  readonly masks?: boolean;
+  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  readonly executor?: ExecutorChoice;
+}
+
+/** Everything that's fixed before the first parameter is drawn. */
+export interface DreamerSetup {
+  readonly game: Game;
+  readonly ids: readonly AgentId[];
+  readonly options: ResolvedDreamerOptions;
+  readonly nets: DreamerNets;
+  readonly encoder: InputEncoder;
+  readonly executor: ExecutorChoice;
+  /** As JSON, for run directories and checkpoints. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const networkSchema = z.strictObject({
+  inputs: z
+    .strictObject({
+      fields: z.array(z.string()).optional(),
+      previousActions: z.boolean().optional(),
+      agentId: z.boolean().optional(),
+      mask: z.boolean().optional(),
+    })
+    .default({}),
+  images: z.enum(['planes', 'image']).default('planes'),
+  masks: z.boolean().optional(),
+  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+});
+
+/** Checks options and builds the networks. Nothing here is random or touches a tensor. */
+export function dreamerSetup(
+  where: string,
+  game: Game,
+  ids: readonly AgentId[],
+  given: DreamerNetworkOptions & DreamerOptions,
+): DreamerSetup {
+  checkGame(`${where}: option game`, game);
+  for (const id of ids) checkId(where, game, id);
+  const { size, inputs: asked, images: kind, masks: forbids, executor: choice, ...rest } = given;
+  const networks = { inputs: asked, images: kind, masks: forbids, executor: choice };
+  const options = resolveDreamerOptions(where, rest, size);
+  const { inputs, images, masks = hasIllegalActions(game), executor } = checkOptions(where, networkSchema, networks);
+  const encoder = inputEncoder(game, inputs as InputOptions);
+  const plain = dreamerNets({
+    observations: readAs(images, dreamerObservations(encoder.shapes)),
+    actions: { kind: 'discrete', count: game.actions },
+    unimix: options.unimix,
+    actorUnimix: options.actorUnimix,
+    ...(size !== undefined && { size }),
+  });
+  const nets = masks ? withLegalHead(plain) : plain;
+  const config = { algorithm: 'dreamer', ...options, sizes: nets.sizes, inputs, images, masks };
+  return { game, ids, options, nets, encoder, executor, config };
+}
+
+function checkId(where: string, game: Game, id: AgentId): void {
+  if (game.agents.includes(id)) return;
+  fail(where, `an id of ${game.name}: ${game.agents.join(', ')}`, show(id), 'Take it from game.agents.');
+}
+
+function readAs(kind: 'planes' | 'image', observations: DreamerObservations): DreamerObservations {
+  const entries = Object.entries(observations).map(([name, observation]) => {
+    return [name, observation.kind === 'planes' ? { ...observation, kind } : observation];
+  });
+  return Object.fromEntries(entries) as DreamerObservations;
+}
+
+/** Steps of random play in which a forbidden action is looked for. */
+const PROBED_STEPS = 64;
+
+/** Whether an agent that plays on was ever forbidden an action in random play. */
+function hasIllegalActions(game: Game): boolean {
+  const generator = createGenerator(0);
+  const env = vectorEnv(game, { envs: 4, seed: 0 });
+  const actions = new Int32Array(4 * game.agents.length);
+  for (let step = 0; step < PROBED_STEPS; step++) {
+    for (let row = 0; row < actions.length; row++) {
+      const mask = env.masks.subarray(row * game.actions, (row + 1) * game.actions);
+      if (env.active[row] === 1 && mask.includes(0)) return true;
+      const legal = Array.from(mask.keys()).filter((action) => mask[action] === 1);
+      actions[row] = legal[generator.integer(legal.length)];
+    }
+    env.step(actions);
+  }
+  return false;
+}

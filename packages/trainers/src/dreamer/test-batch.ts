@@ -1,0 +1,78 @@
+import { createGenerator, type Generator, type NamedArrays, ndarray } from '@coplay/core';
+import { type DreamerNets, dreamerNets } from '@coplay/models';
+import { tf } from '@coplay/tensor';
+import type { DreamerParts } from './inputs';
+import { imaginationNoise, posteriorNoise } from './noise';
+import { type DreamerOptions, resolveDreamerOptions } from './options';
+
+/** Small networks for a vector of 3 and 3 actions, with options. */
+export function smallParts(options: DreamerOptions = {}): DreamerParts {
+  const nets = dreamerNets({
+    observations: { vector: { kind: 'vector', size: 3 } },
+    actions: { kind: 'discrete', count: 3 },
+    size: 'debug',
+  });
+  const small = { batchSize: 2, sequenceLength: 4, horizon: 3, ...options };
+  return { nets, options: resolveDreamerOptions('test', small, 'debug') };
+}
+
+/** Parameters without zeros: heads that begin with them let no gradient through. */
+export function stirred(nets: DreamerNets, generator: Generator = createGenerator(5)): NamedArrays {
+  const entries = Object.entries(nets.init(generator)).map(([name, { data, shape }]) => {
+    return [
+      name,
+      ndarray(
+        Float32Array.from(data, (x) => x + 0.1 * generator.normal()),
+        [...shape],
+      ),
+    ];
+  });
+  return Object.fromEntries(entries) as NamedArrays;
+}
+
+/** A batch with an episode that ends within the first sequence, and all noise. */
+export function smallBatch({ nets, options }: DreamerParts, generator: Generator = createGenerator(6)): NamedArrays {
+  const { batchSize: B, sequenceLength: T, starts, horizon } = options;
+  const some = (...shape: number[]) =>
+    ndarray(
+      Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => generator.normal()),
+      shape,
+    );
+  const flags = (...places: number[]) => {
+    const data = new Float32Array(B * T);
+    for (const place of places) data[place] = 1;
+    return ndarray(data, [B, T]);
+  };
+  return {
+    'obs/vector': some(B, T, 3),
+    previousActions: ndarray(
+      Int32Array.from({ length: B * T }, () => generator.integer(3)),
+      [B, T],
+    ),
+    rewards: some(B, T),
+    isFirst: flags(0, 2),
+    isLast: flags(1),
+    isTerminal: flags(1),
+    startDeter: some(B, nets.sizes.deter),
+    startStoch: ndarray(
+      Int32Array.from({ length: B * nets.sizes.stoch }, () => generator.integer(4)),
+      [B, nets.sizes.stoch],
+    ),
+    ...posteriorNoise(nets, generator, B, T),
+    ...imaginationNoise(nets, generator, B * starts, horizon),
+    learningRate: ndarray(Float32Array.of(1e-2), []),
+  };
+}
+
+/** Arrays as tensors; `uint8` becomes float32. */
+export function tensorsOf(arrays: NamedArrays): Record<string, tf.Tensor> {
+  const entries = Object.entries(arrays).map(([name, { data, shape }]) => {
+    return [
+      name,
+      data instanceof Int32Array
+        ? tf.tensor(data, [...shape], 'int32')
+        : tf.tensor(Float32Array.from(data), [...shape]),
+    ];
+  });
+  return Object.fromEntries(entries) as Record<string, tf.Tensor>;
+}

@@ -1,0 +1,181 @@
+import {
+  type Agent,
+  type AgentId,
+  type AgentInput,
+  type AgentOutput,
+  type AgentStep,
+  type ArrayOf,
+  allocate,
+  type DType,
+  type Game,
+  type Generator,
+  type NamedArrays,
+  ndarray,
+  type SavedState,
+} from '@coplay/core';
+import { type GoalBeliefs, type SearchResult, seenStates, type TreeSearch } from '@coplay/planning';
+import type { LearningAgent } from '../learner';
+import type { HopLearner } from './learner';
+import { stepLikelihoods } from './likelihoods';
+import type { HopSearchOptions } from './options';
+import { createQuestions, type Questions } from './questions';
+import { BELIEFS, SEARCH_POLICY, SEARCH_VALUES } from './rows';
+import { beliefsOf, searchOf } from './setup';
+import { makeUniform } from './uniform-goals';
+
+/** What an agent of HOP carries from step to step. */
+export type HopState = {
+  /** [B, S] the states seen in the step before */
+  readonly states: ArrayOf<DType>;
+  /** [B, A] what everyone had done before that one */
+  readonly previousActions: Int32Array;
+};
+
+/** Somebody who plans among co-players whose goals it infers. */
+export interface HopPlayer extends Agent<HopState> {
+  /** What it believes of its co-players; undefined for direct-OM. */
+  readonly beliefs: GoalBeliefs | undefined;
+  /** Its tree search, with counts of what it did. */
+  readonly search: TreeSearch;
+}
+
+/** One that learns from what it finds. */
+export interface HopAgent extends HopPlayer, LearningAgent<HopState> {
+  readonly learner: HopLearner;
+}
+
+/**
+ * Acts by tree search: in each step beliefs are brought up to date with what co-players did, then all rows are searched at once,
+ * with goals of co-players drawn from the beliefs for each tree.
+ */
+export class Planner {
+  readonly beliefs: GoalBeliefs | undefined;
+  readonly search: TreeSearch;
+  /** Plans nothing: for as long as the world model isn't to be trusted. */
+  private readonly noSearch: TreeSearch;
+  private readonly questions: Questions;
+  private readonly seat: number;
+  private version = -1;
+
+  constructor(
+    readonly id: AgentId,
+    readonly player: HopLearner,
+    search: HopSearchOptions,
+    /** Chance that a search supposes all goals alike. */
+    private readonly uniformGoals: () => number,
+  ) {
+    const { setup } = player;
+    this.seat = setup.game.agents.indexOf(id);
+    this.beliefs = beliefsOf(setup, id);
+    this.search = searchOf(setup, search);
+    this.noSearch = searchOf(setup, { ...search, simulations: 0 });
+    this.questions = createQuestions(player, this.seat);
+  }
+
+  initialState(rows: number): HopState {
+    const { stateType, stateSize, agents } = this.player.setup.game;
+    return {
+      states: allocate(stateType, rows * stateSize) as ArrayOf<DType>,
+      previousActions: new Int32Array(rows * agents.length).fill(-1),
+    };
+  }
+
+  async act(input: AgentInput, state: HopState, generator: Generator): Promise<AgentOutput<HopState>> {
+    const { game } = this.player.setup;
+    const states = seenStates(game, input.observations, input.rows, this.seat);
+    const beliefs = await this.believe(input, states, state);
+    const active = Int32Array.from(input.active.keys()).filter((row) => input.active[row] === 1);
+    const next = { states, previousActions: input.previousActions.slice() };
+    const found = active.length > 0 ? await this.plan(input, states, beliefs, active, generator) : undefined;
+    return { ...answer(game, input.rows, active, found, beliefs), state: next };
+  }
+
+  observe(step: AgentStep): void {
+    this.beliefs?.observe(step);
+  }
+
+  save(): SavedState {
+    return this.beliefs?.save() ?? {};
+  }
+
+  restore(saved: SavedState): void {
+    this.beliefs?.restore(saved);
+  }
+
+  /** [B, A, G], or undefined without goals. */
+  private async believe(
+    input: AgentInput,
+    states: ArrayOf<DType>,
+    before: HopState,
+  ): Promise<Float64Array | undefined> {
+    const { beliefs, seat } = this;
+    if (!beliefs) return undefined;
+    const { game, beliefs: kind } = this.player.setup;
+    const played = { ...before, actions: input.previousActions };
+    const likelihoods = kind.intra
+      ? await stepLikelihoods(game, seat, beliefs.goals, played, this.questions.coPlayers)
+      : undefined;
+    return beliefs.see(states, input.isFirst, likelihoods).slice();
+  }
+
+  private plan(
+    input: AgentInput,
+    states: ArrayOf<DType>,
+    beliefs: Float64Array | undefined,
+    active: Int32Array,
+    generator: Generator,
+  ): Promise<SearchResult> {
+    const { player, seat } = this;
+    const { game, reads } = player.setup;
+    const A = game.agents.length;
+    const search = player.isReadyToSearch ? this.search : this.noSearch;
+    if (this.version !== player.version) for (const one of [this.search, this.noSearch]) one.forget();
+    this.version = player.version;
+    generator.uint32(); // children depend on the state: those of the next step must be others
+    const generators = Array.from(active, (row) => generator.split(row));
+    const supposed = beliefs && takeRows(beliefs, active, beliefs.length / input.rows);
+    if (supposed) makeUniform(supposed, generators, this.beliefs!.goals, this.uniformGoals());
+    return search.search(
+      {
+        rows: active.length,
+        states: takeRows(states, active, game.stateSize),
+        seats: new Int32Array(active.length).fill(seat),
+        generator: generators,
+        ...(supposed && { beliefs: supposed }),
+        ...(reads.previousActions && { previousActions: takeRows(input.previousActions, active, A) }),
+      },
+      this.questions,
+    );
+  }
+}
+
+/** What was found for the rows in which the agent plays, at their places among all; zeros elsewhere. */
+function answer(
+  game: Game,
+  rows: number,
+  active: Int32Array,
+  found: SearchResult | undefined,
+  beliefs: Float64Array | undefined,
+): { readonly actions: Int32Array; readonly extras: NamedArrays } {
+  const K = game.actions;
+  const actions = new Int32Array(rows);
+  const policy = new Float32Array(rows * K);
+  const values = new Float32Array(rows);
+  active.forEach((row, i) => {
+    if (!found) return;
+    actions[row] = found.actions[i];
+    values[row] = found.values[i];
+    policy.set(found.policy.subarray(i * K, (i + 1) * K), row * K);
+  });
+  const extras: NamedArrays = { [SEARCH_POLICY]: ndarray(policy, [rows, K]), [SEARCH_VALUES]: ndarray(values) };
+  if (beliefs) extras[BELIEFS] = ndarray(Float32Array.from(beliefs), [rows, beliefs.length / rows]);
+  return { actions, extras };
+}
+
+function takeRows<Data extends ArrayOf<DType>>(data: Data, rows: Int32Array, size: number): Data {
+  const taken = new (data.constructor as new (length: number) => Data)(rows.length * size);
+  rows.forEach((row, i) => {
+    for (let k = 0; k < size; k++) taken[i * size + k] = data[row * size + k];
+  });
+  return taken;
+}

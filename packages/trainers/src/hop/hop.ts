@@ -1,0 +1,61 @@
+import { type AgentId, checkOptions, fail, show } from '@coplay/core';
+import { z } from 'zod';
+import { anneal } from '../ppo/options';
+import { type HopAgent, type HopPlayer, Planner } from './agent';
+import { HopLearner } from './learner';
+import type { HopOptions, HopSearchOptions, SharedHopOptions } from './options';
+import { hopSetup } from './setup';
+
+/**
+ * HOP (Huang et al., ICML 2024): an agent that believes what goal each co-player pursues, from what it did in this episode (intra-OM) and
+ * in earlier ones (inter-OM), plans by tree search against goal-conditioned models of them, and learns from what the search found.
+ *
+ * @throws CoplayError for unknown options, an id that the game doesn't have, and games whose state agents don't see
+ */
+export function hopAgent({ id, ...options }: HopOptions): HopAgent {
+  return new LearningPlanner(id, new HopLearner(hopSetup('hopAgent', [id], options)));
+}
+
+/** Agents that share policy, value and world model; what each makes of the others, and believes of them, is its own. */
+export function sharedHopAgents({ ids, ...options }: SharedHopOptions): HopAgent[] {
+  const sharing = ids ?? options.game?.agents ?? [];
+  const learner = new HopLearner(hopSetup('sharedHopAgents', sharing, options));
+  return sharing.map((id) => new LearningPlanner(id, learner));
+}
+
+/** Options of {@link planner}. */
+export type PlannerOptions = HopSearchOptions & {
+  /** The seat to play in: one of those whose co-players the learner models. Default: the agent's own */
+  readonly id?: AgentId;
+};
+
+/**
+ * A trained agent with another budget: it plays with the agent's networks of the moment and begins with a copy of its beliefs, but doesn't learn.
+ * Options that aren't given are the agent's own, except that there's no noise at the root.
+ *
+ * @throws CoplayError for unknown options
+ */
+export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlayer {
+  const { id = agent.id, ...search } = options;
+  checkOptions('planner', z.strictObject({ id: z.enum([...agent.learner.ids] as [string]) }), { id });
+  if (!(agent instanceof LearningPlanner)) fail('planner', 'an agent of hopAgent', show(agent), 'Give it first.');
+  const budget = { ...agent.learner.setup.search, rootNoise: false as const, ...search };
+  const own = new BudgetPlanner(id, agent.learner, budget, () => 0);
+  if (id === agent.id) own.restore(agent.save());
+  return own;
+}
+
+class LearningPlanner extends Planner implements HopAgent {
+  readonly name = 'HOP';
+  readonly learner: HopLearner;
+
+  constructor(id: AgentId, learner: HopLearner) {
+    super(id, learner, learner.setup.search, () => anneal(learner.setup.uniformGoals, learner.progress));
+    this.learner = learner;
+    learner.watch(this.search);
+  }
+}
+
+class BudgetPlanner extends Planner implements HopPlayer {
+  readonly name = 'HOP (planner)';
+}

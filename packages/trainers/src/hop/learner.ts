@@ -1,0 +1,252 @@
+import { createEpisodeCollector, createReplayBuffer, type EpisodeCollector, type ReplayBuffer } from '@coplay/buffers';
+import {
+  type AgentId,
+  type Experience,
+  fail,
+  type Generator,
+  type Metrics,
+  type NamedArrays,
+  ndarray,
+  type SavedState,
+} from '@coplay/core';
+import { cutRows } from '@coplay/models';
+import type { TreeSearch } from '@coplay/planning';
+import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
+import type { MoaLearner } from '../moa';
+import { paddedCount, padRows } from '../padding';
+import { anneal } from '../ppo/options';
+import { putSeat } from '../ppo/rows';
+import { meanMetrics, searchMetrics, trainingMetrics } from './metrics';
+import { freshNetworks, type HopNetworks, savedNetworks } from './networks';
+import { extraOf, hopRows, inMinibatches, SEARCH_VALUES } from './rows';
+import type { HopSetup } from './setup';
+import { episodeReturns, finalTargets, valueTargets } from './targets';
+
+/** Children of a learner's generator. */
+const SPLITS = { network: 0, worldModel: 1, minds: 2, replay: 3, ranks: 4 };
+
+/** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
+const FLUSH_EVERY = 8;
+
+/** HOP for one agent, or for several that share weights: learns from finished episodes what the search found in them. */
+export class HopLearner implements Learner {
+  readonly name: string;
+  updates = 0;
+  /** Another number whenever parameters may have changed, for searches that keep answers of networks. */
+  version = 0;
+  /** Share of the training that was done before the last update, in [0, 1]. */
+  progress = 0;
+  private networks: HopNetworks | undefined;
+  private isDisposed = false;
+  private readonly replay: ReplayBuffer;
+  private readonly collector: EpisodeCollector = createEpisodeCollector();
+  /** Searches of the agents that learn, and what they had counted at the last update. */
+  private readonly searches: { readonly search: TreeSearch; counts: TreeSearch['counts'] }[] = [];
+
+  constructor(readonly setup: HopSetup) {
+    this.name = setup.ids.length === 1 ? setup.ids[0] : 'shared';
+    this.replay = createReplayBuffer({ capacity: setup.options.capacity });
+  }
+
+  get ids(): readonly AgentId[] {
+    return this.setup.ids;
+  }
+
+  get config() {
+    return this.setup.config;
+  }
+
+  /** Whether what the search plays with is good enough. */
+  get isReadyToSearch(): boolean {
+    const { worldModel, minAccuracy } = this.setup;
+    return worldModel === undefined || worldModel.accuracy >= minAccuracy;
+  }
+
+  /** Counts what a search does in the metrics. */
+  watch(search: TreeSearch): void {
+    this.searches.push({ search, counts: { ...search.counts } });
+  }
+
+  /** The models that the agent in a seat has of its co-players. */
+  mindOf(seat: number): MoaLearner {
+    return (
+      this.setup.minds.get(seat) ?? fail(`HOP (${this.name})`, 'a seat of its own', String(seat), 'Ask its learner.')
+    );
+  }
+
+  async initialise(generator: Generator): Promise<void> {
+    if (this.isDisposed) {
+      const remedy = 'Make a new agent, or give this one parameters with learner.restore(saved).';
+      fail(`HOP (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
+    }
+    this.networks ??= freshNetworks(this.setup, generator.split(SPLITS.network));
+    await this.setup.worldModel?.initialise(generator.split(SPLITS.worldModel));
+    for (const [seat, moa] of this.setup.minds) await moa.initialise(generator.split(SPLITS.minds).split(seat));
+  }
+
+  /** The running networks. */
+  ready(): HopNetworks {
+    const remedy = 'Call learner.initialise(generator) or restore first; selfPlay does.';
+    return this.networks ?? fail(`HOP (${this.name})`, 'parameters', 'none yet', remedy);
+  }
+
+  /** Copies of the present parameters, named `body/...`, `policy/...`, `value/...`. */
+  parameters(): Promise<NamedArrays> {
+    return this.ready().params.read();
+  }
+
+  async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
+    generator.uint32(); // what is split below must be another child in each update
+    const taken = await this.take(experience, generator.split(SPLITS.ranks));
+    const models = await this.teachModels(experience, generator);
+    const learned = await this.learn(progress, generator.split(SPLITS.replay));
+    this.updates++;
+    this.version++;
+    this.progress = progress;
+    return { ...taken, ...models, ...learned, ...searchMetrics(this.searches) };
+  }
+
+  async state(): Promise<SavedState> {
+    const { params, slots } = this.ready();
+    const { minds, worldModel, ranks, game } = this.setup;
+    const saved: Record<AgentId, SavedState> = {};
+    for (const [seat, moa] of minds) saved[game.agents[seat]] = await moa.state();
+    return {
+      params: await params.read(),
+      slots: await slots.read(),
+      updates: this.updates,
+      progress: this.progress,
+      replay: this.replay.state(),
+      collector: this.collector.state(),
+      minds: saved,
+      ...(worldModel && { worldModel: await worldModel.state() }),
+      ...(ranks && { ranks: ranks.state() }),
+    };
+  }
+
+  async restore(saved: SavedState): Promise<void> {
+    const { minds, worldModel, ranks, game } = this.setup;
+    this.checkSaved(saved);
+    const networks = savedNetworks(this.setup, saved);
+    this.networks?.dispose();
+    this.networks = networks;
+    this.isDisposed = false;
+    this.updates = saved['updates'] as number;
+    this.progress = saved['progress'] as number;
+    this.version++;
+    this.replay.restore(saved['replay'] as SavedState);
+    this.collector.restore(saved['collector'] as SavedState);
+    const all = saved['minds'] as Record<AgentId, SavedState>;
+    for (const [seat, moa] of minds) await moa.restore(all[game.agents[seat]]);
+    await worldModel?.restore(saved['worldModel'] as SavedState);
+    ranks?.restore(saved['ranks'] as SavedState);
+  }
+
+  dispose(): void {
+    this.networks?.dispose();
+    this.networks = undefined;
+    this.isDisposed = true;
+    this.setup.worldModel?.dispose();
+    for (const moa of this.setup.minds.values()) moa.dispose();
+  }
+
+  /** Refuses what was saved with other modules, before anything has changed. */
+  private checkSaved(saved: SavedState): void {
+    const { minds, worldModel, ranks, game } = this.setup;
+    const all = (saved['minds'] ?? {}) as SavedState;
+    const parts = ['replay', 'collector', ...(worldModel ? ['worldModel'] : []), ...(ranks ? ['ranks'] : [])];
+    const missing = parts.filter((name) => saved[name] === undefined);
+    for (const seat of minds.keys()) {
+      if (!all[game.agents[seat]]) missing.push(`models of ${game.agents[seat]}`);
+    }
+    if (missing.length === 0) return;
+    const remedy = 'Make the agent with the options that it was saved with.';
+    fail(`HOP (${this.name}): restore`, 'a state of such an agent', `one without ${missing.join(', ')}`, remedy);
+  }
+
+  /** Puts the steps of the episodes that have ended into the replay. */
+  private async take(experience: Experience, generator: Generator): Promise<Metrics> {
+    const episodes = this.collector.push(experience);
+    const { encoder, minds } = this.setup;
+    const counted = { sum: 0, rows: 0 };
+    if (episodes.envs > 0) {
+      const targets = await this.targets(episodes, generator);
+      for (const seat of minds.keys()) {
+        const rows = hopRows(episodes, seat, encoder, targets);
+        const returns = rows['returns'].data;
+        for (const value of returns) counted.sum += value;
+        counted.rows += returns.length;
+        if (returns.length > 0) this.replay.push(rows);
+      }
+    }
+    const targetMean: Metrics = counted.rows > 0 ? { 'hop/target_mean': counted.sum / counted.rows } : {};
+    return { ...targetMean, 'hop/new_rows': counted.rows, 'hop/rows': this.replay.size };
+  }
+
+  /** [E, T, A] */
+  private async targets(episodes: Experience, generator: Generator): Promise<Float32Array> {
+    const { options, ranks, minds } = this.setup;
+    if (ranks) {
+      const A = episodes.agents.length;
+      const returns = episodeReturns(episodes);
+      const isOwn = (i: number) => minds.has(i % A);
+      const outcomes = returns.map((value, i) => (isOwn(i) ? ranks.rank(value, generator) : 0));
+      returns.forEach((value, i) => {
+        if (isOwn(i)) ranks.add(value);
+      });
+      return finalTargets(episodes, outcomes, options.gamma);
+    }
+    const cutValues = await this.cutValues(episodes);
+    return valueTargets(episodes, { searchValues: extraOf(episodes, SEARCH_VALUES), cutValues }, options);
+  }
+
+  /** [N, A] the network's values of what was seen at the cuts; 0 of other seats. */
+  private async cutValues(episodes: Experience): Promise<Float32Array> {
+    const count = episodes.cuts.env.length;
+    const A = episodes.agents.length;
+    const cutValues = new Float32Array(count * A);
+    if (count === 0 || this.setup.options.valueTarget === 'final') return cutValues;
+    for (const seat of this.setup.minds.keys()) {
+      const encoded = this.setup.encoder.encode(cutRows(episodes, seat));
+      const named = Object.fromEntries(Object.entries(encoded).map(([name, array]) => [`in/${name}`, array]));
+      const { values } = await this.ready().functions.act(padRows(named, paddedCount(count)));
+      putSeat(cutValues, seat, A, (values.data as Float32Array).subarray(0, count));
+    }
+    return cutValues;
+  }
+
+  /** One update of every model on what was lived through. */
+  private async teachModels(experience: Experience, generator: Generator): Promise<Metrics> {
+    const { minds, worldModel } = this.setup;
+    worldModel?.push(experience);
+    const world = worldModel ? await worldModel.update(generator.split(SPLITS.worldModel)) : {};
+    const own = generator.split(SPLITS.minds);
+    const metrics = [...minds].map(([seat, moa]) => {
+      moa.push(experience);
+      return moa.update(own.split(seat));
+    });
+    return { ...world, ...meanMetrics(await Promise.all(metrics)) };
+  }
+
+  /** Minibatches from the replay, in one call. */
+  private async learn(progress: number, generator: Generator): Promise<Metrics> {
+    const { minibatches, minibatchSize, minRows } = this.setup.options;
+    if (this.replay.size < minRows) return {};
+    const learningRate = anneal(this.setup.options.learningRate, progress);
+    const { rows } = this.replay.sample(generator, { batch: minibatches * minibatchSize });
+    const { functions, slots } = this.ready();
+    const each = inMinibatches(rows, minibatches);
+    const outputs = await functions.update({
+      each,
+      shared: { learningRate: ndarray(Float32Array.of(learningRate), []) },
+    });
+    this.checkFinite(outputs, each);
+    if (this.updates % FLUSH_EVERY === 0) slots.flushDenormals();
+    return trainingMetrics(outputs);
+  }
+
+  private checkFinite(outputs: NamedArrays, batch: NamedArrays): void {
+    const bad = findNonFinite(outputs);
+    if (bad) throw new NonFiniteError(`HOP (${this.name}), update ${this.updates + 1}`, bad, batch);
+  }
+}

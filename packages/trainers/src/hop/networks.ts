@@ -1,0 +1,95 @@
+import { createGenerator, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import {
+  adam,
+  type Compiled,
+  compile,
+  compileScan,
+  type StepFunction,
+  type Variables,
+  variables,
+} from '@coplay/tensor';
+import { areFinite } from '../ppo/networks';
+import type { HopSetup } from './setup';
+import { type HopUpdateInputs, hopAct, hopUpdate } from './step';
+
+/** The functions of tensors that HOP runs. */
+export interface HopFunctions {
+  /** {@link hopAct} */
+  readonly act: Compiled;
+  /** {@link hopUpdate}, S steps in a call; if the loss or gradient of one isn't finite, everything stays as it was. */
+  readonly update: Compiled<HopUpdateInputs>;
+}
+
+/** Parameters and the functions over them; the search and the training see the same weights. */
+export interface HopNetworks {
+  readonly params: Variables;
+  readonly slots: Variables;
+  readonly functions: HopFunctions;
+  /** Replaces the functions by others over the same parameters, and disposes of those before; see `stackHopLearners`. */
+  use(functions: HopFunctions): void;
+  dispose(): void;
+}
+
+/** Fresh parameters. */
+export function freshNetworks(setup: HopSetup, generator: Generator): HopNetworks {
+  const params = setup.net.init(generator);
+  return buildNetworks(setup, params, optimiserOf(setup).init(params));
+}
+
+/** Parameters and optimiser slots as they were saved. @throws CoplayError for those of another network */
+export function savedNetworks(setup: HopSetup, saved: SavedState): HopNetworks {
+  const [params, slots] = [saved['params'], saved['slots']] as unknown as NamedArrays[];
+  const expected = setup.net.init(createGenerator(0));
+  checkShapes(setup, expected, params);
+  checkShapes(setup, optimiserOf(setup).init(expected), slots);
+  return buildNetworks(setup, params, slots);
+}
+
+function optimiserOf({ options }: HopSetup) {
+  return adam(options.clipNorm === false ? {} : { clipNorm: options.clipNorm });
+}
+
+function buildNetworks(setup: HopSetup, params: NamedArrays, slots: NamedArrays): HopNetworks {
+  const { net, executor } = setup;
+  const state = { params: variables(params), slots: variables(slots) };
+  let functions: HopFunctions = {
+    act: compile(hopAct(net), { name: 'hop/act', state: { params: state.params }, executor }),
+    update: compileScan(updateOf(setup), { name: 'hop/update', state, executor, acceptState: areFinite }),
+  };
+  const disposeFunctions = () => {
+    functions.act.dispose();
+    functions.update.dispose();
+  };
+  return {
+    ...state,
+    get functions() {
+      return functions;
+    },
+    use(others) {
+      disposeFunctions();
+      functions = others;
+    },
+    dispose() {
+      disposeFunctions();
+      state.params.dispose();
+      state.slots.dispose();
+    },
+  };
+}
+
+/** The function of tensors that updates a learner's parameters. */
+export function updateOf(setup: HopSetup): StepFunction<'params' | 'slots', HopUpdateInputs> {
+  return hopUpdate(setup.net, optimiserOf(setup), setup.options.valueWeight);
+}
+
+function checkShapes({ ids }: HopSetup, expected: NamedArrays, saved: NamedArrays | undefined): void {
+  const shapeIn = (arrays: NamedArrays | undefined, name: string) => {
+    const array = arrays?.[name];
+    return array ? `${name} of shape [${array.shape}]` : `no ${name}`;
+  };
+  const names = new Set([...Object.keys(expected), ...Object.keys(saved ?? {})]);
+  const odd = [...names].find((name) => shapeIn(expected, name) !== shapeIn(saved, name));
+  if (odd === undefined) return;
+  const remedy = 'Make the agent with the game, network and options that it was saved with.';
+  fail(`HOP (${ids.join(', ')}): restore`, shapeIn(expected, odd), shapeIn(saved, odd), remedy);
+}

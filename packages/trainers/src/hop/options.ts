@@ -1,0 +1,150 @@
+import { type AgentId, checkOptions, type Game } from '@coplay/core';
+import type { InputOptions, TorsoBuilder } from '@coplay/models';
+import type { SearchOptions } from '@coplay/planning';
+import type { ExecutorChoice } from '@coplay/tensor';
+import { z } from 'zod';
+import type { MoaOptions } from '../moa';
+import { type Annealed, ppoSchema } from '../ppo/options';
+import type { WorldModelOptions } from '../world-model';
+
+/** How an agent of {@link hopAgent} searches: those options of `createSearch` that aren't given by the agent itself. */
+export type HopSearchOptions = Omit<SearchOptions, 'game' | 'simulator' | 'gamma' | 'share' | 'reads' | 'truncation'>;
+
+/** Ranked reward (R2; Laterre et al. 2018): a return counts +1 above a percentile of the latest ones, -1 below it, by chance when equal. */
+export interface RankedRewardOptions {
+  /** Returns that are kept, at least 1. Default 1000 */
+  readonly window?: number;
+  /** In (0, 100). Default 75 */
+  readonly percentile?: number;
+}
+
+/** HOP's own numbers. */
+export interface HopNumbers {
+  /** Discount per step, of the search and of targets, in [0, 1]. Default 0.95 */
+  readonly gamma?: number;
+  /**
+   * What the value learns: the discounted `return` of the real episode; `final`, an episode's whole reward discounted from its end (the paper's
+   * code; the same where all is paid at the end, except that a time limit isn't bootstrapped); or `n-step`, `steps` rewards and then the value that the search found. Default `return`
+   */
+  readonly valueTarget?: 'return' | 'final' | 'n-step';
+  /** n of `n-step`, at least 1. Default 5 */
+  readonly steps?: number;
+  /** Whether a time limit is bootstrapped or treated as the end, in search and targets. Default `bootstrap` */
+  readonly truncation?: 'bootstrap' | 'terminal';
+  /** For games that pay at an episode's end; makes the value target `final`. Default false */
+  readonly rankedReward?: RankedRewardOptions | false;
+  /** Weight of the value's squared error, at least 0. Default 1 */
+  readonly valueWeight?: number;
+  /** Step size of Adam, at least 0. Default 5e-4 */
+  readonly learningRate?: Annealed;
+  /** Bound of the gradient's norm; false for none. Default 5 */
+  readonly clipNorm?: number | false;
+  /** Rows of a minibatch, at least 1; drawn from all that is held, with replacement. Default 256 */
+  readonly minibatchSize?: number;
+  /** Minibatches of an update, at least 1. Default 8 */
+  readonly minibatches?: number;
+  /** Steps of finished episodes that are held, at least 1; the oldest make room. Default 20,000 */
+  readonly capacity?: number;
+  /** Steps held that learning waits for, at least 1. Default 256 */
+  readonly minRows?: number;
+}
+
+/** Options of {@link hopAgent}. */
+export interface HopOptions {
+  /** The rules that it will play by; what agents see must show the whole state (`game.grid`). */
+  readonly game: Game;
+  /** One of `game.agents`. */
+  readonly id: AgentId;
+  /** The body below the heads of policy and value: `mlp()`, `conv()`, `layersModel()`. The paper's is `conv({ dense: 512 })`. Default `mlp()` */
+  readonly network?: TorsoBuilder;
+  /** What the network reads besides the game's observation. Default: nothing */
+  readonly inputs?: Omit<InputOptions, 'extras'>;
+  /** Whether images are moved so that the agent is in the middle (`centredEncoder`). Default: where the game allows it */
+  readonly centred?: boolean;
+  /** The tree search in training. `planner` makes players with another budget. Default: 5 trees of 200 simulations */
+  readonly search?: HopSearchOptions;
+  /** What the search plays with: the rules of the `game`, or a world model that is learned, given by options of `createWorldModel`. Default `game` */
+  readonly simulator?: 'game' | Omit<WorldModelOptions, 'game' | 'executor'>;
+  /** Accuracy of the world model, in [0, 1], that the search waits for; until then the agent acts by its policy. Default 0.9 */
+  readonly minAccuracy?: number;
+  /** What co-players do depends on goals that are told in `hindsight`, or on `none`: direct-OM. Default `hindsight` where the game names goals */
+  readonly goals?: 'hindsight' | 'none';
+  /** Whether goals that a co-player showed are remembered between episodes. Default true */
+  readonly interOM?: boolean;
+  /** Whether beliefs follow what co-players do within an episode. Default true */
+  readonly intraOM?: boolean;
+  /**
+   * Chance, in [0, 1], that a search in training supposes that every goal that is left is as likely as the others, whatever is believed: so an
+   * agent finds out what would pay if the others came along, before they do. Not in the paper; its beliefs alone are 0. Default 1 to 0
+   */
+  readonly uniformGoals?: Annealed;
+  /** The models of co-players: options of `createMoa`. Default: `share`, `attempts`, and `centred` where the game allows it */
+  readonly moa?: Omit<MoaOptions, 'game' | 'id' | 'executor' | 'goals' | 'recurrent'>;
+  /** The algorithm's own numbers. */
+  readonly hop?: HopNumbers;
+  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  readonly executor?: ExecutorChoice;
+}
+
+/** Options of {@link sharedHopAgents}. */
+export type SharedHopOptions = Omit<HopOptions, 'id'> & {
+  /** Who shares policy, value and world model; each has beliefs and models of others of its own. Default: all agents of the game */
+  readonly ids?: readonly AgentId[];
+};
+
+const unit = z.number().min(0).max(1);
+const annealedUnit = z.union([unit, z.strictObject({ from: unit, to: unit })]);
+const positive = z.number().positive();
+
+const rankedSchema = z.strictObject({
+  window: z.int().min(1).default(1000),
+  percentile: z.number().gt(0).lt(100).default(75),
+});
+
+const hopSchema = z.strictObject({
+  gamma: unit.default(0.95),
+  valueTarget: z.enum(['return', 'final', 'n-step']).default('return'),
+  steps: z.int().min(1).default(5),
+  truncation: z.enum(['bootstrap', 'terminal']).default('bootstrap'),
+  rankedReward: z.union([z.literal(false), rankedSchema]).default(false),
+  valueWeight: z.number().min(0).default(1),
+  learningRate: ppoSchema.shape.learningRate.default(5e-4),
+  clipNorm: z.union([positive, z.literal(false)]).default(5),
+  minibatchSize: z.int().min(1).default(256),
+  minibatches: z.int().min(1).default(8),
+  capacity: z.int().min(1).default(20_000),
+  minRows: z.int().min(1).default(256),
+});
+
+/** {@link HopNumbers} with the defaults filled in. */
+export type ResolvedHopNumbers = z.infer<typeof hopSchema>;
+
+/** Checks HOP's numbers and fills in the defaults. */
+export function resolveHopNumbers(where: string, options: HopNumbers = {}): ResolvedHopNumbers {
+  return checkOptions(`${where}: hop`, hopSchema, options);
+}
+
+const isRecord = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const record = (what: string) => z.custom<object>(isRecord, { error: what });
+
+/** Names and kinds of the options around HOP's numbers, before their owners check their own. */
+export const hopOptionsSchema = z.strictObject({
+  game: z.unknown(),
+  network: z
+    .custom<TorsoBuilder>((value) => typeof value === 'function', {
+      error: 'a network: mlp(), conv(), or layersModel()',
+    })
+    .optional(),
+  inputs: record('what the network reads').default({}),
+  centred: z.boolean().optional(),
+  search: record('options of createSearch').default({}),
+  simulator: z.union([z.literal('game'), record("'game', or options of createWorldModel")]).default('game'),
+  minAccuracy: unit.default(0.9),
+  goals: z.enum(['hindsight', 'none']).optional(),
+  interOM: z.boolean().default(true),
+  intraOM: z.boolean().default(true),
+  uniformGoals: annealedUnit.default({ from: 1, to: 0 }),
+  moa: record('options of createMoa').default({}),
+  hop: z.unknown().optional(),
+  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+});

@@ -1,0 +1,97 @@
+import { gatherRows } from '@coplay/buffers';
+import { type AgentId, type NamedArrays, ndarray } from '@coplay/core';
+import {
+  allocateRows,
+  type CoPlayerRows,
+  type FocalAnswer,
+  type LeafRows,
+  observeRows,
+  type RowObservations,
+  type SearchNetworks,
+} from '@coplay/planning';
+import { paddedCount } from '../padding';
+import type { HopLearner } from './learner';
+
+/** The networks of one agent, as its search and its beliefs ask them: states in, numbers out. */
+export interface Questions extends Required<SearchNetworks> {
+  /** @returns [n, K] log-probabilities */
+  coPlayers(rows: CoPlayerRows): Promise<Float32Array>;
+}
+
+/** Fewer rows are filled up to so many: a few more cost less than another graph to compile. */
+const LEAST_ROWS = 32;
+
+/** Memory for what is seen, by padded number of rows. */
+type Rooms = Map<number, RowObservations>;
+
+/** Asks the learner's network and the models that the agent in `seat` has of its co-players, with the parameters of the moment. */
+export function createQuestions(learner: HopLearner, seat: number): Questions {
+  const { game, encoder, isShared, net } = learner.setup;
+  const own: Rooms = new Map();
+  const others: Rooms = new Map();
+
+  const look = (rows: LeafRows, rooms: Rooms) => {
+    const count = Math.max(LEAST_ROWS, paddedCount(rows.rows));
+    if (!rooms.has(count)) rooms.set(count, allocateRows(game, count));
+    const { observations, masks } = observeRows(game, rows, rooms.get(count));
+    return { rows: count, observations, masks, previousActions: paddedActions(rows, count, game.agents.length) };
+  };
+
+  const focal = async (rows: LeafRows): Promise<FocalAnswer> => {
+    const seen = look(rows, own);
+    const encoded = encoder.encode({ ...seen, seat, offset: 0, stride: 1, extras: {} });
+    const feeds: NamedArrays = {};
+    for (const name in encoded) feeds[`in/${name}`] = encoded[name];
+    const { logits, values } = await learner.ready().functions.act(feeds);
+    return { logits: logits.data as Float32Array, values: values.data as Float32Array };
+  };
+
+  const ask = (rows: CoPlayerRows, coPlayer: AgentId, rooms: Rooms): Promise<Float32Array> => {
+    const seen = look(rows, rooms);
+    const goals = new Int32Array(seen.rows).fill(-1);
+    goals.set(rows.goals.subarray(0, rows.rows));
+    return learner.mindOf(seat).predict(coPlayer, seen, goals);
+  };
+
+  const coPlayers = async (rows: CoPlayerRows): Promise<Float32Array> => {
+    // One network for all of them, which doesn't read who it is: any name asks it.
+    if (isShared) return ask(rows, learner.mindOf(seat).coplayers[0], others);
+    const answer = new Float32Array(rows.rows * net.actions);
+    for (const [part, places] of bySeat(rows)) {
+      const logProbs = await ask(part, game.agents[part.seats[0]], others);
+      places.forEach((place, i) => {
+        answer.set(logProbs.subarray(i * net.actions, (i + 1) * net.actions), place * net.actions);
+      });
+    }
+    return answer;
+  };
+
+  return { focal, coPlayers };
+}
+
+function paddedActions({ rows, previousActions }: LeafRows, count: number, agents: number): Int32Array {
+  const padded = new Int32Array(count * agents).fill(-1);
+  if (previousActions) padded.set(previousActions.subarray(0, rows * agents));
+  return padded;
+}
+
+/** The rows of each seat apart, and their places among all. */
+function bySeat(rows: CoPlayerRows): [CoPlayerRows, number[]][] {
+  const places = new Map<number, number[]>();
+  for (let row = 0; row < rows.rows; row++) {
+    const seat = rows.seats[row];
+    places.set(seat, [...(places.get(seat) ?? []), row]);
+  }
+  return [...places.values()].map((own) => [takeRows(rows, own), own]);
+}
+
+/** Some of the rows. */
+function takeRows(rows: CoPlayerRows, places: readonly number[]): CoPlayerRows {
+  const { states, seats, players, goals, previousActions } = rows;
+  const columns = { states, seats, players, goals, ...(previousActions && { previousActions }) };
+  const arrays = Object.entries(columns).map(([name, data]) => {
+    return [name, ndarray(data as Int32Array, [rows.rows, data.length / rows.rows])] as const;
+  });
+  const taken = Object.entries(gatherRows(Object.fromEntries(arrays), places)).map(([name, { data }]) => [name, data]);
+  return { rows: places.length, ...(Object.fromEntries(taken) as Omit<CoPlayerRows, 'rows'>) };
+}

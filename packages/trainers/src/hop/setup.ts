@@ -1,0 +1,157 @@
+import {
+  type AgentId,
+  checkGame,
+  checkOptions,
+  fail,
+  type Game,
+  rulesSimulator,
+  type Simulator,
+  show,
+} from '@coplay/core';
+import {
+  canCentre,
+  centredEncoder,
+  type InputEncoder,
+  type InputOptions,
+  inputEncoder,
+  mlp,
+  type TorsoBuilder,
+} from '@coplay/models';
+import { createBeliefs, createSearch, type GoalBeliefs, type TreeSearch } from '@coplay/planning';
+import type { ExecutorChoice } from '@coplay/tensor';
+import { createMoa, type MoaLearner } from '../moa';
+import type { Annealed } from '../ppo/options';
+import { createWorldModel, type WorldModelLearner } from '../world-model';
+import { type PolicyValueNet, policyValueNet } from './net';
+import {
+  type HopOptions,
+  type HopSearchOptions,
+  hopOptionsSchema,
+  type ResolvedHopNumbers,
+  resolveHopNumbers,
+} from './options';
+import { type RankedReward, rankedReward, rankedSimulator } from './ranked-reward';
+
+/** Everything that's fixed before the first parameter is drawn. */
+export interface HopSetup {
+  readonly game: Game;
+  readonly ids: readonly AgentId[];
+  readonly options: ResolvedHopNumbers;
+  readonly search: HopSearchOptions;
+  readonly net: PolicyValueNet;
+  /** What built it. */
+  readonly network: TorsoBuilder;
+  readonly encoder: InputEncoder;
+  /** Models of co-players, by the observer's seat. */
+  readonly minds: ReadonlyMap<number, MoaLearner>;
+  /** The models read everyone's previous actions; so does the network. */
+  readonly reads: { readonly previousActions: boolean };
+  /** One network for all co-players of an observer. */
+  readonly isShared: boolean;
+  readonly worldModel: WorldModelLearner | undefined;
+  readonly minAccuracy: number;
+  /** Chance that a search supposes all goals alike. */
+  readonly uniformGoals: Annealed;
+  readonly ranks: RankedReward | undefined;
+  readonly beliefs: { readonly hasGoals: boolean; readonly inter: boolean; readonly intra: boolean };
+  readonly executor: ExecutorChoice;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** What HOP's models of co-players are like unless told otherwise: as in HOP+, where it's said why. */
+const MOA_DEFAULTS = { share: true, attempts: true };
+
+/** Checks options and makes networks and models. Nothing here is random or touches a tensor. */
+export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<HopOptions, 'id'>): HopSetup {
+  const { game } = given;
+  const checked = checkOptions(where, hopOptionsSchema, given);
+  checkGame(`${where}: option game`, game);
+  checkIds(where, game, ids);
+  checkSeen(where, game);
+  checkModels(where, checked.moa);
+  const { interOM, intraOM, executor, minAccuracy, uniformGoals } = checked;
+  const search = checked.search as HopSearchOptions;
+  const inputs = checked.inputs as InputOptions;
+  const network = given.network ?? mlp();
+  const centred = checked.centred ?? canCentre(game);
+  const plain = inputEncoder(game, inputs);
+  const encoder = centred ? centredEncoder(game, plain) : plain;
+  const goals = checked.goals ?? (game.goals ? 'hindsight' : 'none');
+  const moa = { ...MOA_DEFAULTS, centred: canCentre(game), ...given.moa, goals, executor };
+  const options = resolveHopNumbers(where, given.hop);
+  const parts = {
+    ...{ game, ids, options, search, encoder, network, minAccuracy, uniformGoals, executor },
+    net: policyValueNet(encoder.shapes, game.actions, network),
+    minds: new Map(ids.map((id) => [game.agents.indexOf(id), createMoa({ ...moa, game, id })])),
+    reads: { previousActions: Boolean(inputs.previousActions || given.moa?.previousActions) },
+    isShared: moa.share && !given.moa?.previousActions,
+    worldModel:
+      typeof given.simulator === 'object' ? createWorldModel({ ...given.simulator, game, executor }) : undefined,
+    ranks: options.rankedReward ? rankedReward(options.rankedReward) : undefined,
+    beliefs: { hasGoals: goals === 'hindsight', inter: interOM, intra: intraOM },
+  };
+  const numbers = { inputs, centred, interOM, intraOM, uniformGoals, minAccuracy };
+  return { ...parts, config: { ...describe(parts), ...numbers } };
+}
+
+/** For run directories and checkpoints. */
+function describe(parts: Omit<HopSetup, 'config'>): Readonly<Record<string, unknown>> {
+  const { options, network, search, worldModel, minds } = parts;
+  const { game: _, simulator: __, ...numbers } = searchOf(parts, search).settings;
+  const [moa] = minds.values();
+  return {
+    ...{ algorithm: 'hop', ...options, network: network.config, search: numbers },
+    ...{ simulator: worldModel?.config ?? 'game', moa: moa.config },
+  };
+}
+
+/** A search for an agent of this setup. */
+export function searchOf(
+  setup: Pick<HopSetup, 'game' | 'options' | 'reads' | 'worldModel' | 'ranks'>,
+  search: HopSearchOptions,
+): TreeSearch {
+  const { game, options, reads, ranks } = setup;
+  const { gamma, truncation } = options;
+  const simulator = simulatorOf(setup);
+  return createSearch({
+    ...search,
+    ...{ game, gamma, truncation, reads },
+    ...(simulator && { simulator: ranks ? rankedSimulator(simulator, ranks) : simulator }),
+  });
+}
+
+/** What plays the steps; undefined for the rules, for which a search has a way of its own. */
+function simulatorOf({
+  game,
+  worldModel,
+  ranks,
+}: Pick<HopSetup, 'game' | 'worldModel' | 'ranks'>): Simulator | undefined {
+  return worldModel?.simulator() ?? (ranks ? rulesSimulator(game) : undefined);
+}
+
+/** What an agent believes of its co-players; undefined without goals. */
+export function beliefsOf({ game, beliefs }: HopSetup, id: AgentId): GoalBeliefs | undefined {
+  if (!beliefs.hasGoals) return undefined;
+  return createBeliefs({ game, id, intra: beliefs.intra, ...(!beliefs.inter && { inter: false }) });
+}
+
+function checkIds(where: string, game: Game, ids: readonly AgentId[]): void {
+  const isList = Array.isArray(ids) && ids.length > 0 && new Set(ids).size === ids.length;
+  if (!isList) fail(`${where}: option ids`, 'a list of different ids', show(ids), 'Take them from game.agents.');
+  const stranger = ids.find((id) => !game.agents.includes(id));
+  if (stranger === undefined) return;
+  fail(`${where}: option id`, `one of ${game.agents.join(', ')}`, show(stranger), 'Take it from game.agents.');
+}
+
+function checkSeen(where: string, game: Game): void {
+  if (game.grid) return;
+  const remedy =
+    'Give the game grid parts (see GridParts), or plan with createSearch of @coplay/planning, from states.';
+  fail(`${where}: option game`, 'a game whose state shows in what an agent sees', game.name, remedy);
+}
+
+function checkModels(where: string, moa: object): void {
+  if (!('recurrent' in moa)) return;
+  const remedy = 'Leave recurrent out: a search asks about states, not about histories.';
+  fail(`${where}: option moa`, 'models of the present step', 'recurrent', remedy);
+}

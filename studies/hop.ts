@@ -1,0 +1,146 @@
+import { learningCurves, mean } from '@coplay/diagnostics';
+import { snowdrift, stagHunt } from '@coplay/envs';
+import type { Context, Experiment } from '../bench/harness';
+import { bestReturn, type Line, type SeedResult, stability, train, trainPpo } from './hop/training';
+
+/** Everything that the study trains, by label. Searches are small in training, about 80 simulations for each environment step, and larger afterwards. */
+function lines(context: Context): Record<string, Line> {
+  const steps = (name: string) => (context.isQuick ? 256 : Number(context.options[name]));
+  const seeds = (count: number) => context.seeds.slice(0, context.isQuick ? 1 : count);
+  const hunt = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
+  const pair = stagHunt({ size: 4, agents: 2, stags: 1, hares: 0 });
+  const small = { game: hunt, envSteps: steps('steps'), seeds: seeds(3) };
+  const large = { envSteps: steps('large-steps'), seeds: seeds(1) };
+  return {
+    small: { ...small, label: 'HOP 4x4 4h1s', part: 'small' },
+    ppo: { ...small, label: 'PPO 4x4 4h1s, equal steps', part: 'small', isPpo: true },
+    stags: {
+      ...small,
+      game: stagHunt({ size: 4, agents: 4, stags: 2, hares: 4 }),
+      seeds: seeds(1),
+      label: 'HOP 4x4 4h2s',
+      part: 'stags',
+    },
+    pair: {
+      ...small,
+      envSteps: small.envSteps / 2,
+      game: pair,
+      label: 'HOP two agents, one stag, 5 trees',
+      part: 'pair',
+      trees: 5,
+    },
+    pairOneTree: {
+      ...small,
+      envSteps: small.envSteps / 2,
+      game: pair,
+      label: 'HOP two agents, one stag, 1 tree',
+      part: 'pair',
+      trees: 1,
+    },
+    pairWithHares: {
+      ...{ ...small, seeds: seeds(1), game: stagHunt({ size: 4, agents: 2, stags: 1, hares: 4 }), trees: 1 },
+      ...{ label: 'HOP two agents, one stag, 4 hares', part: 'pair' },
+    },
+    large: {
+      ...large,
+      game: stagHunt({ size: 8, agents: 4, stags: 1, hares: 4 }),
+      label: 'HOP 8x8 4h1s',
+      part: 'large',
+    },
+    snowdrift: { ...large, game: snowdrift(), label: 'HOP snowdrift 8x8', part: 'snowdrift', isSnowdrift: true },
+    long: {
+      ...small,
+      envSteps: 2 * small.envSteps,
+      seeds: seeds(1),
+      label: 'HOP 4x4 4h1s, twice as long',
+      part: 'stability',
+    },
+  };
+}
+
+/** Does learning from what a small search finds get past the hares, and stay there? */
+export const study: Experiment = {
+  name: 'hop',
+  description:
+    'HOP self-play on the stag hunt 4x4 and 8x8 and the snowdrift game, PPO at equal steps, tree counts, stability',
+  minutes: 150,
+  seeds: 3,
+  options: {
+    steps: { what: 'environment steps of each seed on 4x4', default: '61440' },
+    'large-steps': { what: 'environment steps on 8x8', default: '81920' },
+    parts: {
+      what: 'which parts to run: small, stags, pair, large, snowdrift, stability',
+      default: 'small,stags,pair,large,snowdrift,stability',
+    },
+  },
+  bars: {
+    small_return: { what: '4x4 4h1s: mean return after training (optimum 3.0)', atLeast: 2.85 },
+    above_ppo: { what: '4x4 4h1s: return less that of PPO at equal environment steps', atLeast: 0 },
+    stags_return: { what: '4x4 4h2s: mean return (optimum 5.0)', atLeast: 4.5 },
+    pair_return: { what: 'two agents, one stag, 5 trees: mean return (optimum 5)', atLeast: 4.8 },
+    large_return: { what: '8x8 4h1s: mean return (hares only: 0.98)', atLeast: 2 },
+    stable: { what: 'run twice as long: mean of the last 20 % over the best stretch of 20 %', atLeast: 0.95 },
+  },
+  async run(context) {
+    const parts = context.options['parts'].split(',');
+    const results: Record<string, SeedResult[]> = {};
+    const chosen = Object.entries(lines(context)).filter(([, line]) => parts.includes(line.part));
+    for (const [name, line] of chosen) {
+      const found = await context.seedLoop(line.label, (seed, place) => {
+        if (!line.seeds.includes(seed)) return null;
+        return line.isPpo ? trainPpo(context, line, seed, place) : train(context, line, seed, place);
+      });
+      results[name] = found.filter((result): result is SeedResult => Boolean(result));
+    }
+    return report(context, Object.fromEntries(chosen), results);
+  },
+};
+
+async function report(context: Context, chosen: Record<string, Line>, results: Record<string, SeedResult[]>) {
+  const names = Object.keys(chosen);
+  const level = (name: string) =>
+    results[name]?.length ? mean(results[name].map(({ evaluated }) => evaluated)) : null;
+  context.table(
+    'Mean return per agent, after training, with the larger search',
+    names.map((name) => ({
+      setting: chosen[name].label,
+      seeds: results[name].length,
+      'after training': level(name) as number,
+      least: Math.min(...results[name].map(({ evaluated }) => evaluated)),
+      'with the training search': mean(results[name].map(({ asTrained }) => asTrained)),
+      'last 20 %': mean(results[name].map(({ late }) => late)),
+      best: bestReturn(chosen[name]),
+      'minutes a seed': mean(results[name].map(({ seconds }) => seconds)) / 60,
+    })),
+  );
+  const hunts = names.filter((name) => !chosen[name].isSnowdrift);
+  const curvesOf = (some: readonly string[]) =>
+    Object.fromEntries(some.map((name) => [chosen[name].label, results[name].map(({ curve }) => curve)]));
+  if (hunts.length > 0) {
+    const references = { 'four NearestStag on 4x4': 2.85, 'hares only': 0.98 };
+    await context.figure(
+      'curves',
+      await learningCurves(curvesOf(hunts), { title: 'HOP on the stag hunt', references }),
+    );
+  }
+  if (results['snowdrift']?.length) {
+    const title = 'HOP on the snowdrift game';
+    await context.figure(
+      'snowdrift',
+      await learningCurves(curvesOf(['snowdrift']), { title, references: { best: 30 } }),
+    );
+  }
+  const [small, ppo] = [level('small'), level('ppo')];
+  const long = results['long']?.[0];
+  return {
+    figures: { results, snowdriftShare: (level('snowdrift') ?? Number.NaN) / 30 },
+    bars: {
+      small_return: small,
+      above_ppo: small !== null && ppo !== null ? small - ppo : null,
+      stags_return: level('stags'),
+      pair_return: level('pair'),
+      large_return: level('large'),
+      stable: long ? stability(long.curve) : null,
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { type Agent, evaluate, type Game, type LogEntry } from '@coplay/core';
+import { type Curve, curveOf, mean } from '@coplay/diagnostics';
+import { type HopSearchOptions, hopAgent, planner, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
+import { type Context, meanOfEpisodes, type SeedPlace, shortCurve } from '../../bench/harness';
+
+/** Agents of one kind in one game. */
+export interface Line {
+  readonly label: string;
+  /** The part of the study that it belongs to. */
+  readonly part: string;
+  readonly game: Game;
+  readonly envSteps: number;
+  readonly seeds: readonly number[];
+  /** In training, among which an agent's simulations are shared. Default 1 */
+  readonly trees?: number;
+  readonly isPpo?: boolean;
+  readonly isSnowdrift?: boolean;
+}
+
+/** What is kept of one seed. */
+export interface SeedResult {
+  /** Mean return over the last 20 % of training. */
+  readonly late: number;
+  /** Of evaluations after training: with the larger search (PPO has none), and with that of training. */
+  readonly evaluated: number;
+  readonly asTrained: number;
+  /** Smoothed mean return. */
+  readonly curve: Curve;
+  readonly seconds: number;
+}
+
+/** Simulations of an environment step in training, over its agents and their trees. */
+const SIMULATIONS = 80;
+
+/**
+ * The search in training. With so few simulations actions must be tried before values decide: hence the large exploration. The rationality is such
+ * that a step towards a stag, 5 % of 5, counts for e^4 : 1, and one towards a hare, 5 % of 1, for 2 : 1: agents go on looking for something better.
+ */
+const SEARCH: HopSearchOptions = { exploration: 20, rationality: 15 };
+
+/** The search afterwards. */
+const LARGER: HopSearchOptions = { trees: 5, simulations: 40, exploration: 10, rationality: 15 };
+
+/** In the snowdrift game a drift pays 6, and up to 36 are to be had: values are six times as large. */
+const SNOWDRIFT_SCALE = 4;
+
+/** Trains agents that plan, for one seed. */
+export async function train(context: Context, line: Line, seed: number, place: SeedPlace): Promise<SeedResult> {
+  const { game, trees = 1 } = line;
+  const simulations = Math.round(SIMULATIONS / game.agents.length / trees);
+  const search = { ...scaled(SEARCH, line), trees, simulations };
+  const hop = { minibatches: 32, learningRate: 1e-3 };
+  const agents = game.agents.map((id) => hopAgent({ game, id, search, hop }));
+  return trainAll(context, line, agents, seed, place, async () => {
+    const larger = context.isQuick ? { trees: 2, simulations: 8 } : scaled(LARGER, line);
+    const players = agents.map((agent) => planner(agent, larger));
+    return (await evaluate(game, players, { episodes: context.isQuick ? 8 : 400, seed })).mean;
+  });
+}
+
+/** Trains agents of PPO for as many steps. */
+export function trainPpo(context: Context, line: Line, seed: number, place: SeedPlace): Promise<SeedResult> {
+  const agents = line.game.agents.map((id) => ppoAgent({ game: line.game, id, ppo: ppoPresets.stagHunt }));
+  return trainAll(context, line, agents, seed, place);
+}
+
+async function trainAll(
+  context: Context,
+  line: Line,
+  agents: readonly Agent[],
+  seed: number,
+  place: SeedPlace,
+  larger?: () => Promise<number>,
+): Promise<SeedResult> {
+  const { game, envSteps } = line;
+  const entries: LogEntry[] = [];
+  const keep = { start: () => {}, close: () => {}, write: (entry: LogEntry) => void entries.push(entry) };
+  const layout = line.isPpo ? { envs: 32, steps: 32 } : { envs: context.isQuick ? 16 : 128, steps: 8 };
+  const run = selfPlay({ game, agents, ...layout, seed, log: [keep, ...place.log] });
+  const start = performance.now();
+  await run.train({ envSteps });
+  const seconds = (performance.now() - start) / 1000;
+  const asTrained = (await run.evaluate({ episodes: context.isQuick ? 8 : 500 })).mean;
+  const evaluated = larger ? await larger() : asTrained;
+  run.dispose();
+  const late = entries.filter((entry) => entry.envSteps > 0.8 * envSteps);
+  const curve = shortCurve(curveOf(entries, 'episode/return_mean'));
+  return { late: meanOfEpisodes(late, 'episode/return_mean'), evaluated, asTrained, curve, seconds };
+}
+
+function scaled(search: HopSearchOptions, { isSnowdrift }: Line): HopSearchOptions {
+  if (!isSnowdrift) return search;
+  const { exploration = 1, rationality = 2 } = search;
+  return { ...search, exploration: exploration * SNOWDRIFT_SCALE, rationality: rationality / SNOWDRIFT_SCALE };
+}
+
+/** The best mean return there is: see the page of the game. */
+export function bestReturn({ game, isSnowdrift }: Line): number {
+  if (isSnowdrift) return 30;
+  const [agents, stags, hares] = [game.agents.length, Number(game.options['stags']), Number(game.options['hares'])];
+  const pairs = Math.min(stags, Math.floor(agents / 2));
+  return (10 * pairs + Math.min(hares, agents - 2 * pairs)) / agents;
+}
+
+/** How much of its best level a curve keeps: the mean of its last 20 % over the best mean of any 20 %. */
+export function stability({ values }: Curve): number {
+  const length = Math.max(1, Math.round(values.length / 5));
+  const means = values.slice(length - 1).map((_, i) => mean(values.slice(i, i + length)));
+  return means[means.length - 1] / Math.max(...means);
+}
