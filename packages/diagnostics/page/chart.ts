@@ -116,7 +116,7 @@ function extent(lists: readonly ArrayLike<number>[]): [number, number] {
 }
 
 /** `1.5M`, `20k`, `0.25`, `1e-5` */
-export function short(value: number): string {
+function short(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e6) return `${round(value / 1e6)}M`;
   if (size >= 1e4) return `${round(value / 1e3)}k`;

@@ -56,7 +56,7 @@ function each(make: (options: { game: Game; id: AgentId }) => Agent): Maker {
 }
 
 /** The game of a configuration. @throws CoplayError for options that it doesn't have */
-export function gameOf({ game: { name, ...options } }: RunConfiguration): Game {
+function gameOf({ game: { name, ...options } }: RunConfiguration): Game {
   return GAMES[name](options);
 }
 

@@ -1,3 +1,3 @@
-export { gameOf, runOf } from './build';
+export { runOf } from './build';
 export { configurationIn, keepConfiguration } from './directory';
 export { checkConfiguration, type RunConfiguration, readJsonFile } from './schema';

@@ -9,7 +9,7 @@ export interface Setting {
 }
 
 /** Every leaf of a configuration by its path; lists of plain values are leaves. */
-export function flatten(value: unknown, path = ''): Map<string, string> {
+function flatten(value: unknown, path = ''): Map<string, string> {
   if (!isBranch(value)) return new Map([[path, JSON.stringify(value) ?? '-']]);
   const leaves = Object.entries(value).flatMap(([key, item]) => [...flatten(item, path ? `${path}.${key}` : key)]);
   return new Map(leaves.length > 0 ? leaves : [[path, JSON.stringify(value)]]);

@@ -9,7 +9,7 @@ import type { DreamerParts } from './inputs';
 export type DreamerGroup = 'world' | 'worldSlots' | 'behaviour' | 'behaviourSlots' | 'slow' | 'range';
 
 /** Whether a parameter is the actor's or the critic's. */
-export function isBehaviour(name: string): boolean {
+function isBehaviour(name: string): boolean {
   return name.startsWith('pol/') || name.startsWith('val/');
 }
 

@@ -85,7 +85,7 @@ export function createMachine(setup: MachineSetup, arrays: DreamerArrays): Dream
 }
 
 /** Whether losses and gradients are finite. */
-export function areFinite(outputs: NamedArrays): boolean {
+function areFinite(outputs: NamedArrays): boolean {
   return nonFinite(outputs) === undefined;
 }
 

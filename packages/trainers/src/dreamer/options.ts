@@ -107,7 +107,7 @@ const scalesSchema = z.strictObject({
 });
 
 /** Fields of the schema of {@link DreamerOptions}. */
-export const dreamerFields = {
+const dreamerFields = {
   schedule: z.enum(['joint', 'coupled', 'separate']).default('joint'),
   starts: z.union([z.enum(['all', 'last']), whole]).default('all'),
   batchSize: whole.default(16),

@@ -53,7 +53,7 @@ export function jointStep(parts: DreamerParts): StepFunction<DreamerGroup> {
 }
 
 /** An update of the world model alone; the posterior states that it met are returned without gradients. */
-export function worldModelStep(parts: DreamerParts) {
+function worldModelStep(parts: DreamerParts) {
   return (state: StateOf<'world' | 'worldSlots'>, inputs: TensorRecord) => {
     const { gradients, metrics } = valueAndGradients((params) => {
       const { loss, states, features, metrics } = worldModelTerms(parts, params, inputs);
@@ -71,7 +71,7 @@ export function worldModelStep(parts: DreamerParts) {
  * An update of actor and critic from posterior states; with those of a batch the critic also learns from its rewards. The world model stays
  * as it is.
  */
-export function behaviourStep(parts: DreamerParts) {
+function behaviourStep(parts: DreamerParts) {
   return (state: State, inputs: TensorRecord, { states, features }: Posterior) => {
     const { gradients, metrics: kept } = valueAndGradients((behaviour) => {
       const params = { ...state.world, ...behaviour };
@@ -94,7 +94,7 @@ export function behaviourStep(parts: DreamerParts) {
 }
 
 /** The posterior states of a batch under the present world model, as starts of imagination. */
-export function encodeBatch(parts: DreamerParts, world: TensorRecord, inputs: TensorRecord): Posterior {
+function encodeBatch(parts: DreamerParts, world: TensorRecord, inputs: TensorRecord): Posterior {
   const { nets } = parts;
   const { enc, dyn } = nets.parts(world);
   const batch = batchOf(parts, inputs);
