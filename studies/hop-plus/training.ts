@@ -80,18 +80,18 @@ export async function trainAlone(context: Context, envSteps: number) {
   const game = gameOf(4);
   const [first, ...others] = game.agents;
   const rows = [];
-  for (const [kind, make] of Object.entries(KINDS)) {
+  for (const [kind, make] of Object.entries(KINDS).slice(0, context.isQuick ? 1 : undefined)) {
     const results = await context.seedLoop(`alone among ${kind}`, async (seed, place) => {
       if (seed > 2) return null;
       const learner = hopPlusAgent({ game, id: first, ppo: ppoPresets.stagHunt });
       const agents = [learner, ...others.map((id) => make(game, id))];
       const run = selfPlay({ game, agents, envs: 32, steps: 32, seed, log: [...place.log] });
       await run.train({ envSteps: Math.min(envSteps, 60_000) });
-      const { byAgent } = await run.evaluate({ episodes: context.isQuick ? 64 : 2000 });
+      const { returnMean } = await run.evaluate({ episodes: context.isQuick ? 64 : 2000 });
       const { moa } = learner.learner.mindOf(0);
       const accuracy = moa ? mean(others.map((id) => moa.accuracy(id))) : 0;
       run.dispose();
-      return { own: byAgent[first].mean, others: mean(others.map((id) => byAgent[id].mean)), accuracy };
+      return { own: returnMean[first], others: mean(others.map((id) => returnMean[id])), accuracy };
     });
     const kept = results.flatMap((result) => result ?? []);
     rows.push({
