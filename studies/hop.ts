@@ -5,11 +5,12 @@ import { bestReturn, type Line, type SeedResult, stability, train, trainPpo } fr
 
 /** Everything that the study trains, by label. Searches are small in training, about 80 simulations for each environment step, and larger afterwards. */
 function lines(context: Context): Record<string, Line> {
-  const steps = (name: string) => (context.isQuick ? 256 : Number(context.options[name]));
+  const steps = (name: string) => (context.isQuick ? 512 : Number(context.options[name]));
   const seeds = (count: number) => context.seeds.slice(0, context.isQuick ? 1 : count);
   const hunt = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
   const pair = stagHunt({ size: 4, agents: 2, stags: 1, hares: 0 });
   const small = { game: hunt, envSteps: steps('steps'), seeds: seeds(3) };
+  const size = context.isQuick ? 5 : 8; // a quick run would spend its time on making large networks
   const large = { envSteps: steps('large-steps'), seeds: seeds(1) };
   return {
     small: { ...small, label: 'HOP 4x4 4h1s', part: 'small' },
@@ -43,11 +44,17 @@ function lines(context: Context): Record<string, Line> {
     },
     large: {
       ...large,
-      game: stagHunt({ size: 8, agents: 4, stags: 1, hares: 4 }),
+      game: stagHunt({ size, agents: 4, stags: 1, hares: 4 }),
       label: 'HOP 8x8 4h1s',
       part: 'large',
     },
-    snowdrift: { ...large, game: snowdrift(), label: 'HOP snowdrift 8x8', part: 'snowdrift', isSnowdrift: true },
+    snowdrift: {
+      ...large,
+      game: snowdrift({ size }),
+      label: 'HOP snowdrift 8x8',
+      part: 'snowdrift',
+      isSnowdrift: true,
+    },
     long: {
       ...small,
       envSteps: 2 * small.envSteps,

@@ -75,7 +75,7 @@ async function trainAll(
   const { game, envSteps } = line;
   const entries: LogEntry[] = [];
   const keep = { start: () => {}, close: () => {}, write: (entry: LogEntry) => void entries.push(entry) };
-  const layout = line.isPpo ? { envs: 32, steps: 32 } : { envs: context.isQuick ? 16 : 128, steps: 8 };
+  const layout = line.isPpo ? { envs: 32, steps: 32 } : { envs: context.isQuick ? 4 : 128, steps: 8 };
   const run = selfPlay({ game, agents, ...layout, seed, log: [keep, ...place.log] });
   const start = performance.now();
   await run.train({ envSteps });
