@@ -272,8 +272,7 @@ describe('learning', () => {
     const before = (await play.evaluate({ episodes: 100 })).mean;
     await play.train({ envSteps: 3_072 });
     const after = (await play.evaluate({ episodes: 100 })).mean;
-    // The optimum is 5. It was 0.6 after 1,500 steps and 4.95 after 3,000; without gradient steps, or with a goal drawn at random
-    // for what co-players do, it stays below 1.
+    // The optimum is 5. It was 0.6 after 1,500 steps and 4.95 after 3,000.
     expect(before).toBeLessThan(2);
     expect(after).toBeGreaterThan(4);
     play.dispose();
