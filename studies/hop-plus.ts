@@ -29,7 +29,7 @@ const SLOW = ['no MOA', 'no OMG', 'goals as shown', 'rules for a model', 'PPO 8x
 export const study: Experiment = {
   name: 'hop-plus',
   description: 'HOP+ self-play on the stag hunt 4x4 and 8x8 against PPO, module ablations, one learner among rules',
-  minutes: 150,
+  minutes: 170,
   seeds: 5,
   options: {
     steps: { what: 'environment steps of HOP+ on 4x4; PPO takes twice as many', default: '150000' },

@@ -32,6 +32,11 @@ export interface OutcomeStore {
   restore(saved: SavedState): void;
 }
 
+interface SavedRoom {
+  readonly outcome: string;
+  readonly room: SavedState;
+}
+
 const schema = z.strictObject({
   capacity: z.int().min(1).default(256),
   outcomes: z.int().min(1).default(16),
@@ -61,12 +66,11 @@ export function createOutcomeStore(options: OutcomeStoreOptions = {}): OutcomeSt
       const chosen = Array.from({ length: count }, () => generator.integer(all.length));
       return drawn(all, chosen, generator);
     },
-    state: () => ({ rooms: Object.fromEntries([...rooms].map(([outcome, room]) => [outcome, room.state()])) }),
+    // A list, for the order says which room is drawn: a record would put '100' before '5.00'.
+    state: () => ({ rooms: [...rooms].map(([outcome, room]) => ({ outcome, room: room.state() })) }),
     restore(saved) {
       rooms.clear();
-      for (const [outcome, room] of Object.entries(saved['rooms'] as Record<string, SavedState>)) {
-        roomOf(outcome)?.restore(room);
-      }
+      for (const { outcome, room } of saved['rooms'] as unknown as readonly SavedRoom[]) roomOf(outcome)?.restore(room);
     },
   };
 }

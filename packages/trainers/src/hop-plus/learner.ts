@@ -9,12 +9,12 @@ import {
   type Simulator,
 } from '@coplay/core';
 import type { Learner, LearnerData } from '../learner';
+import { meanMetrics } from '../learner/metrics';
 import { PpoLearner } from '../ppo/learner';
 import { currentLogProbs } from '../ppo/log-probs';
 import { anneal } from '../ppo/options';
 import type { WorldModelLearner } from '../world-model';
 import { imagineFrom, permission } from './imagination';
-import { meanMetrics } from './metrics';
 import type { HopPlusSetup, Mind } from './setup';
 import { withCutSubgoals, withSubgoals } from './subgoals';
 

@@ -12,11 +12,12 @@ import {
 import { cutRows } from '@coplay/models';
 import type { TreeSearch } from '@coplay/planning';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
+import { meanMetrics } from '../learner/metrics';
 import type { MoaLearner } from '../moa';
 import { paddedCount, padRows } from '../padding';
 import { anneal } from '../ppo/options';
 import { putSeat } from '../ppo/rows';
-import { meanMetrics, searchMetrics, trainingMetrics } from './metrics';
+import { searchMetrics, trainingMetrics } from './metrics';
 import { freshNetworks, type HopNetworks, savedNetworks } from './networks';
 import { extraOf, hopRows, inMinibatches, SEARCH_VALUES } from './rows';
 import type { HopSetup } from './setup';

@@ -1,9 +1,6 @@
 import type { Metrics, NamedArrays } from '@coplay/core';
 import type { TreeSearch } from '@coplay/planning';
 
-/** Means of each key over those that have it. */
-export { meanMetrics } from '../hop-plus/metrics';
-
 const NAMES: Readonly<Record<string, string>> = {
   policyLoss: 'hop/policy_loss',
   valueLoss: 'hop/value_loss',

@@ -8,7 +8,7 @@ import {
   type Variables,
   variables,
 } from '@coplay/tensor';
-import { areFinite } from '../ppo/networks';
+import { areFinite } from '../learner/finite-steps';
 import type { HopSetup } from './setup';
 import { type HopUpdateInputs, hopAct, hopUpdate } from './step';
 

@@ -10,6 +10,7 @@ import {
   type Variables,
   variables,
 } from '@coplay/tensor';
+import { areFinite } from '../learner/finite-steps';
 import { checkSavedArrays } from '../learner/saved-arrays';
 import { type MoaPredictInputs, type MoaUpdateInputs, moaAct, moaPredict, moaUpdate } from './step';
 
@@ -133,9 +134,4 @@ function compiled(setup: MoaNetworkSetup, live: readonly Record<'params' | 'slot
     acceptState: areFinite,
   });
   return live.map((_, i) => ({ act: acts[i], predict: predicts[i], update: updates[i] }));
-}
-
-/** Whether losses and gradients of all steps are finite. */
-export function areFinite({ loss, gradientNorm }: NamedArrays): boolean {
-  return [loss, gradientNorm].every(({ data }) => (data as Float32Array).every(Number.isFinite));
 }

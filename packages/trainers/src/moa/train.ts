@@ -1,9 +1,9 @@
 import { type Generator, type NamedArrays, ndarray } from '@coplay/core';
 import type { Compiled } from '@coplay/tensor';
 import { NonFiniteError } from '../learner';
+import { areFinite, firstNonFinite } from '../learner/finite-steps';
 import { paddedCount } from '../padding';
 import { batchesPerEpoch, planBatches } from './batches';
-import { areFinite } from './networks';
 import type { MoaUpdateInputs } from './step';
 import type { MoaTable } from './table';
 
@@ -78,9 +78,8 @@ function meanOf(outputs: readonly NamedArrays[], name: string): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function notFinite(where: string, { loss, gradientNorm }: NamedArrays): NonFiniteError {
-  const step = [...loss.data].findIndex(
-    (value, i) => !Number.isFinite(value) || !Number.isFinite(gradientNorm.data[i]),
-  );
+function notFinite(where: string, outputs: NamedArrays): NonFiniteError {
+  const { loss, gradientNorm } = outputs;
+  const step = firstNonFinite(outputs)!;
   return new NonFiniteError(where, `loss ${loss.data[step]}, gradient norm ${gradientNorm.data[step]}`, {});
 }

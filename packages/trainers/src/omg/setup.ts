@@ -18,7 +18,7 @@ import {
   type Variables,
   variables,
 } from '@coplay/tensor';
-import { findNonFinite } from '../learner';
+import { areFinite } from '../learner/finite-steps';
 import { checkSavedArrays } from '../learner/saved-arrays';
 import { type OmgOptions, type OmgSettings, omgSettings } from './options';
 import { encodeStep, inferenceStep, inferStep, vaeStep } from './steps';
@@ -119,14 +119,18 @@ export function omgNetworks(setup: OmgSetup, arrays: Readonly<Record<OmgGroup, N
     inferenceSlots: variables(arrays.inferenceSlots),
   };
   const { vae, vaeSlots, inference, inferenceSlots } = groups;
-  const acceptState = ({ loss, gradientNorm }: NamedArrays) => findNonFinite({ loss, gradientNorm }) === undefined;
   const functions = {
-    trainVae: compileScan(vaeStep(setup), { name: 'omg/vae', state: { vae, vaeSlots }, executor, acceptState }),
+    trainVae: compileScan(vaeStep(setup), {
+      name: 'omg/vae',
+      state: { vae, vaeSlots },
+      executor,
+      acceptState: areFinite,
+    }),
     trainInference: compileScan(inferenceStep(setup), {
       name: 'omg/inference',
       state: { vae, inference, inferenceSlots },
       executor,
-      acceptState,
+      acceptState: areFinite,
     }),
     infer: compile(inferStep(setup), { name: 'omg/infer', state: { inference }, executor }),
     encode: compile(encodeStep(setup), { name: 'omg/encode', state: { vae }, executor }),

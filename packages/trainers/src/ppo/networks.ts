@@ -9,6 +9,7 @@ import {
   type Variables,
   variables,
 } from '@coplay/tensor';
+import { areFinite } from '../learner/finite-steps';
 import { checkSavedArrays } from '../learner/saved-arrays';
 import { type Critic, createCritic, valueStep } from './critic';
 import { actStep, createPolicy, type Policy } from './policy';
@@ -103,21 +104,4 @@ function ownFunctions(setup: PpoSetup, state: Record<'params' | 'slots', Variabl
 /** The function of tensors that updates a learner's parameters. */
 export function updateOf(setup: PpoSetup): StepFunction<'params' | 'slots', UpdateInputs> {
   return ppoUpdate(ppoStep(setup.net, optimiserOf(setup), setup.options));
-}
-
-/** Whether losses and gradients of all steps are finite. */
-export function areFinite(outputs: NamedArrays): boolean {
-  return firstNonFinite(outputs) === undefined;
-}
-
-/** The first step whose loss or gradient isn't finite, if there is one. */
-export function firstNonFinite(outputs: NamedArrays): number | undefined {
-  const steps = outputs['loss'].data.length;
-  for (let step = 0; step < steps; step++) if (!isFiniteStep(outputs, step)) return step;
-  return undefined;
-}
-
-/** Whether loss and gradient of one step of outputs [S] are finite. */
-export function isFiniteStep({ loss, gradientNorm }: NamedArrays, step: number): boolean {
-  return Number.isFinite(loss.data[step]) && Number.isFinite(gradientNorm.data[step]);
 }

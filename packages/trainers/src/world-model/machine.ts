@@ -15,6 +15,7 @@ import {
   valueAndGradients,
   variables,
 } from '@coplay/tensor';
+import { areFinite } from '../learner/finite-steps';
 import { checkSavedArrays } from '../learner/saved-arrays';
 import type { WorldModelSetup } from './options';
 
@@ -119,9 +120,4 @@ function imagineStep(model: WorldModel): StepFunction<'params'> {
 /** What is known before a step. */
 function beforeStep(rows: NamedArrays): NamedArrays {
   return Object.fromEntries(Object.entries(rows).filter(([name]) => name !== 'rewards' && !name.startsWith('next/')));
-}
-
-/** Whether losses and gradients of all steps are finite. */
-export function areFinite({ loss, gradientNorm }: NamedArrays): boolean {
-  return [loss, gradientNorm].every(({ data }) => (data as Float32Array).every((x) => Number.isFinite(x)));
 }

@@ -1,7 +1,9 @@
 import { concatRows, gatherRows, type OutcomeStore, type TransitionStore } from '@coplay/buffers';
 import type { Generator, Metrics, NamedArrays } from '@coplay/core';
 import { NonFiniteError } from '../learner';
-import { areFinite, type Machine } from './machine';
+import { areFinite } from '../learner/finite-steps';
+import { meanMetrics } from '../learner/metrics';
+import type { Machine } from './machine';
 import type { WorldModelSetup } from './options';
 
 /** What gradient steps are made with. */
@@ -72,12 +74,6 @@ function lossMetrics({ loss, gradientNorm, ...parts }: NamedArrays): Metrics {
     'world_model/gradient_norm': meanOf(gradientNorm.data),
     ...Object.fromEntries(Object.entries(parts).map(([name, { data }]) => [`world_model/${name}`, meanOf(data)])),
   };
-}
-
-/** Means over members. */
-function meanMetrics(members: readonly Metrics[]): Metrics {
-  const names = Object.keys(members[0]);
-  return Object.fromEntries(names.map((name) => [name, meanOf(members.map((member) => member[name]))]));
 }
 
 function meanOf(values: ArrayLike<number>): number {
