@@ -1,8 +1,8 @@
-import { learningCurves, mean } from '@coplay/diagnostics';
 import { catchGame } from '@coplay/envs';
 import { dreamerAgent } from '@coplay/trainers';
 import type { Experiment } from '../bench/harness';
-import { trainDreamer, valueAt } from './dreamer/training';
+import { reportReturns } from './dreamer/report';
+import { trainDreamer } from './dreamer/training';
 
 /** Does Dreamer learn what a single pixel, seen once, decides nine steps later? */
 export const study: Experiment = {
@@ -15,6 +15,7 @@ export const study: Experiment = {
     return_after_training: { what: 'mean return of 100 episodes after training, mean over seeds', atLeast: 0.9 },
   },
   async run(context) {
+    const window = 1000;
     const envSteps = context.isQuick ? 256 : Number(context.options['steps']);
     const game = catchGame();
     const losses = ['loss/rec/planes', 'loss/dyn', 'loss/rew', 'dreamer/ent_action'];
@@ -26,27 +27,9 @@ export const study: Experiment = {
           ...{ entropyScale: 3e-3, discountHorizon: 50 },
         }),
       );
-      const setting = { game, agents, envs: 1, steps: 16, envSteps, window: 1000, metrics: losses };
+      const setting = { game, agents, envs: 1, steps: 16, envSteps, window, metrics: losses };
       return trainDreamer(setting, seed, place);
     });
-    context.table(
-      `Catch, ${envSteps} environment steps`,
-      results.map((trained, i) => ({
-        seed: context.seeds[i],
-        'at half of them': valueAt(trained.returns, envSteps / 2),
-        'last 1,000 steps': trained.returns.values.at(-1) ?? Number.NaN,
-        'after training': trained.evaluated,
-        seconds: trained.seconds.at(-1) ?? 0,
-      })),
-    );
-    const curves = results.map(({ returns }) => returns).filter(({ steps }) => steps.length > 1);
-    if (curves.length > 0) {
-      const options = { title: 'Catch: training return', y: 'mean return', references: { best: 1 } };
-      await context.figure('returns', await learningCurves({ DreamerV3: curves }, options));
-    }
-    return {
-      figures: { envSteps, results },
-      bars: { return_after_training: mean(results.map(({ evaluated }) => evaluated)) },
-    };
+    return reportReturns(context, results, { name: 'Catch', envSteps, window, references: { best: 1 } });
   },
 };

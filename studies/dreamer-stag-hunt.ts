@@ -1,8 +1,8 @@
-import { learningCurves, mean } from '@coplay/diagnostics';
 import { stagHunt } from '@coplay/envs';
 import { sharedDreamerAgents } from '@coplay/trainers';
 import type { Experiment } from '../bench/harness';
-import { trainDreamer, valueAt } from './dreamer/training';
+import { reportReturns } from './dreamer/report';
+import { trainDreamer } from './dreamer/training';
 
 /** Do Dreamers that share their weights get past the hares in self-play? */
 export const study: Experiment = {
@@ -18,6 +18,7 @@ export const study: Experiment = {
     },
   },
   async run(context) {
+    const window = 2000;
     const envSteps = context.isQuick ? 256 : Number(context.options['steps']);
     const game = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
     const metrics = ['loss/rec/planes', 'loss/dyn', 'loss/rew', 'loss/legal', 'dreamer/ent_action', 'episode/length'];
@@ -27,30 +28,13 @@ export const study: Experiment = {
         ...{ batchSize: 16, sequenceLength: 16, starts: 8, horizon: 12 },
         ...{ trainRatio: 8, entropyScale: 3e-3, discountHorizon: 100 },
       });
-      return trainDreamer({ game, agents, envs: 4, steps: 8, envSteps, window: 2000, metrics }, seed, place);
+      return trainDreamer({ game, agents, envs: 4, steps: 8, envSteps, window, metrics }, seed, place);
     });
-    context.table(
-      `Stag hunt 4x4, ${envSteps} environment steps`,
-      results.map((trained, i) => ({
-        seed: context.seeds[i],
-        'at half of them': valueAt(trained.returns, envSteps / 2),
-        'last 2,000 steps': trained.returns.values.at(-1) ?? Number.NaN,
-        'after training': trained.evaluated,
-        seconds: trained.seconds.at(-1) ?? 0,
-      })),
-    );
-    const curves = results.map(({ returns }) => returns).filter(({ steps }) => steps.length > 1);
-    if (curves.length > 0) {
-      const options = {
-        title: 'Stag hunt 4x4: training return',
-        y: 'mean return',
-        references: { hares: 1, stag: 2.5 },
-      };
-      await context.figure('returns', await learningCurves({ DreamerV3: curves }, options));
-    }
-    return {
-      figures: { envSteps, results },
-      bars: { return_after_training: mean(results.map(({ evaluated }) => evaluated)) },
-    };
+    return reportReturns(context, results, {
+      name: 'Stag hunt 4x4',
+      envSteps,
+      window,
+      references: { hares: 1, stag: 2.5 },
+    });
   },
 };

@@ -78,6 +78,7 @@ export const study: Experiment = {
     parts: {
       what: 'which parts to run: small, stags, pair, large, snowdrift, stability',
       default: 'small,stags,pair,large,snowdrift,stability',
+      isSelection: true,
     },
   },
   bars: {

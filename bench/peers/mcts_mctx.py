@@ -7,7 +7,8 @@ Requests and replies are lines of JSON: {"trees", "simulations"}, answered by {"
 
 import functools
 
-from mcts_peer import AGENTS, FILTERS, HIDDEN, VALUE, serve, use_two_cores
+from mcts_peer import AGENTS, FILTERS, HIDDEN, VALUE, serve
+from peer import use_two_cores
 
 use_two_cores()
 
@@ -16,30 +17,11 @@ import jax.numpy as jnp
 import mctx
 import numpy as np
 
-SIZE, HARES, MAX_STEPS, ACTIONS, GAMMA = 8, 4, 35, 7, 0.95
-CELLS, STAY, HUNT_STAG, HUNT_HARE = SIZE * SIZE, 4, 5, 6
-MOVES = jnp.array([-SIZE, SIZE, -1, 1, 0, 0, 0])
+from stag_hunt_game import ACTIONS, MAX_STEPS, StagHunt
 
-
-def reset(key):
-    places = jax.random.permutation(key, CELLS)[: AGENTS + 1 + HARES]
-    return {
-        "cells": places[:AGENTS],
-        "active": jnp.ones(AGENTS, bool),
-        "stag": places[AGENTS],
-        "stag_is_there": jnp.array(True),
-        "hares": places[AGENTS + 1 :],
-        "hares_are_there": jnp.ones(HARES, bool),
-        "steps": jnp.array(0),
-    }
-
-
-def legal(state):
-    row, column = state["cells"] // SIZE, state["cells"] % SIZE
-    on_stag = (state["cells"] == state["stag"]) & state["stag_is_there"]
-    on_hare = ((state["cells"][:, None] == state["hares"]) & state["hares_are_there"]).any(1)
-    ways = [row > 0, row < SIZE - 1, column > 0, column < SIZE - 1, jnp.ones(AGENTS, bool), on_stag, on_hare]
-    return jnp.where(state["active"][:, None], jnp.stack(ways, 1), jnp.arange(ACTIONS) == STAY)
+GAMMA = 0.95
+game = StagHunt(size=8, agents=AGENTS, hares=4)
+SIZE, CELLS = game.size, game.cells
 
 
 def observe(state):
@@ -49,29 +31,6 @@ def observe(state):
     hares = (jax.nn.one_hot(state["hares"], CELLS) * state["hares_are_there"][:, None]).sum(0)
     planes = jnp.concatenate([agents, jnp.zeros((1, CELLS)), stag[None], hares[None]]).T
     return planes.reshape(SIZE, SIZE, AGENTS + 3), state["steps"][None] / MAX_STEPS
-
-
-def step(state, actions):
-    active = state["active"]
-    actions = jnp.where(jnp.take_along_axis(legal(state), actions[:, None], 1)[:, 0], actions, STAY)
-    hunts_stag = active & (actions == HUNT_STAG)
-    is_caught = hunts_stag.sum() >= 2
-    on_hare = (state["cells"][:, None] == state["hares"]) & state["hares_are_there"]
-    hunts_hare = on_hare & (active & (actions == HUNT_HARE))[:, None]
-    hunters = hunts_hare.sum(0)
-    rewards = jnp.where(hunts_stag & is_caught, 10 / jnp.maximum(hunts_stag.sum(), 1), 0.0)
-    rewards += (hunts_hare / jnp.maximum(hunters, 1)).sum(1)
-    left = (hunts_stag & is_caught) | hunts_hare.any(1)
-    after = {
-        "cells": state["cells"] + MOVES[actions] * active,
-        "active": active & ~left,
-        "stag": state["stag"],
-        "stag_is_there": state["stag_is_there"] & ~is_caught,
-        "hares": state["hares"],
-        "hares_are_there": state["hares_are_there"] & (hunters == 0),
-        "steps": state["steps"] + 1,
-    }
-    return after, rewards[0], left[0]
 
 
 def init(random):
@@ -100,22 +59,22 @@ def network(params, planes, time):
 
 def evaluate(params, states):
     logits, values = network(params, *jax.vmap(observe)(states))
-    return jnp.where(jax.vmap(legal)(states)[:, 0], logits, -1e9), values
+    return jnp.where(jax.vmap(game.legal)(states)[:, 0], logits, -1e9), values
 
 
 def recurrent(params, key, actions, states):
-    mask = jax.vmap(legal)(states)
+    mask = jax.vmap(game.legal)(states)
     drawn = jax.random.categorical(key, jnp.where(mask, 0.0, -1e9))
-    after, rewards, left = jax.vmap(step)(states, drawn.at[:, 0].set(actions))
+    after, rewards, left, _ = jax.vmap(game.step)(states, drawn.at[:, 0].set(actions))
     logits, values = evaluate(params, after)
-    is_over = left | (after["steps"] >= MAX_STEPS)
+    is_over = left[:, 0] | (after["steps"] >= MAX_STEPS)
     discount = jnp.where(is_over, 0.0, GAMMA)
-    return mctx.RecurrentFnOutput(reward=rewards, discount=discount, prior_logits=logits, value=values), after
+    return mctx.RecurrentFnOutput(reward=rewards[:, 0], discount=discount, prior_logits=logits, value=values), after
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))
 def search(params, key, count, simulations):
-    states = jax.vmap(reset)(jax.random.split(key, count))
+    states = jax.vmap(game.reset)(jax.random.split(key, count))
     logits, values = evaluate(params, states)
     root = mctx.RootFnOutput(prior_logits=logits, value=values, embedding=states)
     return mctx.muzero_policy(params, key, root, recurrent, simulations, dirichlet_fraction=0.0).action_weights

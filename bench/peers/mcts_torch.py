@@ -5,7 +5,8 @@ pip install torch numpy
 Requests and replies as in mcts_mctx.py.
 """
 
-from mcts_peer import AGENTS, FILTERS, HIDDEN, THREADS, VALUE, serve, use_two_cores
+from mcts_peer import AGENTS, FILTERS, HIDDEN, VALUE, serve
+from peer import THREADS, use_two_cores
 
 use_two_cores()
 

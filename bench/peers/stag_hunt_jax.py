@@ -16,40 +16,17 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from stag_hunt_game import ACTIONS, MAX_STEPS, StagHunt
+
 task = json.loads(sys.argv[1])
 ppo = task["ppo"]
-SIZE, AGENTS, HARES = task["size"], task["agents"], task["hares"]
+AGENTS = task["agents"]
+game = StagHunt(task["size"], AGENTS, task["hares"])
 ENVS, STEPS, EPOCHS, MINIBATCH = task["envs"], task["steps"], ppo["epochs"], ppo["minibatchSize"]
 IS_SHARED = task["weights"] == "shared"
 UPDATES = -(-task["envSteps"] // (ENVS * STEPS))
-CELLS, MAX_STEPS, HIDDEN, ACTIONS = SIZE * SIZE, 35, 128, 7
-STAY, HUNT_STAG, HUNT_HARE = 4, 5, 6
-MOVES = jnp.array([-SIZE, SIZE, -1, 1, 0, 0, 0])
+CELLS, HIDDEN = game.cells, 128
 CLIP, VALUE_WEIGHT, CLIP_NORM, ADAM_EPSILON = 0.2, 0.5, 0.5, 1e-5
-
-# The game. A state: cells [A] and who is active, the cells of the prey and which are there, steps done.
-
-
-def reset(key):
-    places = jax.random.permutation(key, CELLS)[: AGENTS + 1 + HARES]
-    return {
-        "cells": places[:AGENTS],
-        "active": jnp.ones(AGENTS, bool),
-        "stag": places[AGENTS],
-        "stag_is_there": jnp.array(True),
-        "hares": places[AGENTS + 1 :],
-        "hares_are_there": jnp.ones(HARES, bool),
-        "steps": jnp.array(0),
-    }
-
-
-def legal(state):
-    """[A, K]"""
-    row, column = state["cells"] // SIZE, state["cells"] % SIZE
-    on_stag = (state["cells"] == state["stag"]) & state["stag_is_there"]
-    on_hare = ((state["cells"][:, None] == state["hares"]) & state["hares_are_there"]).any(1)
-    ways = [row > 0, row < SIZE - 1, column > 0, column < SIZE - 1, jnp.ones(AGENTS, bool), on_stag, on_hare]
-    return jnp.where(state["active"][:, None], jnp.stack(ways, 1), jnp.arange(ACTIONS) == STAY)
 
 
 def observe(state):
@@ -60,30 +37,6 @@ def observe(state):
     hares = (jax.nn.one_hot(state["hares"], CELLS) * state["hares_are_there"][:, None]).sum(0)
     common = jnp.concatenate([stag, hares, state["steps"][None] / MAX_STEPS])
     return jnp.concatenate([planes, jnp.broadcast_to(common, (AGENTS, common.size))], 1)
-
-
-def step(state, actions):
-    """The next state, rewards [A], who left [A], whether the episode ended."""
-    active = state["active"]
-    actions = jnp.where(jnp.take_along_axis(legal(state), actions[:, None], 1)[:, 0], actions, STAY)
-    hunts_stag = active & (actions == HUNT_STAG)
-    is_caught = hunts_stag.sum() >= 2
-    on_hare = (state["cells"][:, None] == state["hares"]) & state["hares_are_there"]
-    hunts_hare = on_hare & (active & (actions == HUNT_HARE))[:, None]  # [A, hares]
-    hunters = hunts_hare.sum(0)
-    rewards = jnp.where(hunts_stag & is_caught, 10 / jnp.maximum(hunts_stag.sum(), 1), 0.0)
-    rewards += (hunts_hare / jnp.maximum(hunters, 1)).sum(1)
-    left = (hunts_stag & is_caught) | hunts_hare.any(1)
-    after = {
-        "cells": state["cells"] + MOVES[actions] * active,
-        "active": active & ~left,
-        "stag": state["stag"],
-        "stag_is_there": state["stag_is_there"] & ~is_caught,
-        "hares": state["hares"],
-        "hares_are_there": state["hares_are_there"] & (hunters == 0),
-        "steps": state["steps"] + 1,
-    }
-    return after, rewards, left, ~after["active"].any() | (after["steps"] >= MAX_STEPS)
 
 
 # Networks: parameters of one, or of A with A as first axis.
@@ -143,11 +96,11 @@ def collect(params, states, returns, key):
     def one(carry, key):
         states, returns = carry
         choose, restart = jax.random.split(key)
-        observations, mask = jax.vmap(observe)(states), jax.vmap(legal)(states)
+        observations, mask = jax.vmap(observe)(states), jax.vmap(game.legal)(states)
         log_probs = log_policy(params, observations, mask)
         actions = jax.random.categorical(choose, log_probs)
-        after, rewards, left, ended = jax.vmap(step)(states, actions)
-        fresh = jax.vmap(reset)(jax.random.split(restart, ENVS))
+        after, rewards, left, ended = jax.vmap(game.step)(states, actions)
+        fresh = jax.vmap(game.reset)(jax.random.split(restart, ENVS))
         returns = returns + rewards.mean(1)
         record = {
             "observations": observations,
@@ -247,7 +200,7 @@ else:
     params = jax.tree.map(lambda *agents: jnp.asarray(np.stack(agents)), *[init(random) for _ in range(AGENTS)])
 slots = optimiser.init(params) if IS_SHARED else jax.vmap(optimiser.init)(params)
 key, for_games = jax.random.split(jax.random.PRNGKey(task["seed"]))
-states, returns = jax.jit(jax.vmap(reset))(jax.random.split(for_games, ENVS)), jnp.zeros(ENVS)
+states, returns = jax.jit(jax.vmap(game.reset))(jax.random.split(for_games, ENVS)), jnp.zeros(ENVS)
 compiled = update.lower(params, slots, states, returns, key, jnp.float32(0)).compile()
 print(json.dumps({"name": f"JAX {jax.__version__}", "compileSeconds": time.perf_counter() - start}))
 

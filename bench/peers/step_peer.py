@@ -1,4 +1,4 @@
-"""What the peers of `npm run bench -- compile` share: the arrays of the steps, and a loop that takes one request a line.
+"""What the peers of `npm run bench -- compile` share: the arrays of the steps, and how they answer.
 
 A request and its reply are a line of JSON each:
   {"do": "load", "steps": {NAME: {"params": ..., "inputs": ...}}}   the version
@@ -8,21 +8,13 @@ A request and its reply are a line of JSON each:
 A request that fails is answered by {"error": ...}.
 """
 
-import json
-import os
-import sys
 import time
 
 import numpy as np
 
-THREADS = 2
+import peer
+
 MASK = np.uint64(0xFFFFFFFF)
-
-
-def use_two_cores():
-    """Libraries that count cores for themselves find two. Before they are imported."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
 
 
 def uniform(seed, count):
@@ -70,7 +62,6 @@ def serve(version, make):
 
     make(step name, mode, params, inputs) returns a function of no arguments that runs the step once and returns the loss, or an array.
     """
-    replies, sys.stdout = sys.stdout, sys.stderr
     steps, runners = {}, {}
 
     def fresh(request):
@@ -91,10 +82,4 @@ def serve(version, make):
             runners[key] = fresh(request)
         return {"milliseconds": timed(runners[key], request["runs"])}
 
-    for line in sys.stdin:
-        try:
-            reply = answer(json.loads(line))
-        except Exception as error:  # whatever a compiler may throw
-            reply = {"error": f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"}
-        replies.write(json.dumps(reply) + "\n")
-        replies.flush()
+    peer.serve(answer)

@@ -3,7 +3,8 @@
 pip install 'jax[cpu]' optax
 """
 
-from step_peer import serve, use_two_cores
+from peer import use_two_cores
+from step_peer import serve
 
 use_two_cores()
 

@@ -3,7 +3,8 @@
 pip install torch
 """
 
-from step_peer import THREADS, serve, use_two_cores
+from peer import THREADS, use_two_cores
+from step_peer import serve
 
 use_two_cores()
 

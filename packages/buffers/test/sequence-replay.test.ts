@@ -140,4 +140,13 @@ describe('createSequenceReplay', () => {
     expect(() => replay.sample(createGenerator(1), 1)).toThrow(/at least 3 steps, got at most 2/);
     expect(() => createSequenceReplay({ length: 3, capacity: 3, onlin: true } as never)).toThrow(/onlin/);
   });
+
+  it('refuses a capacity whose share of a stream holds no window', () => {
+    expect(() => createSequenceReplay({ length: 3, streams: 4, capacity: 11 })).toThrow(
+      /capacity of at least 12, 3 steps for each of 4 streams, got 11/,
+    );
+    const replay = createSequenceReplay({ length: 3, streams: 4, capacity: 12 });
+    fill(replay, 4, 3);
+    expect(replay.windows).toBe(4);
+  });
 });

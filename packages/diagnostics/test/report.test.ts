@@ -157,6 +157,7 @@ describe('findProblems', () => {
     ['large-updates', 'warning', () => ({ 'policy/approx_kl': 0.06 })],
     ['early-entropy', 'warning', (u) => ({ 'policy/entropy': u < 10 ? 1.5 : 0.05 })],
     ['not-finite', 'fault', (u) => ({ 'policy/skipped': u === 7 ? 1 : 0 })],
+    ['not-finite', 'fault', (u) => ({ 'opt/skipped': u === 7 ? 0.25 : 0 })],
     ['unequal-agents', 'note', (u) => ({ 'episode/return/agent_1': 0.05 * u })],
   ])('finds %s (%s)', (check, level, change) => {
     const found = checksOf(change);

@@ -3,7 +3,7 @@ import { createGenerator, createRollout, vectorEnv } from '@coplay/core';
 import { catchGame, stagHunt } from '@coplay/envs';
 import { useBackend, useThreads } from '@coplay/tensor';
 import { type DreamerAgent, type DreamerOptions, dreamerAgent, selfPlay, sharedDreamerAgents } from '@coplay/trainers';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { tinyGame } from './games';
 import { leavingGame } from './leaving-game';
 
@@ -196,6 +196,34 @@ describe('the number of updates', () => {
   });
 });
 
+describe('a replay too small to begin with', () => {
+  // Windows of 4 records: 16 records in each of 4 streams hold 13 windows, 52 in all.
+  it.each([
+    [
+      'no window in any stream',
+      { replayCapacity: 12 },
+      /capacity of at least 16, 4 steps for each of 4 streams, got 12/,
+    ],
+    ['fewer windows than startAfter', { replayCapacity: 64, startAfter: 53 }, /at most 52 windows.*startAfter 53/s],
+  ])('is refused, not filled for ever: %s', async (_, options, message) => {
+    const { run } = makeRun(options, { envs: 4 });
+    await expect(run.train({ envSteps: 16 })).rejects.toThrow(message);
+    run.dispose();
+  });
+
+  it('is right where the windows are just enough, and where nothing is to begin by itself', async () => {
+    for (const [startAfter, begun] of [
+      [52, true],
+      [65, false],
+    ] as const) {
+      const { run, agents } = makeRun({ replayCapacity: 64, startAfter }, { envs: 4 });
+      await run.train({ envSteps: 80 });
+      expect(agents[0].learner.updates > 0).toBe(begun);
+      run.dispose();
+    }
+  });
+});
+
 describe('illegal actions', () => {
   const rules = leavingGame({ leaves: [NEVER], legal: (_agent, step) => (step % 2 === 0 ? [0, 1] : [2]) });
 
@@ -275,6 +303,36 @@ describe('updates by hand', () => {
     run.dispose();
   });
 
+  it('imagine from the last of the states that are given, as many as `starts` says', async () => {
+    const { run, agents } = makeRun({ startAfter: 1000, starts: 2 });
+    await run.train({ envSteps: 40 });
+    const { learner } = agents[0];
+    const { states } = await learner.trainWorldModel(createGenerator(1));
+    const saved = structuredClone(await learner.state());
+    /** What is imagined where the states of one step, in both sequences, are others. */
+    const without = async (step: number) => {
+      await learner.restore(structuredClone(saved));
+      const deter = { data: Float32Array.from(states.deter.data), shape: states.deter.shape };
+      for (const b of [0, 1]) deter.data.fill(2, (b * 4 + step) * 8, (b * 4 + step + 1) * 8);
+      return (await learner.trainBehaviour(createGenerator(2), { ...states, deter }))['dreamer/ent_action'];
+    };
+    const [first, second, third, fourth] = [await without(0), await without(1), await without(2), await without(3)];
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+    expect(fourth).not.toBe(first);
+    run.dispose();
+  });
+
+  it('rid the optimisers of denormal numbers every 64 updates, in each phase of the separate schedule', async () => {
+    const { run, agents } = makeRun({ schedule: 'separate', startAfter: 1000 });
+    await run.train({ envSteps: 40 });
+    const { learner } = agents[0];
+    const flush = vi.spyOn(learner.ready().groups.worldSlots, 'flushDenormals');
+    await learner.train(64, createGenerator(1));
+    expect(flush).toHaveBeenCalledTimes(2);
+    run.dispose();
+  });
+
   it('renews the states that sequences begin with', async () => {
     const { run, agents } = makeRun({ startAfter: 1000, warmUp: 0 }, { envs: 1, steps: 20 });
     await run.train({ envSteps: 20 });
@@ -339,6 +397,18 @@ describe('options', () => {
     expect(make({ size: 'huge' })).toThrow(/size/);
     expect(make({ lossScales: { rewards: 1 } })).toThrow(/rewards/);
     expect(() => dreamerAgent({ ...small, game, id: 'nobody' })).toThrow(/agent_0/);
+    expect(make({ inputs: { fields: ['nope'] } })).toThrow(/dreamerAgent: inputs.fields.*cue.*got "nope"/s);
+    expect(make({ inputs: { extras: { goal: 2 } } })).toThrow(/extras/);
+  });
+
+  it('move images so that the agent is in their middle', () => {
+    const hunt = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1 });
+    const [plain, centred] = [false, true].map((isCentred) => {
+      const options = { ...small, game: hunt, id: 'agent_0', inputs: { centred: isCentred } };
+      return Object.values(dreamerAgent(options).learner.setup.encoder.shapes).find((shape) => shape.length === 3)!;
+    });
+    expect(plain.slice(0, 2)).toEqual([3, 3]);
+    expect(centred).toEqual([5, 5, plain[2] + 1]);
   });
 
   it('follow the size where they are said to', () => {

@@ -9,9 +9,9 @@ import {
   type SavedState,
   vectorEnv,
 } from '@coplay/core';
-import { nearestHare, nearestStag, stagHunt, switcher } from '@coplay/envs';
+import { nearestHare, nearestStag, snowdrift, stagHunt, switcher } from '@coplay/envs';
 import { mlp } from '@coplay/models';
-import { goalCounts } from '@coplay/planning';
+import { createBeliefs, goalCounts } from '@coplay/planning';
 import { useBackend } from '@coplay/tensor';
 import { type HopAgent, hopAgent, planner, ppoAgent, selfPlay, sharedHopAgents } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -243,6 +243,30 @@ describe('hopAgent', () => {
     agent.learner.dispose();
   });
 
+  it('searches with the models of the moment too, whoever trained them', async () => {
+    const search = { simulations: 20, trees: 2 };
+    const agent = hopAgent({ game, id: 'agent_0', ...small, search });
+    const together = {
+      agents: [
+        [1, 1],
+        [0, 1],
+      ],
+      stags: [[1, 1]],
+      hares: [],
+    };
+    const before = await stepFrom(agent, together);
+    expect((await stepFrom(agent, together)).policy).toEqual(before.policy);
+    const moa = agent.learner.mindOf(0);
+    const untrained = await moa.state();
+    const hunters = game.agents.map((id) => nearestStag({ game, id }) as Agent);
+    await moa.pretrain(await collected(hunters, 24), { epochs: 20, generator: createGenerator(1) });
+    const { policy } = await stepFrom(agent, together);
+    expect(policy).not.toEqual(before.policy);
+    await moa.restore(untrained);
+    expect((await stepFrom(agent, together)).policy).toEqual(before.policy);
+    agent.learner.dispose();
+  });
+
   it('shares policy and value where asked, but no models and no beliefs', async () => {
     const { play, agents } = run({ inputs: { agentId: true } }, { shared: true });
     await play.train({ envSteps: 2 * STEPS });
@@ -321,6 +345,22 @@ describe('beliefs of hopAgent', () => {
     expect(priors[35]).toBeGreaterThan(0.6); // then 24 stags, nearly
   });
 
+  it('count with the discount of the models, and as the game asks where goals have an otherwise', async () => {
+    const moa = { ...small.moa, goalDiscount: 0.7 };
+    const { shown, priors } = await watched({ moa }, 16);
+    const counts = goalCounts(2, 0.7);
+    shown.forEach((goal, episode) => {
+      counts.add(goal);
+      expect(priors[episode]).toBeCloseTo(counts.prior()[0], 9);
+    });
+    const snow = snowdrift({ size: 3, drifts: 2 });
+    const [id, other] = snow.agents;
+    const agent = hopAgent({ ...small, game: snow, id, moa: { ...moa, capacity: 1024 } });
+    // Shovels no more with P(0) = 1 / (1 + 1/1! + ... + 1/9!), 1 / e to six digits; the nine cells are all alike.
+    expect(agent.beliefs!.prior(other)[9]).toBeCloseTo(1 / Math.E, 6);
+    expect(agent.beliefs!.prior(other)).toEqual(createBeliefs({ game: snow, id }).prior(other));
+  });
+
   it('remember nothing between episodes without inter-OM', async () => {
     const { priors } = await watched({ interOM: false }, 6);
     expect(new Set(priors)).toEqual(new Set([0.5]));
@@ -395,7 +435,11 @@ describe('mistakes', () => {
     expect(make({ simulator: 'rules' })).toThrow(/simulator/);
     expect(make({ game: tinyGame({ reward: () => 0 }) })).toThrow(/state shows in what an agent sees.*tiny/s);
     expect(() => planner(hopAgent({ game, id: 'agent_0', ...small }), { id: 'agent_1' })).toThrow(/planner.*id/s);
+    expect(make({ inputs: { centred: true } })).toThrow(/option inputs.*centred beside inputs/s);
     expect(() => planner(ppoAgent({ game, id: 'agent_0' }) as never)).toThrow(/hopAgent/);
+    const rule = nearestHare({ game, id: 'agent_0' });
+    expect(() => planner(rule as never)).toThrow(/planner.*sharedHopAgents.*NearestHare/s);
+    expect(() => planner(undefined as never)).toThrow(/planner.*sharedHopAgents.*undefined/s);
   });
 
   it('of another network or other modules are refused before anything has changed', async () => {

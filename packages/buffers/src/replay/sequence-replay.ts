@@ -1,10 +1,10 @@
-import { checkOptions, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import { checkOptions, fail, type Generator, type NamedArrays, type SavedState, show } from '@coplay/core';
 import { z } from 'zod';
 import { createReplayBuffer, type ReplayBuffer, type ReplayPlaces, type ReplaySample } from './replay-buffer';
 
 /** Options of {@link createSequenceReplay}. */
 export interface SequenceReplayOptions {
-  /** Steps held at most, all streams together */
+  /** Steps held at most, all streams together; at least L for each */
   readonly capacity: number;
   /** S, the number of streams: one for each agent of each environment. Default 1 */
   readonly streams?: number | undefined;
@@ -56,9 +56,17 @@ const schema = z.strictObject({
   online: z.boolean().default(true),
 });
 
-/** An empty one. */
+/**
+ * An empty one.
+ *
+ * @throws CoplayError where a stream's share of the capacity is shorter than a window: nothing could ever be drawn
+ */
 export function createSequenceReplay(options: SequenceReplayOptions): SequenceReplay {
   const { capacity, streams, length, online } = checkOptions('createSequenceReplay', schema, options);
+  if (Math.floor(capacity / streams) < length) {
+    const expected = `a capacity of at least ${streams * length}, ${length} steps for each of ${streams} streams`;
+    fail('createSequenceReplay', expected, show(capacity), 'Give more capacity, fewer streams or shorter windows.');
+  }
   return new Sequences(createReplayBuffer({ capacity, streams }), length, online);
 }
 

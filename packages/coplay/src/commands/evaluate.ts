@@ -13,7 +13,7 @@ export const evaluateCommand = command({
     json: { what: 'as JSON' },
   },
   async run([directory], flags, terminal) {
-    const { run } = await trainedRun(directory, terminal);
+    const run = await trainedRun(directory, terminal);
     const seed = wholeNumber(flags, 'seed');
     const episodes = wholeNumber(flags, 'episodes') ?? 1000;
     try {

@@ -13,7 +13,7 @@ export const exportCommand = command({
     value: { what: "with the critic's value as an output too" },
   },
   async run([directory, file], flags, terminal) {
-    const { run } = await trainedRun(directory, terminal);
+    const run = await trainedRun(directory, terminal);
     try {
       const id = textOf(flags, 'agent') ?? run.agents[0].id;
       const agent = run.agents.find((one) => one.id === id);

@@ -1,20 +1,16 @@
 import { fail } from '@coplay/core';
 import type { SelfPlay } from '@coplay/trainers';
 import type { Terminal } from '../command';
-import { configurationIn, type RunConfiguration, runOf } from '../configuration';
+import { configurationIn, runOf } from '../configuration';
 
 /**
  * A run with the parameters of its newest good checkpoint. Nothing in its directory changes.
  *
  * @throws CoplayError where there is no checkpoint
  */
-export async function trainedRun(
-  directory: string,
-  { err }: Terminal,
-): Promise<{ run: SelfPlay; configuration: RunConfiguration }> {
-  const configuration = configurationIn(directory);
-  const run = runOf(configuration, directory, err);
-  if (await run.resume()) return { run, configuration };
+export async function trainedRun(directory: string, { err }: Terminal): Promise<SelfPlay> {
+  const run = runOf(configurationIn(directory), directory, err);
+  if (await run.resume()) return run;
   run.dispose();
   return fail(
     'coplay',

@@ -1,63 +1,14 @@
 import { type Agent, type AgentId, type Experience, fail, type Game } from '@coplay/core';
 import { csv, jsonLines, progress, tensorboard } from '@coplay/diagnostics';
-import {
-  cartPole,
-  catchGame,
-  freeRider,
-  matrixGame,
-  nearestDrift,
-  nearestHare,
-  nearestStag,
-  randomAgent,
-  snowdrift,
-  stagHunt,
-  titForTat,
-} from '@coplay/envs';
 import { conv, mlp } from '@coplay/models';
-import {
-  hopPlusAgent,
-  ppoAgent,
-  ppoPresets,
-  type SelfPlay,
-  selfPlay,
-  sharedHopPlusAgents,
-  sharedPpoAgents,
-} from '@coplay/trainers';
+import { ppoPresets, type SelfPlay, selfPlay } from '@coplay/trainers';
+import { AGENTS, GAMES } from './kinds';
 import type { AgentConfiguration, RunConfiguration } from './schema';
-
-/** Whatever a file holds: the function that it is given to checks it. */
-type Given = Readonly<Record<string, unknown>>;
-/** Makes agents for some seats. */
-type Maker = (game: Game, ids: readonly AgentId[], options: Given) => Agent[];
-
-const GAMES: Readonly<Record<string, (options: Given) => Game>> = {
-  'stag-hunt': stagHunt,
-  snowdrift,
-  matrix: matrixGame,
-  'cart-pole': cartPole,
-  catch: catchGame,
-};
-
-const AGENTS: Readonly<Record<string, Maker>> = {
-  ppo: each(ppoAgent),
-  'hop-plus': each(hopPlusAgent),
-  'shared-ppo': (game, ids, options) => sharedPpoAgents({ game, ids, ...options }),
-  'shared-hop-plus': (game, ids, options) => sharedHopPlusAgents({ game, ids, ...options }),
-  random: each(randomAgent),
-  'nearest-stag': each(nearestStag),
-  'nearest-hare': each(nearestHare),
-  'tit-for-tat': each(titForTat),
-  'nearest-drift': each(nearestDrift),
-  'free-rider': each(freeRider),
-};
-
-function each(make: (options: { game: Game; id: AgentId }) => Agent): Maker {
-  return (game, ids, options) => ids.map((id) => make({ game, id, ...options }));
-}
 
 /** The game of a configuration. @throws CoplayError for options that it doesn't have */
 function gameOf({ game: { name, ...options } }: RunConfiguration): Game {
-  return GAMES[name](options);
+  const make: (options: Readonly<Record<string, unknown>>) => Game = GAMES[name];
+  return make(options);
 }
 
 /**

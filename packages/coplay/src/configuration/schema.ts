@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { checkOptions, fail } from '@coplay/core';
+import { ppoPresets } from '@coplay/trainers';
 import { z } from 'zod';
+import { AGENTS, GAMES, namesOf } from './kinds';
 
 /** Options as the library's functions take them; those check them. */
 const options = z.record(z.string(), z.unknown());
@@ -8,24 +10,13 @@ const logs = ['progress', 'csv', 'tensorboard'] as const;
 
 /** A game by its name, with its options: those of `stagHunt()`, `snowdrift()` and so on. */
 const gameSchema = z.looseObject({
-  name: z.enum(['stag-hunt', 'snowdrift', 'matrix', 'cart-pole', 'catch']),
+  name: z.enum(namesOf(GAMES)),
 });
 
 /** Who plays: an algorithm or a rule, with its options. */
 const agentSchema = z.looseObject({
-  kind: z.enum([
-    'ppo',
-    'shared-ppo',
-    'hop-plus',
-    'shared-hop-plus',
-    'random',
-    'nearest-stag',
-    'nearest-hare',
-    'tit-for-tat',
-    'nearest-drift',
-    'free-rider',
-  ]),
-  preset: z.enum(['stagHunt', 'cleanRl', 'cartPole', 'mappo']).optional(),
+  kind: z.enum(namesOf(AGENTS)),
+  preset: z.enum(namesOf(ppoPresets)).optional(),
   network: z.looseObject({ kind: z.enum(['mlp', 'conv']) }).optional(),
   ppo: options.optional(),
 });

@@ -1,6 +1,7 @@
 import { checkOptions } from '@coplay/core';
 import type { PlotOptions } from '@observablehq/plot';
 import { z } from 'zod';
+import { escapeHtml } from '../report/html';
 import { FONT, INK } from './colours';
 
 /** Options that all figures share. */
@@ -113,14 +114,10 @@ function drawLegend(rows: readonly (readonly PlacedEntry[])[], top: number): str
 }
 
 function text(x: number, y: number, content: string, attributes: string): string {
-  return `<text x="${x}" y="${y}" fill="${INK.text}" ${attributes}>${escapeXml(content)}</text>`;
+  return `<text x="${x}" y="${y}" fill="${INK.text}" ${attributes}>${escapeHtml(content)}</text>`;
 }
 
 /** Pixels that text of 12 px takes in Arial, roughly. */
 function textWidth(label: string): number {
   return label.length * 6.4;
-}
-
-function escapeXml(content: string): string {
-  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

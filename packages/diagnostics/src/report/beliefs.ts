@@ -1,6 +1,5 @@
-import type { Run } from '../runs';
 import type { PageBeliefs } from './data';
-import { readExtras } from './extras';
+import type { ReportExtras } from './extras';
 import { escapeHtml } from './html';
 import { packFloats } from './pack';
 import { section } from './sections';
@@ -9,10 +8,10 @@ import { thin } from './thin';
 const MOST_POINTS = 500;
 
 /** Belief traces of all runs that have some, for the page. */
-export function beliefPanels(runs: readonly Run[], names: readonly string[]): PageBeliefs[] {
-  return runs.flatMap(({ directory }, run) =>
-    Object.entries(readExtras(directory).beliefs ?? {}).map(([title, lines]) => ({
-      title: runs.length > 1 ? `${names[run]}: ${title}` : title,
+export function beliefPanels(extras: readonly ReportExtras[], names: readonly string[]): PageBeliefs[] {
+  return extras.flatMap(({ beliefs = {} }, run) =>
+    Object.entries(beliefs).map(([title, lines]) => ({
+      title: extras.length > 1 ? `${names[run]}: ${title}` : title,
       lines: Object.entries(lines).map(([label, { steps, belief, switches = [] }]) => {
         const places = thin(belief, MOST_POINTS);
         return {

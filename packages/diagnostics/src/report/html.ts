@@ -1,4 +1,4 @@
-/** Text for HTML, also inside of quoted attributes. */
+/** Text for HTML or SVG, also inside of quoted attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

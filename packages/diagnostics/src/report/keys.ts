@@ -42,8 +42,15 @@ export function partsOf(key: string, { learners, agents }: KnownNames): KeyParts
   return { metric, agent: parts.join(' ') };
 }
 
+const explained = new Map<string, MetricDoc | undefined>();
+
 /** What docs/metrics.md says of a metric (see {@link KeyParts}); undefined for a metric of somebody's own. */
 export function explain(metric: string): MetricDoc | undefined {
+  if (!explained.has(metric)) explained.set(metric, lookUp(metric));
+  return explained.get(metric);
+}
+
+function lookUp(metric: string): MetricDoc | undefined {
   const name = metric.replace(/_p\d+$/, '_p50'); // the page tells of all quantiles in one line
   const candidates = [name, `${name}/<agent id>`];
   const exact = METRIC_DOCS.find(({ key }) => candidates.includes(key));

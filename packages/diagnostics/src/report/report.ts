@@ -7,7 +7,7 @@ import type { PageData } from './data';
 import { groupRuns, runNames } from './differences';
 import { readExtras } from './extras';
 import { extrasSection } from './extras-section';
-import { findProblems } from './findings';
+import { problemsOf } from './findings';
 import { PAGE_SCRIPT } from './generated/page-script';
 import { embeddedJson, escapeHtml } from './html';
 import { knownNames } from './keys';
@@ -65,6 +65,9 @@ export function report(runs: readonly (string | Run)[], options: ReportOptions =
   const read = runs.map((run) => (typeof run === 'string' ? readRun(run) : run));
   const names = runNames(read.map(({ directory }) => directory));
   const groups = groupRuns(read, names);
+  const known = knownNames(read);
+  const extras = read.map(({ directory }) => readExtras(directory));
+  const subjects = read.map((run, i) => ({ name: names[i], run, names: known }));
   const data: PageData = {
     refreshSeconds,
     groups,
@@ -73,12 +76,11 @@ export function report(runs: readonly (string | Run)[], options: ReportOptions =
       group: groups.findIndex((group) => group.runs.includes(i)),
       steps: pageSteps(run),
     })),
-    metrics: pageMetrics(read, groups, knownNames(read)),
-    beliefs: beliefPanels(read, names),
+    metrics: pageMetrics(read, groups, known),
+    beliefs: beliefPanels(extras, names),
   };
-  const extras = read.map(({ directory }) => readExtras(directory));
   const sections = [
-    findingsSection(findProblems(read), data.metrics),
+    findingsSection(problemsOf(subjects, extras, groups), data.metrics),
     runsSection(read, names, groups),
     panelsSection('learning', 'Learning', LEARNING, data.metrics),
     panelsSection('spread', 'Returns and rewards, real and imagined', SPREAD, data.metrics),

@@ -1,5 +1,6 @@
 import { checkOptions, type Game, type Generator } from '@coplay/core';
 import { z } from 'zod';
+import { stepLimit } from '../game';
 
 /** Options of {@link cartPole}. */
 export interface CartPoleOptions {
@@ -7,7 +8,7 @@ export interface CartPoleOptions {
   readonly maxSteps?: number | undefined;
 }
 
-const schema = z.object({ maxSteps: z.int().min(1).max(1_000_000).default(500) }).strict();
+const schema = z.object({ maxSteps: stepLimit.default(500) }).strict();
 
 /** m/s^2 */
 const GRAVITY = 9.8;

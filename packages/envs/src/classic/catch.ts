@@ -1,5 +1,6 @@
 import { checkOptions, type Game } from '@coplay/core';
 import { z } from 'zod';
+import { whole } from '../game';
 
 /** Options of {@link catchGame}. */
 export interface CatchOptions {
@@ -9,9 +10,7 @@ export interface CatchOptions {
   readonly columns?: number | undefined;
 }
 
-const schema = z
-  .object({ rows: z.int().min(2).max(100).default(10), columns: z.int().min(1).max(100).default(5) })
-  .strict();
+const schema = z.object({ rows: whole(2, 100).default(10), columns: whole(1, 100).default(5) }).strict();
 
 /** Where what is in a state. The ball's row is the number of steps done. */
 const STEPS = 0;

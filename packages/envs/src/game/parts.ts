@@ -1,9 +1,9 @@
-import type { GridArrays } from '@coplay/core';
+import type { GridArrays, GridParts } from '@coplay/core';
 import { addCell, clearSet, hasCell } from './cell-set';
 import { type Grid, OUTSIDE } from './grid';
 
 /** Where the parts of a grid game's state are: offsets in it. */
-export interface PartsMap {
+interface PartsMap {
   readonly steps: number;
   /** [A] */
   readonly cells: number;
@@ -15,8 +15,43 @@ export interface PartsMap {
   readonly words: number;
 }
 
+/** What of a grid game's rules its parts are made from. */
+interface PartsRules<Name extends string> {
+  readonly grid: Grid;
+  /** A */
+  readonly agents: number;
+  /** Offsets in the state, those of the sets of things by their names */
+  readonly at: Omit<PartsMap, 'things'> & Readonly<Record<Name, number>>;
+  readonly settings: { readonly maxSteps: number };
+}
+
+type CommonParts = Pick<GridParts<'int32'>, 'rows' | 'columns' | 'things' | 'fixed' | 'read' | 'write' | 'see'>;
+
+/**
+ * What is alike in the parts of grid games: agents, obstacles, and M kinds of things that come and go, seen as `planes` (see
+ * {@link seeParts}) and `time`.
+ *
+ * @param things  names of the M kinds
+ */
+export function gridParts<Name extends string>(rules: PartsRules<Name>, things: readonly Name[]): CommonParts {
+  const { grid, agents, settings } = rules;
+  const at: PartsMap = { ...rules.at, things: things.map((name) => rules.at[name]) };
+  return {
+    rows: grid.rows,
+    columns: grid.columns,
+    things,
+    fixed: ['obstacles'],
+    read: (state, offset, out, row) => readParts(grid, at, agents, state, offset, out, row),
+    write: (parts, row, state, offset) => writeParts(grid, at, agents, parts, row, state, offset),
+    see({ planes, time }, from, seat, out, row) {
+      seeParts(grid.cells, agents, things.length, planes as Uint8Array, from, seat, out, row);
+      out.elapsed[row] = Math.round(time[from] * settings.maxSteps);
+    },
+  };
+}
+
 /** Reads a state into row `row` of the arrays. */
-export function readParts(
+function readParts(
   grid: Grid,
   at: PartsMap,
   agents: number,
@@ -40,7 +75,7 @@ export function readParts(
 }
 
 /** Writes row `row` of the arrays over a state. A cell holds at most one of obstacle and things, the first kind there. */
-export function writeParts(
+function writeParts(
   grid: Grid,
   at: PartsMap,
   agents: number,
@@ -76,7 +111,7 @@ export function writeParts(
  * @param from  the observation's row
  * @param seat  who saw it
  */
-export function seeParts(
+function seeParts(
   size: number,
   agents: number,
   kinds: number,

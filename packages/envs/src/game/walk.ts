@@ -2,12 +2,34 @@ import { hasCell } from './cell-set';
 import { type Grid, OUTSIDE } from './grid';
 
 /**
+ * Writes the bytes of an action mask that are moves, 4 of them: 1 where the way out of a cell is free of walls and obstacles.
+ *
+ * @param obstacles  where the set of obstacles begins in the state
+ */
+export function legalMoves(
+  grid: Grid,
+  state: Int32Array,
+  obstacles: number,
+  cell: number,
+  mask: Uint8Array,
+  maskOffset: number,
+): void {
+  for (let move = 0; move < 4; move++) mask[maskOffset + move] = isWayOpen(grid, state, obstacles, cell * 4 + move);
+}
+
+/** The cell that a move leads to; OUTSIDE where a wall or an obstacle is in the way. */
+export function destination(grid: Grid, state: Int32Array, obstacles: number, cell: number, move: number): number {
+  const exit = cell * 4 + move;
+  return isWayOpen(grid, state, obstacles, exit) === 0 ? OUTSIDE : grid.neighbours[exit];
+}
+
+/**
  * 1 where the way out of a cell is free of walls and obstacles, else 0.
  *
  * @param obstacles  where the set of obstacles begins in the state
  * @param exit       cell * 4 + move
  */
-export function isWayOpen(grid: Grid, state: Int32Array, obstacles: number, exit: number): number {
+function isWayOpen(grid: Grid, state: Int32Array, obstacles: number, exit: number): number {
   // Without branches: which way is blocked can't be foretold, and this is asked most often of all.
   return grid.isInside[exit] & ~hasCell(state, obstacles, grid.neighbours[exit]);
 }

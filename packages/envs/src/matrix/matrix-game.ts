@@ -1,5 +1,6 @@
 import { checkOptions, fail, type Game, type ObservationArrays, show } from '@coplay/core';
 import { z } from 'zod';
+import { stepLimit } from '../game';
 import { KINDS, type MatrixGameKind, ownTables, type PayoffTable } from './payoffs';
 
 /** Options of {@link matrixGame}. */
@@ -23,7 +24,7 @@ const schema = z
     kind: z.enum(['stag-hunt', 'prisoners-dilemma', 'chicken', 'coordination']).optional(),
     payoffs: z.union([table, z.tuple([table, table]).readonly()]).optional(),
     actionNames: z.array(z.string()).readonly().optional(),
-    maxSteps: z.int().min(1).max(1_000_000).default(100),
+    maxSteps: stepLimit.default(100),
   })
   .strict();
 

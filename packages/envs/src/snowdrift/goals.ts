@@ -1,6 +1,7 @@
 import type { GoalSet } from '@coplay/core';
 import { hasCell, placeOf } from '../game';
 import { SHOVEL } from './actions';
+import { channelNames } from './observe';
 import type { Rules } from './rules';
 
 /**
@@ -9,8 +10,10 @@ import type { Rules } from './rules';
  */
 export function snowdriftGoals({ agents, at, grid }: Rules): GoalSet<'int32'> {
   const { cells } = grid;
-  const C = agents + 2;
-  const drifts = C - 1;
+  const channels = channelNames(agents);
+  const C = channels.length;
+  const self = channels.indexOf('self');
+  const drifts = channels.indexOf('drifts');
   return {
     names: [
       ...Array.from({ length: cells }, (_, cell) => `drift at ${placeOf(cell, grid).join(', ')}`),
@@ -22,7 +25,7 @@ export function snowdriftGoals({ agents, at, grid }: Rules): GoalSet<'int32'> {
       if (action !== SHOVEL) return -1;
       for (let cell = 0; cell < cells; cell++) {
         const pixel = (row * cells + cell) * C;
-        if (planes[pixel] === 1) return planes[pixel + drifts] === 1 ? cell : -1;
+        if (planes[pixel + self] === 1) return planes[pixel + drifts] === 1 ? cell : -1;
       }
       return -1;
     },

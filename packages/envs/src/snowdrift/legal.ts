@@ -1,4 +1,4 @@
-import { hasCell, isWayOpen, STAY } from '../game';
+import { hasCell, legalMoves, STAY } from '../game';
 import { ACTION_NAMES, SHOVEL } from './actions';
 import { hasDrifts, type Rules } from './rules';
 
@@ -14,8 +14,7 @@ export function legal(
   const { at, grid } = rules;
   if (hasDrifts(rules, state, offset)) {
     const cell = state[offset + at.cells + agent];
-    const obstacles = offset + at.obstacles;
-    for (let move = 0; move < 4; move++) mask[maskOffset + move] = isWayOpen(grid, state, obstacles, cell * 4 + move);
+    legalMoves(grid, state, offset + at.obstacles, cell, mask, maskOffset);
     mask[maskOffset + SHOVEL] = hasCell(state, offset + at.drifts, cell);
   } else {
     for (let action = 0; action < ACTION_NAMES.length; action++) mask[maskOffset + action] = 0;

@@ -3,10 +3,15 @@ import { lowestBit, markAgents } from '../game';
 import type { SnowdriftSettings } from './options';
 import type { Rules } from './rules';
 
+/** Names of the C = A + 2 planes, in their order. */
+export function channelNames(agents: number): readonly string[] {
+  const others = Array.from({ length: agents - 1 }, (_, i) => `other_${i + 1}`);
+  return ['self', ...others, 'obstacles', 'drifts'];
+}
+
 /** What an agent sees: planes and time. */
 export function observationSpec({ size, agents }: SnowdriftSettings): ObservationSpec {
-  const others = Array.from({ length: agents - 1 }, (_, i) => `other_${i + 1}`);
-  const channels = ['self', ...others, 'obstacles', 'drifts'];
+  const channels = channelNames(agents);
   return {
     planes: { shape: [size, size, channels.length], dtype: 'uint8', channels },
     time: { shape: [1], dtype: 'float32', channels: ['elapsed'] },

@@ -1,6 +1,6 @@
-import { checkOptions, fail } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
 import { z } from 'zod';
-import { whole } from '../game';
+import { checkRoom, type Settings, stepLimit, whole } from '../game';
 
 /** Options of `snowdrift`. All have defaults: the paper's game. */
 export interface SnowdriftOptions {
@@ -25,7 +25,7 @@ const schema = z
     size: whole(1, 64).default(8),
     agents: whole(1, 8).default(4),
     drifts: whole(1, 4096).default(6),
-    maxSteps: whole(1, 1_000_000).default(50),
+    maxSteps: stepLimit.default(50),
     driftReward: z.number().default(6),
     shovelCost: z.number().default(4),
     obstaclePieces: whole(0, 1000).default(0),
@@ -33,19 +33,12 @@ const schema = z
   .strict();
 
 /** The options with every default filled in. */
-export type SnowdriftSettings = {
-  readonly [Name in keyof SnowdriftOptions]-?: Exclude<SnowdriftOptions[Name], undefined>;
-};
+export type SnowdriftSettings = Settings<SnowdriftOptions>;
 
 /** Checks options and fills in defaults. @throws CoplayError that names the option */
 export function resolveOptions(options: SnowdriftOptions): SnowdriftSettings {
   const settings = checkOptions('snowdrift', schema, options);
   const { size, agents, drifts } = settings;
-  const things = agents + drifts;
-  if (things > size * size) {
-    const got = `size ${size} (${size * size} cells) for ${agents} agents and ${drifts} drifts`;
-    const expected = `a cell for each of ${things} agents and drifts`;
-    fail('snowdrift: option size', expected, got, 'Give a larger size or fewer of them.');
-  }
+  checkRoom('snowdrift', size, agents + drifts, 'agents and drifts', `${agents} agents and ${drifts} drifts`);
   return settings;
 }

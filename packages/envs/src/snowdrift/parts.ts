@@ -1,5 +1,5 @@
 import type { GridArrays, GridParts } from '@coplay/core';
-import { readParts, seeParts, writeParts } from '../game';
+import { gridParts } from '../game';
 import { SHOVEL } from './actions';
 import type { Rules } from './rules';
 
@@ -9,23 +9,13 @@ const NONE = -1;
 
 /** Where agents, drifts and obstacles are. */
 export function snowdriftParts(rules: Rules): GridParts<'int32'> {
-  const { grid, agents, settings } = rules;
-  const at = { ...rules.at, things: [rules.at.drifts] };
+  const { cells } = rules.grid;
   return {
-    rows: grid.rows,
-    columns: grid.columns,
-    things: ['drifts'],
-    fixed: ['obstacles'],
+    ...gridParts(rules, ['drifts']),
     events: ['shovelled'],
-    read: (state, offset, out, row) => readParts(grid, at, agents, state, offset, out, row),
-    write: (parts, row, state, offset) => writeParts(grid, at, agents, parts, row, state, offset),
-    see: ({ planes, time }, from, seat, out, row) => {
-      seeParts(grid.cells, agents, 1, planes as Uint8Array, from, seat, out, row);
-      out.elapsed[row] = Math.round(time[from] * settings.maxSteps);
-    },
     eventOf: (action) => (action === SHOVEL ? SHOVELLED : NONE),
     pay: (before, events, rewards, row, after) => pay(rules, before, events, rewards, row, after),
-    isOver: ({ things }, row) => !things.subarray(row * grid.cells, (row + 1) * grid.cells).includes(1),
+    isOver: ({ things }, row) => !things.subarray(row * cells, (row + 1) * cells).includes(1),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { StepArrays } from '@coplay/core';
-import { hasCell, isWayOpen, OUTSIDE, removeCell, STAY } from '../game';
+import { destination, hasCell, OUTSIDE, removeCell, STAY } from '../game';
 import { hasDrifts, type Rules } from './rules';
 
 /** Names of the extra numbers of a step, 1 where it's so: the action was illegal, a drift was shovelled. */
@@ -53,9 +53,9 @@ function judge(rules: Rules, state: Int32Array, offset: number, agent: number, a
   shovelled[agent] = OUTSIDE;
   if (action === STAY) return 0;
   if (action < STAY) {
-    const exit = cell * 4 + action;
-    if (isWayOpen(grid, state, offset + at.obstacles, exit) === 0) return 1;
-    destinations[agent] = grid.neighbours[exit];
+    const next = destination(grid, state, offset + at.obstacles, cell, action);
+    if (next === OUTSIDE) return 1;
+    destinations[agent] = next;
     return 0;
   }
   if (hasCell(state, offset + at.drifts, cell) === 0) return 1;

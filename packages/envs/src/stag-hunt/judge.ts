@@ -1,4 +1,4 @@
-import { isWayOpen, STAY } from '../game';
+import { destination, OUTSIDE, STAY } from '../game';
 import { HUNT_STAG } from './actions';
 import { mayHuntHare, mayHuntStag } from './legal';
 import { GONE, type Rules } from './rules';
@@ -16,9 +16,9 @@ export function judge(rules: Rules, state: Int32Array, offset: number, agent: nu
   hunts[agent] = STAY;
   if (cell === GONE || action === STAY) return 0;
   if (action < STAY) {
-    const exit = cell * 4 + action;
-    if (isWayOpen(rules.grid, state, offset + rules.at.obstacles, exit) === 0) return 1;
-    destinations[agent] = rules.grid.neighbours[exit];
+    const next = destination(rules.grid, state, offset + rules.at.obstacles, cell, action);
+    if (next === OUTSIDE) return 1;
+    destinations[agent] = next;
     return 0;
   }
   const may = action === HUNT_STAG ? mayHuntStag(rules, state, offset, cell) : mayHuntHare(rules, state, offset, cell);

@@ -1,4 +1,4 @@
-import { hasCell, isWayOpen, STAY } from '../game';
+import { hasCell, legalMoves, STAY } from '../game';
 import { ACTION_NAMES, HUNT_HARE, HUNT_STAG } from './actions';
 import { GONE, type Rules } from './rules';
 
@@ -34,10 +34,7 @@ export function legal(
   if (cell === GONE) {
     for (let action = 0; action < ACTION_NAMES.length; action++) mask[maskOffset + action] = 0;
   } else {
-    const obstacles = offset + rules.at.obstacles;
-    for (let move = 0; move < 4; move++) {
-      mask[maskOffset + move] = isWayOpen(rules.grid, state, obstacles, cell * 4 + move);
-    }
+    legalMoves(rules.grid, state, offset + rules.at.obstacles, cell, mask, maskOffset);
     mask[maskOffset + HUNT_STAG] = mayHuntStag(rules, state, offset, cell) ? 1 : 0;
     mask[maskOffset + HUNT_HARE] = mayHuntHare(rules, state, offset, cell) ? 1 : 0;
   }

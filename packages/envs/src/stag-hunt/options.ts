@@ -1,6 +1,6 @@
 import { checkOptions, fail } from '@coplay/core';
 import { z } from 'zod';
-import { whole } from '../game';
+import { checkRoom, type Settings, stepLimit, whole } from '../game';
 
 /** Options of `stagHunt`. All have defaults: the paper's game MSH-4h1s on 8x8. */
 export interface StagHuntOptions {
@@ -42,7 +42,7 @@ const schema = z
     agents: whole(1, 8).default(4),
     stags: whole(0, 4096).default(1),
     hares: whole(0, 4096).default(4),
-    maxSteps: whole(1, 1_000_000).default(35),
+    maxSteps: stepLimit.default(35),
     stagReward: z.number().default(10),
     hareReward: z.number().default(1),
     stepReward: z.number().default(0),
@@ -57,9 +57,7 @@ const schema = z
   .strict();
 
 /** The options with every default filled in. */
-export type StagHuntSettings = {
-  readonly [Name in keyof StagHuntOptions]-?: Exclude<StagHuntOptions[Name], undefined>;
-};
+export type StagHuntSettings = Settings<StagHuntOptions>;
 
 /** Checks options and fills in defaults. @throws CoplayError that names the option */
 export function resolveOptions(options: StagHuntOptions): StagHuntSettings {
@@ -74,15 +72,7 @@ export function resolveOptions(options: StagHuntOptions): StagHuntSettings {
     const got = `${settings.strengths.length} strengths`;
     fail('stagHunt: option strengths', `${agents} strengths, one for each agent`, got, 'Give as many as agents.');
   }
-  const things = agents + stags + hares;
-  if (things > size * size) {
-    const got = `size ${size} (${size * size} cells) for ${agents} agents, ${stags} stags and ${hares} hares`;
-    fail(
-      'stagHunt: option size',
-      `a cell for each of ${things} agents and prey`,
-      got,
-      'Give a larger size or fewer of them.',
-    );
-  }
+  const each = `${agents} agents, ${stags} stags and ${hares} hares`;
+  checkRoom('stagHunt', size, agents + stags + hares, 'agents and prey', each);
   return settings;
 }

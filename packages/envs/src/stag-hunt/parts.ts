@@ -1,5 +1,5 @@
 import type { GridArrays, GridParts } from '@coplay/core';
-import { readParts, seeParts, writeParts } from '../game';
+import { gridParts } from '../game';
 import { HUNT_HARE, HUNT_STAG } from './actions';
 import type { Rules } from './rules';
 
@@ -28,23 +28,13 @@ export function isOpen({ at }: Rules, goal: number, state: Int32Array, offset: n
 export function stagHuntParts(rules: Rules): GridParts<'int32'> | undefined {
   const { viewRadius, previousActions, stepsAfterFirstHunt } = rules.settings;
   if (viewRadius !== false || previousActions || stepsAfterFirstHunt !== false) return undefined;
-  const { grid, agents } = rules;
-  const at = { ...rules.at, things: [rules.at.stags, rules.at.hares] };
+  const parts = gridParts(rules, ['stags', 'hares']);
   return {
-    rows: grid.rows,
-    columns: grid.columns,
-    things: ['stags', 'hares'],
-    fixed: ['obstacles'],
+    ...parts,
     events: EVENTS,
-    read: (state, offset, out, row) => readParts(grid, at, agents, state, offset, out, row),
-    write: (parts, row, state, offset) => {
-      writeParts(grid, at, agents, parts, row, state, offset);
-      state[offset + at.firstCatch] = 0; // only kept with the option stepsAfterFirstHunt, which has no parts
-    },
-    see: (observations, from, seat, out, row) => {
-      const { planes, time } = observations;
-      seeParts(grid.cells, agents, 2, planes as Uint8Array, from, seat, out, row);
-      out.elapsed[row] = Math.round(time[from] * rules.settings.maxSteps);
+    write(from, row, state, offset) {
+      parts.write(from, row, state, offset);
+      state[offset + rules.at.firstCatch] = 0; // only kept with the option stepsAfterFirstHunt, which has no parts
     },
     eventOf,
     pay: (before, events, rewards, row) => pay(rules, before, events, rewards, row),

@@ -7,6 +7,7 @@ export {
 } from './actor';
 export { type BlockGru, blockGru } from './core';
 export { type DreamerDecoder, dreamerDecoder, type FlatState } from './decoder';
+export { type EncodedSequence, encodeSequence, type RecordedSequence } from './encode-sequence';
 export { type DreamerEncoder, dreamerEncoder } from './encoder';
 export {
   type ContinueHead,

@@ -1,17 +1,12 @@
 import { latentLosses, type TensorRecord, tf, unimixLog } from '@coplay/tensor';
+import { encodeSequence, type RecordedSequence } from './encode-sequence';
 import type { DreamerNets } from './nets';
 import type { RssmSequence, RssmState } from './rssm';
 
 /** Recorded sequences, rewards and flags on arrival: those of index t belong to observation t. */
-export interface DreamerBatch {
-  /** [B, T, ...] by name */
-  readonly observations: TensorRecord;
-  /** [B, T, A] codes of the actions that led here: index t holds the one taken after observation t - 1 */
-  readonly actions: tf.Tensor3D;
+export interface DreamerBatch extends RecordedSequence {
   /** [B, T] */
   readonly rewards: tf.Tensor2D;
-  /** [B, T] 1 in the first step of an episode */
-  readonly isFirst: tf.Tensor2D;
   /** [B, T] 1 where the episode ended for good, not where a time limit cut it */
   readonly isTerminal: tf.Tensor2D;
 }
@@ -50,17 +45,12 @@ export function worldModelLosses(
   noise: tf.Tensor3D,
   { discount = 1 - 1 / 333, freeNats = 1 }: WorldModelLossOptions = {},
 ): WorldModelLosses {
-  const { enc, dyn, dec, rew, con } = nets.parts(params);
+  const { dyn, dec, rew, con } = nets.parts(params);
   const [rows, steps] = batch.isFirst.shape;
-  const inTime = <T extends tf.Tensor>(x: tf.Tensor, ...rest: number[]) => tf.reshape(x, [rows, steps, ...rest]) as T;
+  const inTime = (x: tf.Tensor) => tf.reshape(x, [rows, steps]);
   const flat = (x: tf.Tensor) => tf.reshape(x, [-1]);
 
-  const observations = flattened(batch.observations);
-  const tokens = inTime<tf.Tensor3D>(nets.encoder.apply(enc, observations), nets.encoder.outputSize);
-  const { actions, isFirst } = batch;
-  const states = nets.rssm.observe(dyn, start, { tokens, actions, isFirst }, noise);
-  const features = nets.rssm.features(states);
-
+  const { states, features, observations } = encodeSequence(nets, params, batch, start, noise);
   const posterior = unimixLog(states.logits, nets.rssm.unimix);
   const prior = unimixLog(nets.rssm.prior(dyn, states.deter), nets.rssm.unimix);
   const { dynamics, representation } = latentLosses(posterior, prior, freeNats);
@@ -78,12 +68,6 @@ export function worldModelLosses(
   for (const [name, loss] of Object.entries(reconstructions)) losses[`reconstruction/${name}`] = inTime(loss);
   const entropies = { priorEntropy: entropy(prior), posteriorEntropy: entropy(posterior) };
   return { losses, states, features, entropies };
-}
-
-/** [B, T, ...] to [B T, ...] */
-function flattened(record: TensorRecord): TensorRecord {
-  const entries = Object.entries(record);
-  return Object.fromEntries(entries.map(([name, x]) => [name, tf.reshape(x, [-1, ...x.shape.slice(2)])]));
 }
 
 /** [..., S, C] log-probabilities to the entropy of all latents [...]. */

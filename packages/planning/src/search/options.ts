@@ -81,7 +81,11 @@ const schema = z
 /** The options with every default filled in. */
 export type SearchSettings = z.output<typeof schema>;
 
-/** Checks options and fills in defaults. @throws CoplayError that names the option */
+/**
+ * The settings that {@link createSearch} would search with, without making a search: for run directories and checkpoints.
+ *
+ * @throws CoplayError that names an unknown or wrong option
+ */
 export function resolveSearch(options: SearchOptions): SearchSettings {
   const settings = checkOptions('createSearch', schema, options);
   checkGame('createSearch: option game', settings.game);

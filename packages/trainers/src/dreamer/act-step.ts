@@ -1,6 +1,6 @@
 import { oneHotCode, type RssmInputs } from '@coplay/models';
-import { type StepFunction, type TensorRecord, tf } from '@coplay/tensor';
-import { classesOf, stateOf } from './inputs';
+import { type StepFunction, tf } from '@coplay/tensor';
+import { classesOf, observationsOf, stateOf } from './inputs';
 import { hasLegalHead, masked } from './legal';
 import type { DreamerSetup } from './setup';
 
@@ -13,11 +13,9 @@ export function actStep({ nets }: Pick<DreamerSetup, 'nets'>): StepFunction<'wor
   return (state, inputs) => {
     const { enc, dyn } = nets.parts(state.world);
     const { pol } = nets.parts(state.behaviour);
-    const observations: TensorRecord = {};
-    for (const name of Object.keys(nets.observations)) observations[name] = inputs[`obs/${name}`];
     const rows = inputs['isFirst'].shape[0];
     const step: RssmInputs = {
-      tokens: tf.expandDims(nets.encoder.apply(enc, observations), 1) as tf.Tensor3D,
+      tokens: tf.expandDims(nets.encoder.apply(enc, observationsOf(nets, inputs)), 1) as tf.Tensor3D,
       actions: tf.expandDims(oneHotCode(inputs['previousActions'], actor.actionSize), 1) as tf.Tensor3D,
       isFirst: tf.reshape(inputs['isFirst'], [rows, 1]) as tf.Tensor2D,
     };

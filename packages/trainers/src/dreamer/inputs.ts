@@ -18,15 +18,18 @@ export interface DreamerParts {
  *   startDeter, startStoch                      [B, D], [B, S] the state before the first step, its classes as int32
  */
 export function batchOf({ nets }: DreamerParts, inputs: TensorRecord): DreamerBatch {
-  const observations: TensorRecord = {};
-  for (const name of Object.keys(nets.observations)) observations[name] = inputs[`obs/${name}`];
   return {
-    observations,
+    observations: observationsOf(nets, inputs),
     actions: oneHotCode(inputs['previousActions'], nets.actor.actionSize) as tf.Tensor3D,
     rewards: inputs['rewards'] as tf.Tensor2D,
     isFirst: inputs['isFirst'] as tf.Tensor2D,
     isTerminal: inputs['isTerminal'] as tf.Tensor2D,
   };
+}
+
+/** `obs/NAME` of the inputs by NAME. */
+export function observationsOf(nets: DreamerNets, inputs: TensorRecord): TensorRecord {
+  return Object.fromEntries(Object.keys(nets.observations).map((name) => [name, inputs[`obs/${name}`]]));
 }
 
 /** The states before the first steps. */
@@ -36,7 +39,7 @@ export function startOf({ nets }: DreamerParts, inputs: TensorRecord): RssmState
   return stateOf(nets, inputs['startDeter'], inputs['startStoch']);
 }
 
-/** A state of its numbers [N, D] and the classes [N, S] of its latents. */
+/** A state of its numbers [..., D] and the classes [..., S] of its latents. */
 export function stateOf(nets: DreamerNets, deter: tf.Tensor, classes: tf.Tensor): RssmState {
   return { deter: deter as tf.Tensor2D, stoch: oneHotCode(classes, nets.sizes.classes) as tf.Tensor3D };
 }

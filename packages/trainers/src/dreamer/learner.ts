@@ -1,7 +1,5 @@
 import { createSequenceReplay, type SequenceReplay, type SequenceSample } from '@coplay/buffers';
 import {
-  allocate,
-  dtypeOf,
   fail,
   type Generator,
   type Metrics,
@@ -122,14 +120,10 @@ export class DreamerLearner implements Learner {
     const tally = new Tally();
     const parts = this.scheduleParts(tally);
     if (states) {
-      const starts = lastOf(states, this.setup.options.starts);
-      const noise = imaginationNoise(
-        this.setup.nets,
-        generator,
-        starts['fromDeter'].shape[0],
-        this.setup.options.horizon,
-      );
-      await parts.run('behaviour', { ...starts, ...noise });
+      const { nets, options } = this.setup;
+      const [B, T] = states.deter.shape;
+      const noise = imaginationNoise(nets, generator, B * Math.min(options.starts, T), options.horizon);
+      await parts.run('behaviour', { fromDeter: states.deter, fromStoch: states.stoch, ...noise });
     } else {
       const { sample, inputs } = parts.sample(generator);
       await parts.run('behaviour', { ...inputs, ...parts.imagination(generator) }, sample);
@@ -175,12 +169,23 @@ export class DreamerLearner implements Learner {
   private replayOf(streams: number): SequenceReplay {
     const { replayCapacity: capacity, sequenceLength: length, replayOnline: online } = this.setup.options;
     this.replay ??= createSequenceReplay({ capacity, length, online, streams });
+    this.checkStart(streams);
     if (this.streams !== 0 && this.streams !== streams) {
       const expected = `experience of ${this.streams} streams`;
       fail(`DreamerV3 (${this.name})`, expected, String(streams), 'Keep the number of environments.');
     }
     this.streams = streams;
     return this.replay;
+  }
+
+  /** Refuses a replay that can never hold what training waits for. */
+  private checkStart(streams: number): void {
+    const { replayCapacity, sequenceLength, startAfter } = this.setup.options;
+    const windows = streams * (Math.floor(replayCapacity / streams) - sequenceLength + 1);
+    if (startAfter <= windows || startAfter > replayCapacity) return;
+    const expected = `at most ${windows} windows to wait for, as many as ${replayCapacity} steps in ${streams} streams hold`;
+    const remedy = 'Give more replayCapacity, or a lower startAfter.';
+    fail(`DreamerV3 (${this.name})`, expected, `startAfter ${startAfter}`, remedy);
   }
 
   /** Updates after so many more steps; one at once when there's enough to begin, as in DreamerV3's code. */
@@ -231,7 +236,8 @@ export class DreamerLearner implements Learner {
     tally.add(outputs, rate, bad !== undefined);
     if (kind !== 'behaviour') this.updates++;
     if (kind !== 'world') this.behaviourUpdates++;
-    if (this.updates % FLUSH_EVERY === 0) {
+    const done = kind === 'behaviour' ? this.behaviourUpdates : this.updates;
+    if (done % FLUSH_EVERY === 0) {
       for (const slots of [machine.groups.worldSlots, machine.groups.behaviourSlots]) slots.flushDenormals();
     }
     return deter ? { deter, stoch } : {};
@@ -243,15 +249,4 @@ export class DreamerLearner implements Learner {
     const came = `${bad} = ${outputs[bad].data[0]}, from ${given ? `the input ${given}` : 'finite inputs'}`;
     throw new NonFiniteError(`DreamerV3 (${this.name}), update ${this.updates + 1}`, came, inputs);
   }
-}
-
-/** The last K states of each sequence, [B K, ...], as inputs of an update. */
-function lastOf({ deter, stoch }: DreamerStates, count: number): NamedArrays {
-  const last = ({ data, shape: [B, T, N] }: NamedArrays[string]): NamedArrays[string] => {
-    const K = Math.min(count, T);
-    const kept = allocate(dtypeOf(data), B * K * N);
-    for (let b = 0; b < B; b++) kept.set(data.subarray((b * T + T - K) * N, (b + 1) * T * N), b * K * N);
-    return { data: kept, shape: [B * K, N] };
-  };
-  return { fromDeter: last(deter), fromStoch: last(stoch) };
 }

@@ -9,7 +9,7 @@ import {
   prefixedSpecs,
   within,
 } from '@coplay/models';
-import { bernoulliLoss, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
+import { bernoulliLoss, maskedLogProbs, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
 
 /** Networks whose imagined actors keep to the rules. */
 export interface MaskedNets extends DreamerNets {
@@ -63,8 +63,7 @@ export function hasLegalHead(nets: DreamerNets): nets is MaskedNets {
 /** A distribution over the actions whose mask is 1; a uniform one where none is. */
 export function masked(distribution: ActorDistribution, mask: tf.Tensor2D): ActorDistribution {
   if (distribution.kind === 'continuous') return distribution;
-  const penalty = tf.mul(tf.sub(mask, 1), 1e9);
-  return { kind: 'discrete', logProbs: tf.logSoftmax(tf.add(distribution.logProbs, penalty)) as tf.Tensor2D };
+  return { kind: 'discrete', logProbs: maskedLogProbs(distribution.logProbs, mask) as tf.Tensor2D };
 }
 
 /** Cross entropy of the legal actions, summed over actions: logits and masks [N, K] to [N]. */

@@ -1,5 +1,6 @@
-import { createGenerator, fail, type Generator, type NamedArrays, ndarray, type SavedState } from '@coplay/core';
+import { createGenerator, type Generator, type NamedArrays, ndarray, type SavedState } from '@coplay/core';
 import { type Compiled, compile, mergeRows, type Variables, variables } from '@coplay/tensor';
+import { checkSavedArrays } from '../learner/saved-arrays';
 import { actStep } from './act-step';
 import { byGroup, criticOf, type DreamerGroup, dreamerOptimiser } from './groups';
 import type { DreamerSetup } from './setup';
@@ -44,18 +45,9 @@ export function freshArrays(setup: Pick<DreamerSetup, 'nets' | 'options'>, gener
  */
 export function checkArrays(where: string, setup: DreamerSetup, saved: SavedState | undefined): DreamerArrays {
   const expected = freshArrays(setup, createGenerator(0));
-  const shapeIn = (arrays: NamedArrays | undefined, name: string) => {
-    const array = arrays?.[name];
-    return array ? `${name} of shape [${array.shape}]` : `no ${name}`;
-  };
   for (const group of Object.keys(expected) as DreamerGroup[]) {
     const given = saved?.[group] as unknown as NamedArrays | undefined;
-    const names = new Set([...Object.keys(expected[group]), ...Object.keys(given ?? {})]);
-    for (const name of names) {
-      const [wanted, got] = [shapeIn(expected[group], name), shapeIn(given, name)];
-      const remedy = 'Make the agent with the game and options that it was saved with.';
-      if (wanted !== got) fail(`${where}: restore`, `${group}: ${wanted}`, got, remedy);
-    }
+    checkSavedArrays(`${where}: restore: ${group}`, expected[group], given);
   }
   return saved as unknown as DreamerArrays;
 }

@@ -1,5 +1,5 @@
 import { checkOptions } from '@coplay/core';
-import { DREAMER_SIZES, type DreamerSize } from '@coplay/models';
+import { DREAMER_SIZES, type DreamerSize, dreamerSizes } from '@coplay/models';
 import { z } from 'zod';
 
 /** Weights of the losses. */
@@ -47,7 +47,10 @@ export interface DreamerOptions {
   readonly trainRatio?: number;
   /** Instead of `trainRatio`: updates after each rollout, however long, at least 1. Default: by `trainRatio` */
   readonly updatesPerPhase?: number;
-  /** Windows that must have been recorded before training begins, at least 1. Default B T */
+  /**
+   * Windows that must be held before training begins, at least 1; above `replayCapacity` it never does by itself, for training by hand.
+   * Default B T
+   */
   readonly startAfter?: number;
   /** Step size of LaProp, positive. Default 1e-3 for the sizes below `size1m`, else 4e-5 */
   readonly learningRate?: number;
@@ -75,7 +78,7 @@ export interface DreamerOptions {
   readonly slowScale?: number;
   /** Share of new percentiles of returns in the running ones, in (0, 1]. Default 0.01 */
   readonly returnRate?: number;
-  /** Steps of experience held, all streams together; their memory is taken at once. Default 100,000 */
+  /** Steps of experience held, all streams together, at least T for each; their memory is taken at once. Default 100,000 */
   readonly replayCapacity?: number;
   /** Whether what is new is learned from once before anything is drawn by chance. Default true */
   readonly replayOnline?: boolean;
@@ -169,7 +172,7 @@ export function resolveDreamerOptions(
   size: DreamerSize | undefined,
 ): ResolvedDreamerOptions {
   const { starts, trainRatio = 32, startAfter, ...checked } = checkOptions(where, schema, options);
-  const isSmall = unitsOf(size) <= DREAMER_SIZES.micro.deter;
+  const isSmall = dreamerSizes(size).deter <= DREAMER_SIZES.micro.deter;
   return {
     learningRate: isSmall ? 1e-3 : 4e-5,
     warmUp: isSmall ? 100 : 1000,
@@ -178,13 +181,6 @@ export function resolveDreamerOptions(
     trainRatio,
     startAfter: startAfter ?? checked.batchSize * checked.sequenceLength,
   } as ResolvedDreamerOptions;
-}
-
-/** D of a size, before it is checked. */
-function unitsOf(size: DreamerSize = 'nano'): number {
-  const preset = typeof size === 'string' ? size : (size.preset ?? 'nano');
-  const own = typeof size === 'object' ? size.deter : undefined;
-  return own ?? DREAMER_SIZES[preset]?.deter ?? 0;
 }
 
 function defined<T extends object>(record: T): Partial<T> {

@@ -1,4 +1,4 @@
-import { type AgentId, checkGame, checkOptions, createGenerator, fail, type Game, show, vectorEnv } from '@coplay/core';
+import { type AgentId, checkGame, checkOptions, createGenerator, type Game, vectorEnv } from '@coplay/core';
 import {
   type DreamerNets,
   type DreamerObservations,
@@ -11,6 +11,7 @@ import {
 } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
+import { checkFields, checkId, inputSchema } from '../learner/inputs';
 import { withLegalHead } from './legal';
 import { type DreamerOptions, type ResolvedDreamerOptions, resolveDreamerOptions } from './options';
 
@@ -44,14 +45,7 @@ export interface DreamerSetup {
 }
 
 const networkSchema = z.strictObject({
-  inputs: z
-    .strictObject({
-      fields: z.array(z.string()).optional(),
-      previousActions: z.boolean().optional(),
-      agentId: z.boolean().optional(),
-      mask: z.boolean().optional(),
-    })
-    .default({}),
+  inputs: inputSchema.default({}),
   images: z.enum(['planes', 'image']).default('planes'),
   masks: z.boolean().optional(),
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
@@ -70,6 +64,7 @@ export function dreamerSetup(
   const networks = { inputs: asked, images: kind, masks: forbids, executor: choice };
   const options = resolveDreamerOptions(where, rest, size);
   const { inputs, images, masks = hasIllegalActions(game), executor } = checkOptions(where, networkSchema, networks);
+  checkFields(where, game, inputs as InputOptions);
   const encoder = inputEncoder(game, inputs as InputOptions);
   const plain = dreamerNets({
     observations: readAs(images, dreamerObservations(encoder.shapes)),
@@ -81,11 +76,6 @@ export function dreamerSetup(
   const nets = masks ? withLegalHead(plain) : plain;
   const config = { algorithm: 'dreamer', ...options, sizes: nets.sizes, inputs, images, masks };
   return { game, ids, options, nets, encoder, executor, config };
-}
-
-function checkId(where: string, game: Game, id: AgentId): void {
-  if (game.agents.includes(id)) return;
-  fail(where, `an id of ${game.name}: ${game.agents.join(', ')}`, show(id), 'Take it from game.agents.');
 }
 
 function readAs(kind: 'planes' | 'image', observations: DreamerObservations): DreamerObservations {

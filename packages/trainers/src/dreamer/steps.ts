@@ -1,4 +1,4 @@
-import { lastStates, type RssmSequence } from '@coplay/models';
+import { encodeSequence, lastStates, type RssmSequence } from '@coplay/models';
 import {
   type LossResult,
   type StateOf,
@@ -95,23 +95,8 @@ function behaviourStep(parts: DreamerParts) {
 
 /** The posterior states of a batch under the present world model, as starts of imagination. */
 function encodeBatch(parts: DreamerParts, world: TensorRecord, inputs: TensorRecord): Posterior {
-  const { nets } = parts;
-  const { enc, dyn } = nets.parts(world);
-  const batch = batchOf(parts, inputs);
-  const [B, T] = batch.isFirst.shape;
-  const flat = Object.entries(batch.observations).map(([name, x]) => [
-    name,
-    tf.reshape(x, [B * T, ...x.shape.slice(2)]),
-  ]);
-  const tokens = tf.reshape(nets.encoder.apply(enc, Object.fromEntries(flat) as TensorRecord), [
-    B,
-    T,
-    -1,
-  ]) as tf.Tensor3D;
-  const { actions, isFirst } = batch;
   const noise = inputs['noise/posterior'] as tf.Tensor3D;
-  const states = nets.rssm.observe(dyn, startOf(parts, inputs), { tokens, actions, isFirst }, noise);
-  return { states, features: nets.rssm.features(states) };
+  return encodeSequence(parts.nets, world, batchOf(parts, inputs), startOf(parts, inputs), noise);
 }
 
 /** World model first, then, in the same graph, actor and critic from its posterior states and with its new parameters. */
@@ -135,7 +120,7 @@ export function separateWorldStep(parts: DreamerParts): StepFunction<'world' | '
   };
 }
 
-/** {@link behaviourStep} to be compiled: from states that are given, `fromDeter` [N, D] and `fromStoch` [N, S], or those of a batch, encoded here. */
+/** {@link behaviourStep} to be compiled: from states that are given, `fromDeter` [B, T, D] and `fromStoch` [B, T, S], or those of a batch, encoded here. */
 export function separateBehaviourStep(parts: DreamerParts): StepFunction<DreamerGroup> {
   const step = behaviourStep(parts);
   return (state, inputs) => {
@@ -146,8 +131,7 @@ export function separateBehaviourStep(parts: DreamerParts): StepFunction<Dreamer
 }
 
 function givenStates({ nets }: DreamerParts, inputs: TensorRecord): Posterior {
-  const { deter, stoch } = stateOf(nets, inputs['fromDeter'], inputs['fromStoch']);
-  const states = { deter: tf.expandDims(deter, 1), stoch: tf.expandDims(stoch, 1) } as Posterior['states'];
+  const states = stateOf(nets, inputs['fromDeter'], inputs['fromStoch']) as unknown as Posterior['states'];
   return { states, features: nets.rssm.features(states) };
 }
 

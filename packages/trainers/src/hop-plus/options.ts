@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { MoaOptions } from '../moa';
 import type { OmgOptions } from '../omg';
 import type { PpoAgentOptions } from '../ppo/agent';
-import { type Annealed, annealed } from '../ppo/options';
+import { type Annealed, annealedUnit } from '../ppo/options';
 import type { WorldModelOptions } from '../world-model';
 
 /** How an agent of {@link hopPlusAgent} imagines. */
@@ -61,11 +61,6 @@ export type SharedHopPlusOptions = Omit<HopPlusOptions, 'id'> & {
 
 /** {@link ImaginedOptions} with the defaults filled in. */
 export type ResolvedImagined = z.infer<typeof imaginedSchema>;
-
-const unit = z.number().min(0).max(1);
-
-/** A chance that may change over the training. */
-export const annealedUnit = annealed(unit);
 
 const imaginedSchema = z.strictObject({
   horizon: z.int().min(1).default(8),

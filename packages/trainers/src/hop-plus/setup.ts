@@ -1,13 +1,14 @@
-import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import { type AgentId, checkGame, checkOptions, fail, type Game } from '@coplay/core';
 import { canCentre } from '@coplay/models';
 import { z } from 'zod';
+import { checkIds } from '../learner/ids';
 import { createMoa, type MoaLearner } from '../moa';
 import { createOmg, type OmgLearner } from '../omg';
-import type { Annealed } from '../ppo/options';
+import { type Annealed, annealedUnit } from '../ppo/options';
 import { type PpoSetup, ppoSetup } from '../ppo/setup';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
 import type { HopPlusOptions, ResolvedImagined, SubgoalOptions } from './options';
-import { annealedUnit, resolveImagined } from './options';
+import { resolveImagined } from './options';
 import { SUBGOALS } from './subgoals';
 
 /** What one agent makes of the others. */
@@ -118,12 +119,7 @@ const optionsSchema = z.strictObject({
 function checkModules(where: string, ids: readonly AgentId[], options: Omit<HopPlusOptions, 'id'>): void {
   checkOptions(where, optionsSchema, options);
   checkGame(`${where}: option game`, options.game);
-  const isList = Array.isArray(ids) && ids.length > 0 && new Set(ids).size === ids.length;
-  if (!isList) fail(`${where}: option ids`, 'a list of different ids', show(ids), 'Take them from game.agents.');
-  const stranger = ids.find((id) => !options.game.agents.includes(id));
-  if (stranger === undefined) return;
-  const expected = `one of ${options.game.agents.join(', ')}`;
-  fail(`${where}: option id`, expected, show(stranger), 'Take it from game.agents.');
+  checkIds(where, options.game, ids);
 }
 
 function splitEpsilon(where: string, { epsilon, ...subgoals }: SubgoalOptions) {

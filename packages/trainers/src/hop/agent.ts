@@ -15,6 +15,7 @@ import {
 } from '@coplay/core';
 import { type GoalBeliefs, type SearchResult, seenStates, type TreeSearch } from '@coplay/planning';
 import type { LearningAgent } from '../learner';
+import { indicesOf } from '../ppo/rows';
 import type { HopLearner } from './learner';
 import { stepLikelihoods } from './likelihoods';
 import type { HopSearchOptions } from './options';
@@ -84,7 +85,7 @@ export class Planner {
     const { game } = this.player.setup;
     const states = seenStates(game, input.observations, input.rows, this.seat);
     const beliefs = await this.believe(input, states, state);
-    const active = Int32Array.from(input.active.keys()).filter((row) => input.active[row] === 1);
+    const active = indicesOf(input.active);
     const next = { states, previousActions: input.previousActions.slice() };
     const found = active.length > 0 ? await this.plan(input, states, beliefs, active, generator) : undefined;
     return { ...answer(game, input.rows, active, found, beliefs), state: next };
@@ -161,12 +162,13 @@ function answer(
   const actions = new Int32Array(rows);
   const policy = new Float32Array(rows * K);
   const values = new Float32Array(rows);
-  active.forEach((row, i) => {
-    if (!found) return;
-    actions[row] = found.actions[i];
-    values[row] = found.values[i];
-    policy.set(found.policy.subarray(i * K, (i + 1) * K), row * K);
-  });
+  if (found) {
+    active.forEach((row, i) => {
+      actions[row] = found.actions[i];
+      values[row] = found.values[i];
+      policy.set(found.policy.subarray(i * K, (i + 1) * K), row * K);
+    });
+  }
   const extras: NamedArrays = { [SEARCH_POLICY]: ndarray(policy, [rows, K]), [SEARCH_VALUES]: ndarray(values) };
   if (beliefs) extras[BELIEFS] = ndarray(Float32Array.from(beliefs), [rows, beliefs.length / rows]);
   return { actions, extras };

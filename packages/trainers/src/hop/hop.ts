@@ -33,12 +33,15 @@ export type PlannerOptions = HopSearchOptions & {
  * A trained agent with another budget: it plays with the agent's networks of the moment and begins with a copy of its beliefs, but doesn't learn.
  * Options that aren't given are the agent's own, except that there's no noise at the root.
  *
- * @throws CoplayError for unknown options
+ * @throws CoplayError for unknown options, and agents of another kind
  */
 export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlayer {
+  if (!(agent instanceof LearningPlanner)) {
+    const remedy = 'Give one of those first, then the options; other agents have no search, and play as they are.';
+    fail('planner', 'an agent of hopAgent or sharedHopAgents', agent?.name ?? show(agent), remedy);
+  }
   const { id = agent.id, ...search } = options;
   checkOptions('planner', z.strictObject({ id: z.enum([...agent.learner.ids] as [string]) }), { id });
-  if (!(agent instanceof LearningPlanner)) fail('planner', 'an agent of hopAgent', show(agent), 'Give it first.');
   const budget = { ...agent.learner.setup.search, rootNoise: false as const, ...search };
   const own = new BudgetPlanner(id, agent.learner, budget, () => 0);
   if (id === agent.id) own.restore(agent.save());

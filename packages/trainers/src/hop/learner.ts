@@ -9,7 +9,7 @@ import {
   ndarray,
   type SavedState,
 } from '@coplay/core';
-import { cutRows } from '@coplay/models';
+import { cutRows, prefixed } from '@coplay/models';
 import type { TreeSearch } from '@coplay/planning';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
 import { meanMetrics } from '../learner/metrics';
@@ -33,11 +33,11 @@ const FLUSH_EVERY = 8;
 export class HopLearner implements Learner {
   readonly name: string;
   updates = 0;
-  /** Another number whenever parameters may have changed, for searches that keep answers of networks. */
-  version = 0;
   /** Share of the training that was done before the last update, in [0, 1]. */
   progress = 0;
   private networks: HopNetworks | undefined;
+  /** How often its own parameters changed. */
+  private changes = 0;
   private isDisposed = false;
   private readonly replay: ReplayBuffer;
   private readonly collector: EpisodeCollector = createEpisodeCollector();
@@ -55,6 +55,16 @@ export class HopLearner implements Learner {
 
   get config() {
     return this.setup.config;
+  }
+
+  /**
+   * Another number whenever parameters that a search asks may have changed, for searches that keep their answers: those of this learner,
+   * and of its models of co-players, whoever trained them.
+   */
+  get version(): number {
+    let version = this.changes;
+    for (const moa of this.setup.minds.values()) version += moa.version;
+    return version;
   }
 
   /** Whether what the search plays with is good enough. */
@@ -102,7 +112,7 @@ export class HopLearner implements Learner {
     const models = await this.teachModels(experience, generator);
     const learned = await this.learn(progress, generator.split(SPLITS.replay));
     this.updates++;
-    this.version++;
+    this.changes++;
     this.progress = progress;
     return { ...taken, ...models, ...learned, ...searchMetrics(this.searches) };
   }
@@ -134,7 +144,7 @@ export class HopLearner implements Learner {
     this.isDisposed = false;
     this.updates = saved['updates'] as number;
     this.progress = saved['progress'] as number;
-    this.version++;
+    this.changes++;
     this.replay.restore(saved['replay'] as SavedState);
     this.collector.restore(saved['collector'] as SavedState);
     const all = saved['minds'] as Record<AgentId, SavedState>;
@@ -208,9 +218,8 @@ export class HopLearner implements Learner {
     const cutValues = new Float32Array(count * A);
     if (count === 0 || this.setup.options.valueTarget === 'final') return cutValues;
     for (const seat of this.setup.minds.keys()) {
-      const encoded = this.setup.encoder.encode(cutRows(episodes, seat));
-      const named = Object.fromEntries(Object.entries(encoded).map(([name, array]) => [`in/${name}`, array]));
-      const { values } = await this.ready().functions.act(padRows(named, paddedCount(count)));
+      const seen = prefixed('in', this.setup.encoder.encode(cutRows(episodes, seat)));
+      const { values } = await this.ready().functions.act(padRows(seen, paddedCount(count)));
       putSeat(cutValues, seat, A, (values.data as Float32Array).subarray(0, count));
     }
     return cutValues;

@@ -1,4 +1,4 @@
-import { createGenerator } from '@coplay/core';
+import { createGenerator, vectorEnv } from '@coplay/core';
 import { stagHunt } from '@coplay/envs';
 import type { CoPlayerRows } from '@coplay/planning';
 import { describe, expect, it } from 'vitest';
@@ -31,6 +31,34 @@ describe('stepLikelihoods', () => {
     expect([...asked[0].goals]).toEqual([0, 1]);
     expect([...asked[0].states]).toEqual([...states.slice(0, game.stateSize), ...states.slice(0, game.stateSize)]);
     expect([...asked[0].previousActions!]).toEqual([2, 2, -1, 2, 2, -1]);
+  });
+
+  it('asks about no goal that nobody could reach any more', async () => {
+    const hunt = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1 });
+    const stateOf = (prey: object) => {
+      const env = vectorEnv(hunt, { envs: 1, seed: 1 });
+      const agents = [
+        [0, 0],
+        [2, 2],
+      ];
+      env.reset({ layout: { agents, stags: [], hares: [], ...prey } });
+      return [...env.states];
+    };
+    // In the first game goal 1 is left, the hare; in the second goal 0, the stag.
+    const states = Int32Array.from([...stateOf({ hares: [[1, 1]] }), ...stateOf({ stags: [[1, 1]] })]);
+    const asked: CoPlayerRows[] = [];
+    const ask = async (rows: CoPlayerRows) => {
+      asked.push(rows);
+      return Float32Array.from({ length: 2 * K }, (_, i) => Math.log(i < K ? 0.25 : 0.5));
+    };
+    const actions = Int32Array.of(1, 2, 1, 2);
+    const step = { states, actions, previousActions: Int32Array.of(0, 0, 3, 3) };
+    const found = await stepLikelihoods(hunt, 0, 2, step, ask);
+    [1, 1, 1, 0.25, 1, 1, 0.5, 1].forEach((value, i) => void expect(found[i]).toBeCloseTo(value, 6));
+    expect([...asked[0].goals]).toEqual([1, 0]);
+    expect([...asked[0].seats]).toEqual([1, 1]);
+    expect([...asked[0].states]).toEqual([...states]);
+    expect([...asked[0].previousActions!]).toEqual([0, 0, 3, 3]);
   });
 
   it('asks nothing where nobody did anything', async () => {

@@ -1,5 +1,5 @@
 import { type ArrayOf, allocate, type DType, type Game } from '@coplay/core';
-import type { CoPlayerRows } from '@coplay/planning';
+import { type CoPlayerRows, openGoals } from '@coplay/planning';
 import type { Questions } from './questions';
 
 /** A step that was played, as an agent knows it when the next one comes: B games. */
@@ -14,8 +14,9 @@ export interface PlayedStep {
 
 /**
  * How likely what co-players did was under each goal, by the models of them: Pr(a | s, g) of intra-OM (Huang et al. 2024, eq. 3).
+ * Goals that couldn't be reached any more aren't asked about: whatever their likelihood, nobody is believed to be after them.
  *
- * @returns [B, A, G]; 1 for oneself and where nothing was done
+ * @returns [B, A, G]; 1 for oneself, where nothing was done, and for goals that were not open
  */
 export async function stepLikelihoods(
   game: Game,
@@ -25,33 +26,44 @@ export async function stepLikelihoods(
   ask: Questions['coPlayers'],
 ): Promise<Float64Array> {
   const { actions } = step;
-  const A = game.agents.length;
   const likelihoods = new Float64Array(actions.length * goals).fill(1);
-  const acted = Int32Array.from(actions.keys()).filter((at) => at % A !== seat && actions[at] >= 0);
-  if (acted.length === 0) return likelihoods;
-  const logProbs = await ask(questionsAbout(game, goals, step, acted));
-  acted.forEach((at, i) => {
-    for (let goal = 0; goal < goals; goal++) {
-      const row = i * goals + goal;
-      likelihoods[at * goals + goal] = Math.exp(logProbs[row * game.actions + actions[at]]);
-    }
+  const places = unknownPlaces(game, seat, goals, step);
+  if (places.length === 0) return likelihoods;
+  const logProbs = await ask(questionsAbout(game, goals, step, places));
+  places.forEach((place, row) => {
+    likelihoods[place] = Math.exp(logProbs[row * game.actions + actions[Math.floor(place / goals)]]);
   });
   return likelihoods;
 }
 
-/** One row for each goal of each of the seats [N], numbered b A + a. */
-function questionsAbout(game: Game, goals: number, step: PlayedStep, seats: Int32Array): CoPlayerRows {
-  const rows = seats.length * goals;
+/** Places in [B, A, G]: of each co-player that did something, the goals that were open. */
+function unknownPlaces(game: Game, seat: number, goals: number, { states, actions }: PlayedStep): number[] {
+  const places: number[] = [];
+  const A = game.agents.length;
+  const open = openGoals(game, states, actions.length / A);
+  for (let at = 0; at < actions.length; at++) {
+    if (at % A === seat || actions[at] < 0) continue;
+    const from = Math.floor(at / A) * goals;
+    for (let goal = 0; goal < goals; goal++) if (open[from + goal] === 1) places.push(at * goals + goal);
+  }
+  return places;
+}
+
+/** One row for each of the places [N], numbered (b A + a) G + g. */
+function questionsAbout(game: Game, goals: number, step: PlayedStep, places: readonly number[]): CoPlayerRows {
+  const rows = places.length;
   const { stateSize: S, stateType } = game;
   const A = game.agents.length;
   const states = allocate(stateType, rows * S);
   const previousActions = new Int32Array(rows * A);
+  const seats = new Int32Array(rows);
   for (let row = 0; row < rows; row++) {
-    const env = Math.floor(seats[Math.floor(row / goals)] / A);
+    const at = Math.floor(places[row] / goals);
+    const env = Math.floor(at / A);
+    seats[row] = at % A;
     for (let i = 0; i < S; i++) states[row * S + i] = step.states[env * S + i];
     for (let i = 0; i < A; i++) previousActions[row * A + i] = step.previousActions[env * A + i];
   }
-  const each = (value: (row: number) => number) => Int32Array.from({ length: rows }, (_, row) => value(row));
-  const seatOf = each((row) => seats[Math.floor(row / goals)] % A);
-  return { rows, states, seats: seatOf, players: seatOf, goals: each((row) => row % goals), previousActions };
+  const wanted = Int32Array.from(places, (place) => place % goals);
+  return { rows, states, seats, players: seats, goals: wanted, previousActions };
 }

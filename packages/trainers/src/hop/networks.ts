@@ -1,4 +1,4 @@
-import { createGenerator, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import { createGenerator, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
 import {
   adam,
   type Compiled,
@@ -9,6 +9,7 @@ import {
   variables,
 } from '@coplay/tensor';
 import { areFinite } from '../learner/finite-steps';
+import { checkSavedArrays } from '../learner/saved-arrays';
 import type { HopSetup } from './setup';
 import { type HopUpdateInputs, hopAct, hopUpdate } from './step';
 
@@ -40,8 +41,9 @@ export function freshNetworks(setup: HopSetup, generator: Generator): HopNetwork
 export function savedNetworks(setup: HopSetup, saved: SavedState): HopNetworks {
   const [params, slots] = [saved['params'], saved['slots']] as unknown as NamedArrays[];
   const expected = setup.net.init(createGenerator(0));
-  checkShapes(setup, expected, params);
-  checkShapes(setup, optimiserOf(setup).init(expected), slots);
+  const where = `HOP (${setup.ids.join(', ')}): restore`;
+  checkSavedArrays(where, expected, params);
+  checkSavedArrays(where, optimiserOf(setup).init(expected), slots);
   return buildNetworks(setup, params, slots);
 }
 
@@ -80,16 +82,4 @@ function buildNetworks(setup: HopSetup, params: NamedArrays, slots: NamedArrays)
 /** The function of tensors that updates a learner's parameters. */
 export function updateOf(setup: HopSetup): StepFunction<'params' | 'slots', HopUpdateInputs> {
   return hopUpdate(setup.net, optimiserOf(setup), setup.options.valueWeight);
-}
-
-function checkShapes({ ids }: HopSetup, expected: NamedArrays, saved: NamedArrays | undefined): void {
-  const shapeIn = (arrays: NamedArrays | undefined, name: string) => {
-    const array = arrays?.[name];
-    return array ? `${name} of shape [${array.shape}]` : `no ${name}`;
-  };
-  const names = new Set([...Object.keys(expected), ...Object.keys(saved ?? {})]);
-  const odd = [...names].find((name) => shapeIn(expected, name) !== shapeIn(saved, name));
-  if (odd === undefined) return;
-  const remedy = 'Make the agent with the game, network and options that it was saved with.';
-  fail(`HOP (${ids.join(', ')}): restore`, shapeIn(expected, odd), shapeIn(saved, odd), remedy);
 }

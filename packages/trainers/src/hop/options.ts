@@ -4,7 +4,7 @@ import type { SearchOptions } from '@coplay/planning';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import type { MoaOptions } from '../moa';
-import { type Annealed, ppoSchema } from '../ppo/options';
+import { type Annealed, annealedUnit, ppoSchema } from '../ppo/options';
 import type { WorldModelOptions } from '../world-model';
 
 /** How an agent of {@link hopAgent} searches: those options of `createSearch` that aren't given by the agent itself. */
@@ -58,7 +58,7 @@ export interface HopOptions {
   /** The body below the heads of policy and value: `mlp()`, `conv()`, `layersModel()`. The paper's is `conv({ dense: 512 })`. Default `mlp()` */
   readonly network?: TorsoBuilder;
   /** What the network reads besides the game's observation. Default: nothing */
-  readonly inputs?: Omit<InputOptions, 'extras'>;
+  readonly inputs?: Omit<InputOptions, 'extras' | 'centred'>;
   /** Whether images are moved so that the agent is in the middle (`centredEncoder`). Default: where the game allows it */
   readonly centred?: boolean;
   /** The tree search in training. `planner` makes players with another budget. Default: 5 trees of 200 simulations */
@@ -78,7 +78,7 @@ export interface HopOptions {
    * agent finds out what would pay if the others came along, before they do. Not in the paper; its beliefs alone are 0. Default 1 to 0
    */
   readonly uniformGoals?: Annealed;
-  /** The models of co-players: options of `createMoa`. Default: `share`, `attempts`, and `centred` where the game allows it */
+  /** The models of co-players: options of `createMoa`. Default: `share`, `attempts`, and `centred` where the game allows it. Its `goalDiscount` is also that of the agent's beliefs, where goals have no `otherwise` */
   readonly moa?: Omit<MoaOptions, 'game' | 'id' | 'executor' | 'goals' | 'recurrent'>;
   /** The algorithm's own numbers. */
   readonly hop?: HopNumbers;
@@ -93,7 +93,6 @@ export type SharedHopOptions = Omit<HopOptions, 'id'> & {
 };
 
 const unit = z.number().min(0).max(1);
-const annealedUnit = z.union([unit, z.strictObject({ from: unit, to: unit })]);
 const positive = z.number().positive();
 
 const rankedSchema = z.strictObject({

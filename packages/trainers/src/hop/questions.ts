@@ -1,5 +1,6 @@
 import { gatherRows } from '@coplay/buffers';
-import { type AgentId, type NamedArrays, ndarray } from '@coplay/core';
+import { ndarray } from '@coplay/core';
+import { prefixed } from '@coplay/models';
 import {
   allocateRows,
   type CoPlayerRows,
@@ -28,7 +29,8 @@ type Rooms = Map<number, RowObservations>;
 export function createQuestions(learner: HopLearner, seat: number): Questions {
   const { game, encoder, isShared, net } = learner.setup;
   const own: Rooms = new Map();
-  const others: Rooms = new Map();
+  // One for each co-player, who are all asked at once.
+  const others: Rooms[] = game.agents.map(() => new Map());
 
   const look = (rows: LeafRows, rooms: Rooms) => {
     const count = Math.max(LEAST_ROWS, paddedCount(rows.rows));
@@ -40,29 +42,28 @@ export function createQuestions(learner: HopLearner, seat: number): Questions {
   const focal = async (rows: LeafRows): Promise<FocalAnswer> => {
     const seen = look(rows, own);
     const encoded = encoder.encode({ ...seen, seat, offset: 0, stride: 1, extras: {} });
-    const feeds: NamedArrays = {};
-    for (const name in encoded) feeds[`in/${name}`] = encoded[name];
-    const { logits, values } = await learner.ready().functions.act(feeds);
+    const { logits, values } = await learner.ready().functions.act(prefixed('in', encoded));
     return { logits: logits.data as Float32Array, values: values.data as Float32Array };
   };
 
-  const ask = (rows: CoPlayerRows, coPlayer: AgentId, rooms: Rooms): Promise<Float32Array> => {
-    const seen = look(rows, rooms);
+  const ask = (rows: CoPlayerRows, coPlayer: number): Promise<Float32Array> => {
+    const seen = look(rows, others[coPlayer]);
     const goals = new Int32Array(seen.rows).fill(-1);
     goals.set(rows.goals.subarray(0, rows.rows));
-    return learner.mindOf(seat).predict(coPlayer, seen, goals);
+    return learner.mindOf(seat).predict(game.agents[coPlayer], seen, goals);
   };
 
   const coPlayers = async (rows: CoPlayerRows): Promise<Float32Array> => {
-    // One network for all of them, which doesn't read who it is: any name asks it.
-    if (isShared) return ask(rows, learner.mindOf(seat).coplayers[0], others);
+    // One network for all of them, which doesn't read who it is: any co-player will do.
+    if (isShared) return ask(rows, (seat + 1) % game.agents.length);
     const answer = new Float32Array(rows.rows * net.actions);
-    for (const [part, places] of bySeat(rows)) {
-      const logProbs = await ask(part, game.agents[part.seats[0]], others);
+    const asked = bySeat(rows).map(async ([part, places]) => {
+      const logProbs = await ask(part, part.seats[0]);
       places.forEach((place, i) => {
         answer.set(logProbs.subarray(i * net.actions, (i + 1) * net.actions), place * net.actions);
       });
-    }
+    });
+    await Promise.all(asked);
     return answer;
   };
 
@@ -80,7 +81,9 @@ function bySeat(rows: CoPlayerRows): [CoPlayerRows, number[]][] {
   const places = new Map<number, number[]>();
   for (let row = 0; row < rows.rows; row++) {
     const seat = rows.seats[row];
-    places.set(seat, [...(places.get(seat) ?? []), row]);
+    const own = places.get(seat);
+    if (own) own.push(row);
+    else places.set(seat, [row]);
   }
   return [...places.values()].map((own) => [takeRows(rows, own), own]);
 }

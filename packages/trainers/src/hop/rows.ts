@@ -1,6 +1,6 @@
 import { gatherRows } from '@coplay/buffers';
 import { type Experience, fail, type NamedArrays, ndarray } from '@coplay/core';
-import { experienceRows, type InputEncoder } from '@coplay/models';
+import { experienceRows, type InputEncoder, prefixed } from '@coplay/models';
 import { indicesOf, seatRows } from '../ppo/rows';
 
 /** Extras of HOP's agents: what the search found, and what was believed. */
@@ -30,11 +30,11 @@ export function hopRows(
   const A = agents.length;
   const encoded = encoder.encode(experienceRows(experience, seat));
   const rows: NamedArrays = {
+    ...prefixed('in', encoded),
     mask: seatRows(masks, seat, A, [actionCount]),
     policy: seatRows(extraOf(experience, SEARCH_POLICY), seat, A, [actionCount]),
     returns: seatRows(targets, seat, A),
   };
-  for (const name in encoded) rows[`in/${name}`] = encoded[name];
   return gatherRows(rows, indicesOf(seatRows(active, seat, A).data));
 }
 

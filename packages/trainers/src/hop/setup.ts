@@ -1,24 +1,17 @@
+import { type AgentId, checkGame, checkOptions, fail, type Game, rulesSimulator, type Simulator } from '@coplay/core';
+import { canCentre, type InputEncoder, inputEncoder, mlp, type TorsoBuilder } from '@coplay/models';
 import {
-  type AgentId,
-  checkGame,
-  checkOptions,
-  fail,
-  type Game,
-  rulesSimulator,
-  type Simulator,
-  show,
-} from '@coplay/core';
-import {
-  canCentre,
-  centredEncoder,
-  type InputEncoder,
-  type InputOptions,
-  inputEncoder,
-  mlp,
-  type TorsoBuilder,
-} from '@coplay/models';
-import { createBeliefs, createSearch, type GoalBeliefs, type TreeSearch } from '@coplay/planning';
+  createBeliefs,
+  createSearch,
+  type GoalBeliefs,
+  type GoalMemory,
+  goalMemory,
+  resolveSearch,
+  type SearchOptions,
+  type TreeSearch,
+} from '@coplay/planning';
 import type { ExecutorChoice } from '@coplay/tensor';
+import { checkIds } from '../learner/ids';
 import { createMoa, type MoaLearner } from '../moa';
 import type { Annealed } from '../ppo/options';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
@@ -53,7 +46,13 @@ export interface HopSetup {
   /** Chance that a search supposes all goals alike. */
   readonly uniformGoals: Annealed;
   readonly ranks: RankedReward | undefined;
-  readonly beliefs: { readonly hasGoals: boolean; readonly inter: boolean; readonly intra: boolean };
+  readonly beliefs: {
+    readonly hasGoals: boolean;
+    readonly inter: boolean;
+    readonly intra: boolean;
+    /** Discount per episode of the counts of goals shown, for games whose goals have no `otherwise`. */
+    readonly goalDiscount: number | undefined;
+  };
   readonly executor: ExecutorChoice;
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -69,13 +68,13 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
   checkIds(where, game, ids);
   checkSeen(where, game);
   checkModels(where, checked.moa);
+  checkInputs(where, checked.inputs);
   const { interOM, intraOM, executor, minAccuracy, uniformGoals } = checked;
   const search = checked.search as HopSearchOptions;
-  const inputs = checked.inputs as InputOptions;
+  const inputs = checked.inputs as NonNullable<HopOptions['inputs']>;
   const network = given.network ?? mlp();
   const centred = checked.centred ?? canCentre(game);
-  const plain = inputEncoder(game, inputs);
-  const encoder = centred ? centredEncoder(game, plain) : plain;
+  const encoder = inputEncoder(game, { ...inputs, centred });
   const goals = checked.goals ?? (game.goals ? 'hindsight' : 'none');
   const moa = { ...MOA_DEFAULTS, centred: canCentre(game), ...given.moa, goals, executor };
   const options = resolveHopNumbers(where, given.hop);
@@ -88,7 +87,10 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
     worldModel:
       typeof given.simulator === 'object' ? createWorldModel({ ...given.simulator, game, executor }) : undefined,
     ranks: options.rankedReward ? rankedReward(options.rankedReward) : undefined,
-    beliefs: { hasGoals: goals === 'hindsight', inter: interOM, intra: intraOM },
+    beliefs: {
+      ...{ hasGoals: goals === 'hindsight', inter: interOM, intra: intraOM },
+      goalDiscount: given.moa?.goalDiscount,
+    },
   };
   const numbers = { inputs, centred, interOM, intraOM, uniformGoals, minAccuracy };
   return { ...parts, config: { ...describe(parts), ...numbers } };
@@ -96,8 +98,8 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
 
 /** For run directories and checkpoints. */
 function describe(parts: Omit<HopSetup, 'config'>): Readonly<Record<string, unknown>> {
-  const { options, network, search, worldModel, minds } = parts;
-  const { game: _, simulator: __, ...numbers } = searchOf(parts, search).settings;
+  const { options, network, worldModel, minds } = parts;
+  const { game: _, simulator: __, ...numbers } = resolveSearch(searchOptions(parts, parts.search));
   const [moa] = minds.values();
   return {
     ...{ algorithm: 'hop', ...options, network: network.config, search: numbers },
@@ -110,14 +112,21 @@ export function searchOf(
   setup: Pick<HopSetup, 'game' | 'options' | 'reads' | 'worldModel' | 'ranks'>,
   search: HopSearchOptions,
 ): TreeSearch {
-  const { game, options, reads, ranks } = setup;
-  const { gamma, truncation } = options;
+  const { ranks } = setup;
   const simulator = simulatorOf(setup);
   return createSearch({
-    ...search,
-    ...{ game, gamma, truncation, reads },
+    ...searchOptions(setup, search),
     ...(simulator && { simulator: ranks ? rankedSimulator(simulator, ranks) : simulator }),
   });
+}
+
+/** All but the simulator. */
+function searchOptions(
+  { game, options, reads }: Pick<HopSetup, 'game' | 'options' | 'reads'>,
+  search: HopSearchOptions,
+): SearchOptions {
+  const { gamma, truncation } = options;
+  return { ...search, game, gamma, truncation, reads };
 }
 
 /** What plays the steps; undefined for the rules, for which a search has a way of its own. */
@@ -132,15 +141,13 @@ function simulatorOf({
 /** What an agent believes of its co-players; undefined without goals. */
 export function beliefsOf({ game, beliefs }: HopSetup, id: AgentId): GoalBeliefs | undefined {
   if (!beliefs.hasGoals) return undefined;
-  return createBeliefs({ game, id, intra: beliefs.intra, ...(!beliefs.inter && { inter: false }) });
+  return createBeliefs({ game, id, intra: beliefs.intra, inter: beliefs.inter ? memoryOf(game, beliefs) : false });
 }
 
-function checkIds(where: string, game: Game, ids: readonly AgentId[]): void {
-  const isList = Array.isArray(ids) && ids.length > 0 && new Set(ids).size === ids.length;
-  if (!isList) fail(`${where}: option ids`, 'a list of different ids', show(ids), 'Take them from game.agents.');
-  const stranger = ids.find((id) => !game.agents.includes(id));
-  if (stranger === undefined) return;
-  fail(`${where}: option id`, `one of ${game.agents.join(', ')}`, show(stranger), 'Take it from game.agents.');
+/** What is remembered of a co-player between episodes; undefined where the game has a memory of another kind. */
+function memoryOf({ goals }: Game, { goalDiscount }: HopSetup['beliefs']): (() => GoalMemory) | undefined {
+  if (!goals || goals.otherwise !== undefined) return undefined;
+  return () => goalMemory(goals.names.length, goalDiscount);
 }
 
 function checkSeen(where: string, game: Game): void {
@@ -154,4 +161,10 @@ function checkModels(where: string, moa: object): void {
   if (!('recurrent' in moa)) return;
   const remedy = 'Leave recurrent out: a search asks about states, not about histories.';
   fail(`${where}: option moa`, 'models of the present step', 'recurrent', remedy);
+}
+
+function checkInputs(where: string, inputs: object): void {
+  if (!('centred' in inputs)) return;
+  const remedy = 'Give centred beside inputs.';
+  fail(`${where}: option inputs`, 'what the network reads besides the observation', 'centred', remedy);
 }

@@ -1,3 +1,4 @@
+import { within } from '@coplay/models';
 import {
   categoricalEntropy,
   maskedLogProbs,
@@ -17,7 +18,7 @@ export type HopUpdateInputs = {
 
 /** Prior and value of B rows: inputs `in/NAME` [B, ...]; outputs `logits` [B, K], `values` [B]. */
 export function hopAct(net: PolicyValueNet): StepFunction<'params'> {
-  return (state, inputs) => ({ outputs: net.apply(state.params, rowInputs(inputs)) });
+  return (state, inputs) => ({ outputs: net.apply(state.params, within(inputs, 'in')) });
 }
 
 /**
@@ -35,7 +36,7 @@ export function hopLoss(
   inputs: TensorRecord,
   weight: number,
 ): { loss: tf.Scalar; metrics: Record<'policyLoss' | 'valueLoss' | 'entropy' | 'targetEntropy', tf.Scalar> } {
-  const { logits, values } = net.apply(params, rowInputs(inputs));
+  const { logits, values } = net.apply(params, within(inputs, 'in'));
   const mask = inputs['mask'] as tf.Tensor2D;
   const logProbs = maskedLogProbs(logits, mask) as tf.Tensor2D;
   const target = inputs['policy'] as tf.Tensor2D;
@@ -68,10 +69,4 @@ export function hopUpdate(
     const { params, slots, gradientNorm } = optimiser.update(gradients, state.slots, state.params, learningRate);
     return { state: { params, slots }, outputs: { loss, gradientNorm, ...metrics } };
   };
-}
-
-function rowInputs(inputs: TensorRecord): TensorRecord {
-  const found: TensorRecord = {};
-  for (const name in inputs) if (name.startsWith('in/')) found[name.slice(3)] = inputs[name];
-  return found;
 }

@@ -37,6 +37,8 @@ export interface MoaLearner {
   readonly stateSize: number;
   /** Updates in which something was learned. */
   readonly updates: number;
+  /** Another number whenever parameters have changed: trained, pretrained or restored. For whoever keeps predictions. */
+  readonly version: number;
   /** The rows that they learn from. */
   readonly buffer: MoaBuffer;
   /** As JSON, for run directories and checkpoints. */

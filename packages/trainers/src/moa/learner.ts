@@ -1,7 +1,7 @@
 import type { MoaBuffer, MoaCounts } from '@coplay/buffers';
 import type { Agent, AgentId, Experience, Game, Generator, Metrics, NamedArrays, SavedState } from '@coplay/core';
 import { fail, ndarray, show } from '@coplay/core';
-import type { InputEncoder, MoaNet } from '@coplay/models';
+import { type InputEncoder, type MoaNet, prefixed } from '@coplay/models';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
 import { drawFrom, type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
 import type { MoaLearner, MoaView } from './contract';
@@ -47,6 +47,7 @@ const FLUSH_EVERY = 8;
 /** {@link MoaLearner}, made by `createMoa`. */
 export class MoaModels implements MoaLearner {
   updates = 0;
+  version = 0;
   private networks: MoaNetworks | undefined;
   private readonly standings: ReadonlyMap<AgentId, Standing>;
 
@@ -145,8 +146,7 @@ export class MoaModels implements MoaLearner {
     const everyone = previousActions ?? new Int32Array(rows * game.agents.length).fill(-1);
     const source = { rows, observations, masks, previousActions: everyone, extras: {} };
     const encoded = encoder.encode({ ...source, seat: this.seatOf(coplayer), offset: 0, stride: 1 });
-    const feeds: NamedArrays = { mask: ndarray(masks, [rows, net.actions]) };
-    for (const name in encoded) feeds[`in/${name}`] = encoded[name];
+    const feeds: NamedArrays = { ...prefixed('in', encoded), mask: ndarray(masks, [rows, net.actions]) };
     if (net.goals > 0) feeds['goals'] = ndarray(this.checkGoals(goals, rows));
     const memory = state ?? new Float32Array(rows * net.stateSize);
     if (net.stateSize > 0) feeds['state'] = ndarray(memory, [rows, net.stateSize]);
@@ -198,6 +198,7 @@ export class MoaModels implements MoaLearner {
     const networks = savedMoaNetworks(this.networkSetup(), saved['networks'] as SavedState);
     this.networks?.dispose();
     this.networks = networks;
+    this.version++;
     this.buffer.restore(saved['buffer'] as SavedState);
     this.updates = saved['updates'] as number;
     for (const [coplayer, standing] of this.standings) {
@@ -260,7 +261,7 @@ export class MoaModels implements MoaLearner {
     return [known.length === 0 ? undefined : joinTables(known)];
   }
 
-  private train(
+  private async train(
     tables: readonly (MoaTable | undefined)[],
     epochs: number,
     generator: Generator,
@@ -270,7 +271,10 @@ export class MoaModels implements MoaLearner {
     const { net, options, game } = this.setup;
     const updates = this.ready().members.map(({ functions }) => functions.update);
     const settings = { ...options, epochs, window: net.stateSize > 0 ? game.maxSteps : 0, goals: net.goals, from, to };
-    return train(`moa (${this.id}), update ${this.updates + 1}`, updates, tables, settings, generator);
+    const where = `moa (${this.id}), update ${this.updates + 1}`;
+    const result = await train(where, updates, tables, settings, generator);
+    this.version++;
+    return result;
   }
 
   private newRows(coplayer: AgentId): number {

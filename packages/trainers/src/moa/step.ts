@@ -1,4 +1,4 @@
-import type { MoaNet } from '@coplay/models';
+import { type MoaNet, within } from '@coplay/models';
 import { logProbOf, type Optimiser, type StepFunction, type TensorRecord, tf, valueAndGradients } from '@coplay/tensor';
 
 /** Inputs of one minibatch out of a table of rows: `each` has it for S minibatches, [S, ...]. */
@@ -43,7 +43,7 @@ export function moaAct(net: MoaNet): StepFunction<'params'> {
     const memory = inputs['state'] as tf.Tensor2D | undefined;
     const { logProbs, state: next } = net.step(
       state.params,
-      seen(inputs),
+      within(inputs, 'in'),
       inputs['mask'] as tf.Tensor2D,
       goals,
       memory,
@@ -65,10 +65,4 @@ function gathered(net: MoaNet, table: TensorRecord, each: TensorRecord) {
     ...(net.goals > 0 && { goals: each['goals'] }),
     ...(net.stateSize > 0 && { isFirst: take('isFirst') as tf.Tensor2D }),
   };
-}
-
-function seen(inputs: TensorRecord): TensorRecord {
-  const found: TensorRecord = {};
-  for (const name in inputs) if (name.startsWith('in/')) found[name.slice(3)] = inputs[name];
-  return found;
 }

@@ -1,6 +1,6 @@
 import { concatRows, type MoaHeld } from '@coplay/buffers';
 import type { Game, NamedArrays, ObservationArrays } from '@coplay/core';
-import type { InputEncoder } from '@coplay/models';
+import { type InputEncoder, prefixed } from '@coplay/models';
 import type { EpisodeList } from './batches';
 
 /** Rows as a network reads them, and which of them are in use. */
@@ -22,8 +22,8 @@ export function tableOf(game: Game, encoder: InputEncoder, seat: number, held: M
     ...{ rows, seat, offset: 0, stride: 1, observations, masks, previousActions },
     extras: {},
   });
-  const table: NamedArrays = { masks: columns['masks'], actions: columns['actions'], isFirst: columns['isFirst'] };
-  for (const name in encoded) table[`in/${name}`] = encoded[name];
+  const { actions, isFirst } = columns;
+  const table: NamedArrays = { ...prefixed('in', encoded), masks: columns['masks'], actions, isFirst };
   const goals = Int32Array.from(places, (place) => columns['goals'].data[place]);
   return { table, list: { places, goals, lengths } };
 }

@@ -68,6 +68,8 @@ export function annealed(from: z.ZodNumber, to: z.ZodNumber = from) {
 }
 
 const unit = z.number().min(0).max(1);
+/** A chance or share that may change over the training. */
+export const annealedUnit = annealed(unit);
 const positive = z.number().positive();
 const nonNegative = z.number().min(0);
 
@@ -90,7 +92,7 @@ export const ppoSchema = z.strictObject({
   adamEpsilon: positive.default(1e-5),
   targetKl: z.union([positive, z.literal(false)]).default(false),
   sequenceLength: z.int().min(1).optional(),
-  realRatio: annealed(unit).default(1),
+  realRatio: annealedUnit.default(1),
   imaginedCritic: z.enum(['mixed', 'real-only', 'zero-imagined-reward']).default('mixed'),
   imaginedActor: z.enum(['mixed', 'real-only']).default('mixed'),
   nonFinite: z.enum(['stop', 'skip']).default('stop'),

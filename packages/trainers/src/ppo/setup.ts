@@ -1,4 +1,4 @@
-import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import { type AgentId, checkGame, checkOptions, fail, type Game } from '@coplay/core';
 import {
   type ActorCritic,
   actorCritic,
@@ -11,6 +11,7 @@ import {
 } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
+import { checkFields, checkId, inputSchema } from '../learner/inputs';
 import { type PpoOptions, type ResolvedPpoOptions, resolvePpoOptions } from './options';
 import type { RewardChoice } from './rewards';
 
@@ -58,16 +59,7 @@ const networkSchema = z.strictObject({
   network: builderSchema.optional(),
   criticNetwork: builderSchema.optional(),
   recurrent: z.int().min(0).default(0),
-  inputs: z
-    .strictObject({
-      fields: z.array(z.string()).optional(),
-      previousActions: z.boolean().optional(),
-      agentId: z.boolean().optional(),
-      centred: z.boolean().optional(),
-      mask: z.boolean().optional(),
-      extras: z.record(z.string(), z.int().min(1)).optional(),
-    })
-    .default({}),
+  inputs: inputSchema.extend({ extras: z.record(z.string(), z.int().min(1)).optional() }).default({}),
   critic: z.enum(['own', 'joint']).default('own'),
   reward: z.union([z.enum(['own', 'prosocial']), functionSchema('a function of the experience')]).default('own'),
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
@@ -120,23 +112,4 @@ export function ppoSetup(
   };
   const { critic, executor } = checked;
   return { game, ids, options, net, inputs, critic, actorEncoder, criticEncoder, reward, executor, networks, config };
-}
-
-function checkId(where: string, game: Game, id: AgentId): void {
-  if (!game.agents.includes(id)) {
-    fail(where, `an id of ${game.name}: ${game.agents.join(', ')}`, show(id), 'Take it from game.agents.');
-  }
-}
-
-function checkFields(where: string, game: Game, inputs: InputOptions): void {
-  const known = Object.keys(game.observation);
-  const unknown = inputs.fields?.find((field) => !known.includes(field));
-  if (unknown !== undefined) {
-    fail(
-      `${where}: inputs.fields`,
-      `fields of ${game.name}: ${known.join(', ')}`,
-      show(unknown),
-      'Name fields of the observation.',
-    );
-  }
 }

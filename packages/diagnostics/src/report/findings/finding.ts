@@ -1,4 +1,5 @@
 import type { Run } from '../../runs';
+import type { Curve } from '../../statistics';
 import { columnsOf } from '../columns';
 import { type KnownNames, partsOf } from '../keys';
 import { stretchMeans } from '../thin';
@@ -29,18 +30,12 @@ export interface Subject {
   readonly names: KnownNames;
 }
 
-/** A metric of one agent. */
-interface Values {
-  readonly steps: number[];
-  readonly values: number[];
-}
-
 /** Stretches that a run is cut into before its highest or lowest point is looked for: one odd update is no finding. */
 const STRETCHES = 20;
 
 /** The finite values of a metric by agent (see `partsOf`). */
-export function valuesOf({ run, names }: Subject, metric: string): Map<string, Values> {
-  const found = new Map<string, Values>();
+export function valuesOf({ run, names }: Subject, metric: string): Map<string, Curve> {
+  const found = new Map<string, Curve>();
   for (const [key, { steps, values }] of columnsOf(run)) {
     if (!key.includes(metric)) continue;
     const parts = partsOf(key, names);
@@ -53,7 +48,7 @@ export function valuesOf({ run, names }: Subject, metric: string): Map<string, V
 }
 
 /** The greatest of the means of 20 stretches of a run; NaN where there are no values. */
-export function highest({ steps, values }: Values): number {
+export function highest({ steps, values }: Curve): number {
   const means = stretchMeans({ steps, values }, STRETCHES).values;
   return means.length > 0 ? Math.max(...means) : Number.NaN;
 }

@@ -1,4 +1,5 @@
 import type { Run } from '../../runs';
+import type { PageGroup } from '../data';
 import { groupRuns, runNames } from '../differences';
 import { type ReportExtras, readExtras } from '../extras';
 import { knownNames } from '../keys';
@@ -26,11 +27,26 @@ export function findProblems(runs: readonly Run[]): Finding[] {
   const names = runNames(runs.map(({ directory }) => directory));
   const known = knownNames(runs);
   const subjects = runs.map((run, i): Subject => ({ name: names[i], run, names: known }));
-  const alone = subjects.flatMap((subject) => [
+  const extras = runs.map(({ directory }) => readExtras(directory));
+  return problemsOf(subjects, extras, groupRuns(runs, names));
+}
+
+/**
+ * {@link findProblems} of runs whose names, extras and groups are known.
+ *
+ * @param extras  for each subject
+ * @param groups  subjects that differ in nothing but the seed, by index
+ */
+export function problemsOf(
+  subjects: readonly Subject[],
+  extras: readonly ReportExtras[],
+  groups: readonly Pick<PageGroup, 'runs'>[],
+): Finding[] {
+  const alone = subjects.flatMap((subject, i) => [
     ...ALONE.flatMap((check) => check(subject)),
-    ...collapsedClasses(subject, extrasOf(subject.run)),
+    ...collapsedClasses(subject, extras[i]),
   ]);
-  const together = groupRuns(runs, names).flatMap((group) => unequalAgents(group.runs.map((run) => subjects[run])));
+  const together = groups.flatMap((group) => unequalAgents(group.runs.map((run) => subjects[run])));
   return merged([...alone, ...together]).sort((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
 }
 
@@ -48,8 +64,4 @@ function joined(same: readonly Finding[]): Finding {
   const told = same.slice(0, TOLD).map(({ runs, finding }) => `${runs.join(', ')}: ${finding}`);
   const more = same.length > TOLD ? [`The same in ${same.length - TOLD} more.`] : [];
   return { ...same[0], finding: [...told, ...more].join(' '), runs: [...new Set(same.flatMap(({ runs }) => runs))] };
-}
-
-function extrasOf({ directory }: Run): ReportExtras {
-  return readExtras(directory);
 }

@@ -51,7 +51,7 @@ export function earlyEntropy(subject: Subject): Finding[] {
 /** NaN and infinities: logged ones, and minibatches that were left out for them. */
 export function notFinite(subject: Subject): Finding[] {
   const isWrong = (key: string) => (value: number) =>
-    !Number.isFinite(value) || (value > 0 && /(policy\/skipped|_not_finite)$/.test(key));
+    !Number.isFinite(value) || (value > 0 && /((policy|opt)\/skipped|_not_finite)$/.test(key));
   const keys = [...columnsOf(subject.run)].flatMap(([key, { values }]) => (values.some(isWrong(key)) ? [key] : []));
   if (keys.length === 0) return [];
   const shown = keys.slice(0, 5).join(', ');

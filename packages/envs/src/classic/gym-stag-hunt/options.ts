@@ -1,5 +1,5 @@
 import { fail } from '@coplay/core';
-import { z } from 'zod';
+import { stepLimit, whole } from '../../game';
 
 /** Options that the games of Gym-Stag-Hunt share. */
 export interface GymBoardOptions {
@@ -13,9 +13,9 @@ export interface GymBoardOptions {
 
 /** Their part of a schema. */
 export const boardOptions = {
-  rows: z.int().min(1).max(64).default(5),
-  columns: z.int().min(2).max(64).default(5),
-  maxSteps: z.int().min(1).max(1_000_000).default(1000),
+  rows: whole(1, 64).default(5),
+  columns: whole(2, 64).default(5),
+  maxSteps: stepLimit.default(1000),
 };
 
 /** Refuses a board without a free cell to put things on. */

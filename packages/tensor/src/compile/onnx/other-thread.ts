@@ -117,9 +117,9 @@ function asker(thread: Thread, onEnd: () => void): Ask {
     else asked.reject(new Error(error));
   });
   const end = (error: Error): void => {
-    if (!ended) onEnd();
-    ended ??= error;
-    for (const { reject } of open.values()) reject(ended);
+    if (ended) return; // a failure is told twice, as `error` and as `exit`
+    ended = error;
+    for (const { reject } of open.values()) reject(error);
     open.clear();
     onEnd();
   };

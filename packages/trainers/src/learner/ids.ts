@@ -1,0 +1,15 @@
+import { type AgentId, fail, type Game, show } from '@coplay/core';
+
+/**
+ * Refuses ids of agents that a learner can't be for.
+ *
+ * @param where  for the message: `hopAgent`
+ * @throws CoplayError for an empty list, an id given twice, and one that the game doesn't have
+ */
+export function checkIds(where: string, game: Game, ids: readonly AgentId[]): void {
+  const isList = Array.isArray(ids) && ids.length > 0 && new Set(ids).size === ids.length;
+  if (!isList) fail(`${where}: option ids`, 'a list of different ids', show(ids), 'Take them from game.agents.');
+  const stranger = ids.find((id) => !game.agents.includes(id));
+  if (stranger === undefined) return;
+  fail(`${where}: option id`, `one of ${game.agents.join(', ')}`, show(stranger), 'Take it from game.agents.');
+}

@@ -1,0 +1,27 @@
+import { type AgentId, fail, type Game, show } from '@coplay/core';
+import type { InputOptions } from '@coplay/models';
+import { z } from 'zod';
+
+/** Schema of what networks read besides the game's observation: `InputOptions`, without `extras`. */
+export const inputSchema = z.strictObject({
+  fields: z.array(z.string()).optional(),
+  previousActions: z.boolean().optional(),
+  agentId: z.boolean().optional(),
+  centred: z.boolean().optional(),
+  mask: z.boolean().optional(),
+});
+
+/** @throws CoplayError for an id that the game doesn't have */
+export function checkId(where: string, game: Game, id: AgentId): void {
+  if (game.agents.includes(id)) return;
+  fail(where, `an id of ${game.name}: ${game.agents.join(', ')}`, show(id), 'Take it from game.agents.');
+}
+
+/** @throws CoplayError for a field that the game doesn't show */
+export function checkFields(where: string, game: Game, { fields = [] }: InputOptions): void {
+  const known = Object.keys(game.observation);
+  const unknown = fields.find((field) => !known.includes(field));
+  if (unknown === undefined) return;
+  const expected = `fields of ${game.name}: ${known.join(', ')}`;
+  fail(`${where}: inputs.fields`, expected, show(unknown), 'Name fields of the observation.');
+}

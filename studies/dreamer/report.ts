@@ -1,0 +1,39 @@
+import { learningCurves, mean } from '@coplay/diagnostics';
+import type { Context } from '../../bench/harness';
+import { type Trained, valueAt } from './training';
+
+/** How the runs of a study are shown. */
+export interface Look {
+  /** What was learned: `Catch` */
+  readonly name: string;
+  /** Environment steps of each run */
+  readonly envSteps: number;
+  /** That of the runs, see `Setting` */
+  readonly window: number;
+  /** Returns to compare with, drawn as lines: `{ best: 1 }` */
+  readonly references: Readonly<Record<string, number>>;
+}
+
+/** Shows the runs of all seeds as a table and a figure. @returns what a study of the return after training found */
+export async function reportReturns(context: Context, results: readonly Trained[], look: Look) {
+  const { name, envSteps, window, references } = look;
+  context.table(
+    `${name}, ${envSteps} environment steps`,
+    results.map((trained, i) => ({
+      seed: context.seeds[i],
+      'at half of them': valueAt(trained.returns, envSteps / 2),
+      [`last ${window.toLocaleString('en')} steps`]: trained.returns.values.at(-1) ?? Number.NaN,
+      'after training': trained.evaluated,
+      seconds: trained.seconds.at(-1) ?? 0,
+    })),
+  );
+  const curves = results.map(({ returns }) => returns).filter(({ steps }) => steps.length > 1);
+  if (curves.length > 0) {
+    const options = { title: `${name}: training return`, y: 'mean return', references };
+    await context.figure('returns', await learningCurves({ DreamerV3: curves }, options));
+  }
+  return {
+    figures: { envSteps, results },
+    bars: { return_after_training: mean(results.map(({ evaluated }) => evaluated)) },
+  };
+}
