@@ -5,9 +5,11 @@ import type { SessionOptions } from './runtime';
  *
  * - `graphOptimizationLevel`: a run takes 0-10% longer without (`disabled`), a session is made in half the time. `all`, since
  *   steps are run many thousand times.
- * - `enableCpuMemArena`: no difference in time. Off: an arena keeps for each session the most that it ever needed. HOP+ on 8x8,
- *   with some hundred sessions, stayed at 1.0 GB without arenas and had taken 5.1 GB with them after 15 updates.
- * - `enableMemPattern`: no difference in time. On, as by default.
+ * - `enableCpuMemArena`: off. An arena keeps for each session the most that it ever needed: HOP+ on 8x8, with some hundred sessions,
+ *   stayed at 1.0 GB without arenas and had taken 5.1 GB with them after 15 updates.
+ * - `enableMemPattern`: off. It takes one block of memory for each run, which without an arena comes from the system every time:
+ *   an update of Dreamer with 16 x 32 steps took 177 ms with it and 128 without (with patterns and arenas 118). Small graphs
+ *   are as fast in all four ways.
  * - spinning (on by default in ONNX Runtime): threads that wait for each other don't sleep. That made runs 5-20% faster where
  *   both cores were free, but 2-3 times slower where something else, such as another virtual machine, had one of them: a PPO
  *   step took 2.8 ms with two spinning threads, 1.7 with two sleeping ones, 1.5 with one. Off, for more than one thread.
@@ -20,7 +22,7 @@ export function sessionOptions(threads: number): SessionOptions {
     interOpNumThreads: 1,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
-    enableMemPattern: true,
+    enableMemPattern: false,
     enableCpuMemArena: false,
     ...(threads > 1 ? { extra: { session: { intra_op: { allow_spinning: '0' } } } } : {}),
     logSeverityLevel: 4, // what goes wrong is thrown, in the same words
