@@ -27,9 +27,10 @@ export const study: Experiment = {
           ...{ entropyScale: 3e-3, discountHorizon: 50 },
         }),
       );
-      const setting = { game, agents, envs: 1, steps: 16, envSteps, window, metrics: losses };
+      const openLoop = { agent: agents[0], context: 3 };
+      const setting = { game, agents, envs: 1, steps: 16, envSteps, window, metrics: losses, openLoop };
       return trainDreamer(setting, seed, place);
     });
-    return reportReturns(context, results, { name: 'Catch', envSteps, window, references: { best: 1 } });
+    return reportReturns(context, results, { game, name: 'Catch', envSteps, window, references: { best: 1 } });
   },
 };

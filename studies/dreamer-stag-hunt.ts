@@ -28,9 +28,11 @@ export const study: Experiment = {
         ...{ batchSize: 16, sequenceLength: 16, starts: 8, horizon: 12 },
         ...{ trainRatio: 8, entropyScale: 3e-3, discountHorizon: 100 },
       });
-      return trainDreamer({ game, agents, envs: 4, steps: 8, envSteps, window, metrics }, seed, place);
+      const openLoop = { agent: agents[0], context: 6 };
+      return trainDreamer({ game, agents, envs: 4, steps: 8, envSteps, window, metrics, openLoop }, seed, place);
     });
     return reportReturns(context, results, {
+      game,
       name: 'Stag hunt 4x4',
       envSteps,
       window,

@@ -15,11 +15,12 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   planning: ['core'],
   trainers: ['core', 'tensor', 'buffers', 'models', 'planning'],
   diagnostics: ['core', 'buffers'],
-  coplay: ['core', 'tensor', 'envs', 'models', 'trainers', 'diagnostics'],
+  viewer: ['core', 'envs', 'planning'],
+  coplay: ['core', 'tensor', 'envs', 'models', 'trainers', 'diagnostics', 'viewer'],
 };
 
 /** Packages that must run in a browser: no module of Node. */
-const portable = ['core', 'envs', 'planning'];
+const portable = ['core', 'envs', 'planning', 'viewer'];
 
 /** The modules that a file imports, re-exports, loads with `import()` or `require()`, or whose files it looks up with `resolve()`. */
 function modulesOf(file: string): string[] {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { root } from './workspaces';
 
 const FOLDER = 'packages/diagnostics/src/report/generated';
@@ -18,6 +18,9 @@ export async function generated(): Promise<Generated[]> {
   return [
     { path: `${FOLDER}/metric-docs.ts`, text: metricDocs(readFileSync(join(root, 'docs/metrics.md'), 'utf8')) },
     { path: `${FOLDER}/page-script.ts`, text: await pageScript() },
+    { path: `${FOLDER}/replay-script.ts`, text: await replayScript() },
+    { path: 'packages/viewer/src/replay/generated/replay-script.ts', text: await replayScript() },
+    { path: 'packages/viewer/src/play/generated/play-script.ts', text: await playScript() },
   ];
 }
 
@@ -46,19 +49,52 @@ export const METRIC_DOCS: readonly MetricDoc[] = [\n  ${entries.join(',\n  ')},\
 
 /** The report's script, bundled for a page. */
 async function pageScript(): Promise<string> {
+  const script = await bundled('packages/diagnostics/page/main.ts');
+  return `${HEAD}
+/** The script of a report's page: packages/diagnostics/page, bundled with d3-scale and d3-shape (ISC licence, Mike Bostock). */
+export const PAGE_SCRIPT = ${JSON.stringify(script)};\n`;
+}
+
+/** The script that shows replays, bundled for a page. */
+async function replayScript(): Promise<string> {
+  const script = await bundled('packages/viewer/page/replay/main.ts');
+  return `${HEAD}
+/** The script of replays: packages/viewer/page/replay, bundled with modern-gif and modern-palette (MIT licence, wxm). */
+export const REPLAY_SCRIPT = ${JSON.stringify(script)};\n`;
+}
+
+/** The script of the page on which a person plays. */
+async function playScript(): Promise<string> {
+  const script = await bundled('packages/viewer/page/play/main.ts');
+  return `${HEAD}
+/** The script of the page on which a person plays: packages/viewer/page/play, bundled with zod (MIT licence, Colin McDonnell). */
+export const PLAY_SCRIPT = ${JSON.stringify(script)};\n`;
+}
+
+/** A page's script with all that it imports, as one text. */
+async function bundled(entry: string): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join(root, 'packages/diagnostics/page/main.ts')],
+    entryPoints: [join(root, entry)],
     bundle: true,
     minify: true,
     format: 'iife',
     target: 'es2022',
+    conditions: ['@coplay/source'],
+    plugins: [englishOnly],
     charset: 'ascii',
     legalComments: 'none',
     write: false,
     logLevel: 'silent',
   });
-  const script = outputFiles[0]!.text;
-  return `${HEAD}
-/** The script of a report's page: packages/diagnostics/page, bundled with d3-scale and d3-shape (ISC licence, Mike Bostock). */
-export const PAGE_SCRIPT = ${JSON.stringify(script)};\n`;
+  return outputFiles[0]!.text;
 }
+
+/** Leaves out zod's messages in 50 other languages, half of a page's script: our own messages are English. */
+const englishOnly: Plugin = {
+  name: 'english-only',
+  setup(bundler) {
+    bundler.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};

@@ -1,9 +1,13 @@
+import type { Game } from '@coplay/core';
 import { learningCurves, mean } from '@coplay/diagnostics';
 import type { Context } from '../../bench/harness';
+import { drawOpenLoop } from './open-loop';
 import { type Trained, valueAt } from './training';
 
 /** How the runs of a study are shown. */
 export interface Look {
+  /** What was played */
+  readonly game: Game;
   /** What was learned: `Catch` */
   readonly name: string;
   /** Environment steps of each run */
@@ -16,7 +20,7 @@ export interface Look {
 
 /** Shows the runs of all seeds as a table and a figure. @returns what a study of the return after training found */
 export async function reportReturns(context: Context, results: readonly Trained[], look: Look) {
-  const { name, envSteps, window, references } = look;
+  const { game, name, envSteps, window, references } = look;
   context.table(
     `${name}, ${envSteps} environment steps`,
     results.map((trained, i) => ({
@@ -24,6 +28,7 @@ export async function reportReturns(context: Context, results: readonly Trained[
       'at half of them': valueAt(trained.returns, envSteps / 2),
       [`last ${window.toLocaleString('en')} steps`]: trained.returns.values.at(-1) ?? Number.NaN,
       'after training': trained.evaluated,
+      ...trained.openLoop?.metrics,
       seconds: trained.seconds.at(-1) ?? 0,
     })),
   );
@@ -32,8 +37,15 @@ export async function reportReturns(context: Context, results: readonly Trained[
     const options = { title: `${name}: training return`, y: 'mean return', references };
     await context.figure('returns', await learningCurves({ DreamerV3: curves }, options));
   }
+  const [{ openLoop }] = results;
+  if (openLoop) await drawOpenLoop(context, game, openLoop);
   return {
-    figures: { envSteps, results },
+    figures: { envSteps, results: results.map(summary) },
     bars: { return_after_training: mean(results.map(({ evaluated }) => evaluated)) },
   };
+}
+
+/** What is worth committing: no pictures. */
+function summary({ openLoop, ...trained }: Trained) {
+  return { ...trained, ...openLoop?.metrics };
 }

@@ -1,7 +1,8 @@
 import type { Agent, Game, Log, Metrics } from '@coplay/core';
 import type { Curve } from '@coplay/diagnostics';
-import { selfPlay } from '@coplay/trainers';
+import { type DreamerAgent, selfPlay } from '@coplay/trainers';
 import type { SeedPlace } from '../../bench/harness';
+import { type KeptOpenLoop, keepOpenLoop } from './open-loop';
 
 /** How a run of a study is set. */
 export interface Setting {
@@ -16,6 +17,8 @@ export interface Setting {
   readonly window: number;
   /** Metrics that are kept as curves besides it */
   readonly metrics: readonly string[];
+  /** Whose world model is shown recorded sequences after training, and how many steps of each it sees. Default: nobody's */
+  readonly openLoop?: { readonly agent: DreamerAgent; readonly context: number };
 }
 
 /** What is kept of a run. */
@@ -27,6 +30,8 @@ export interface Trained {
   readonly seconds: readonly number[];
   /** Mean return of 100 episodes after training, mean over agents */
   readonly evaluated: number;
+  /** Where it was asked for */
+  readonly openLoop?: KeptOpenLoop;
 }
 
 /** Points of a curve, about. */
@@ -34,13 +39,14 @@ const POINTS = 128;
 
 /** Trains, and keeps curves. */
 export async function trainDreamer(setting: Setting, seed: number, place: SeedPlace): Promise<Trained> {
-  const { game, agents, envs, steps, envSteps } = setting;
+  const { game, agents, envs, steps, envSteps, openLoop: shown } = setting;
   const curves = keptCurves(setting);
   const run = selfPlay({ game, agents, envs, steps, seed, log: [...place.log, curves.log] });
   await run.train({ envSteps });
   const { mean: evaluated } = await run.evaluate({ episodes: 100 });
+  const openLoop = shown && (await keepOpenLoop(shown.agent, shown.context, seed));
   run.dispose();
-  return { ...curves.result(), evaluated };
+  return { ...curves.result(), evaluated, ...(openLoop && { openLoop }) };
 }
 
 /** The last value of a curve up to a step; NaN before the first. */
@@ -76,7 +82,7 @@ function keptCurves({ envs, steps, envSteps, window, metrics: names }: Setting) 
       }
     },
   };
-  const result = (): Omit<Trained, 'evaluated'> => {
+  const result = (): Omit<Trained, 'evaluated' | 'openLoop'> => {
     const { return: returns, ...others } = curves;
     return { returns, curves: others, seconds };
   };

@@ -3,7 +3,7 @@ import { type Curve, curveOf, mean } from '@coplay/diagnostics';
 import { mixed, nearestHare, nearestStag, stagHunt } from '@coplay/envs';
 import { type HopPlusModules, hopPlusAgent, ppoPresets, selfPlay } from '@coplay/trainers';
 import { type Context, meanOfEpisodes, type SeedPlace, shortCurve } from '../../bench/harness';
-import { arenas } from './arenas';
+import { arenas } from '../boards/arenas';
 
 /** Agents of one kind on one board. */
 export interface Line {

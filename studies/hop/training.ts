@@ -2,6 +2,7 @@ import { type Agent, evaluate, type Game, type LogEntry } from '@coplay/core';
 import { type Curve, curveOf, mean } from '@coplay/diagnostics';
 import { type HopSearchOptions, hopAgent, planner, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
 import { type Context, meanOfEpisodes, type SeedPlace, shortCurve } from '../../bench/harness';
+import { arenas } from '../boards/arenas';
 
 /** Agents of one kind in one game. */
 export interface Line {
@@ -13,6 +14,8 @@ export interface Line {
   readonly seeds: readonly number[];
   /** In training, among which an agent's simulations are shared. Default 1 */
   readonly trees?: number;
+  /** Sizes of the open squares that are trained on; see `arenas`. Evaluated on the whole board. Default: the whole board */
+  readonly squares?: readonly number[];
   readonly isPpo?: boolean;
   readonly isSnowdrift?: boolean;
 }
@@ -46,12 +49,13 @@ const SNOWDRIFT_SCALE = 4;
 
 /** Trains agents that plan, for one seed. */
 export async function train(context: Context, line: Line, seed: number, place: SeedPlace): Promise<SeedResult> {
-  const { game, trees = 1 } = line;
+  const { game, trees = 1, squares } = line;
   const simulations = Math.round(SIMULATIONS / game.agents.length / trees);
   const search = { ...scaled(SEARCH, line), trees, simulations };
   const hop = { minibatches: 32, learningRate: 1e-3 };
-  const agents = game.agents.map((id) => hopAgent({ game, id, search, hop }));
-  return trainAll(context, line, agents, seed, place, async () => {
+  const board = squares ? arenas(Number(game.options['size']), squares) : game;
+  const agents = game.agents.map((id) => hopAgent({ game: board, id, search, hop }));
+  return trainAll(context, { ...line, game: board }, agents, seed, place, async () => {
     const larger = context.isQuick ? { trees: 2, simulations: 8 } : scaled(LARGER, line);
     const players = agents.map((agent) => planner(agent, larger));
     return (await evaluate(game, players, { episodes: context.isQuick ? 8 : 400, seed })).mean;
@@ -80,7 +84,7 @@ async function trainAll(
   const start = performance.now();
   await run.train({ envSteps });
   const seconds = (performance.now() - start) / 1000;
-  const asTrained = (await run.evaluate({ episodes: context.isQuick ? 8 : 500 })).mean;
+  const asTrained = (await run.evaluate({ episodes: context.isQuick ? 8 : 500 })).mean; // on the squares, if there are any
   const evaluated = larger ? await larger() : asTrained;
   run.dispose();
   const late = entries.filter((entry) => entry.envSteps > 0.8 * envSteps);

@@ -17,14 +17,18 @@ export interface Optima {
   readonly stateOnly: Float64Array;
 }
 
-/** One episode as the rules see it. T steps, A agents. */
-interface Episode {
+/** What everyone can see of an episode. T steps, A agents. */
+export interface Seen {
   /** By step. */
   readonly boards: readonly Board[];
   /** [T][A] cells; the number of cells for those who have left */
   readonly cells: readonly Int32Array[];
   /** [T][A] */
   readonly actions: readonly Int32Array[];
+}
+
+/** One episode as the rules see it. */
+interface Episode extends Seen {
   /** [A] */
   readonly types: Int32Array;
 }
@@ -66,7 +70,8 @@ function countActive({ active, agents }: Experience, seat: number): number {
   return count;
 }
 
-function readEpisode(game: Game, episodes: Experience, e: number): Episode {
+/** What is seen of episode `e`. */
+export function seenOf(game: Game, episodes: Experience, e: number): Seen {
   const grid = game.grid as GridParts;
   const agents = game.agents.length;
   const size = grid.rows * grid.columns;
@@ -85,14 +90,19 @@ function readEpisode(game: Game, episodes: Experience, e: number): Episode {
     cells.push(parts.cells);
     actions.push(episodes.actions.slice(first, first + agents));
   }
+  return { boards, cells, actions };
+}
+
+function readEpisode(game: Game, episodes: Experience, e: number): Episode {
+  const agents = game.agents.length;
   const types = Int32Array.from(game.agents, (_, agent) => {
     return episodes.extras['types'].data[e * episodes.steps * agents + agent];
   });
-  return { boards, cells, actions, types };
+  return { ...seenOf(game, episodes, e), types };
 }
 
 /** For each step of a seat, what either type does. */
-function stepsOf(rules: PlayerRules, { boards, cells }: Episode, seat: number): Float64Array[][] {
+export function stepsOf(rules: PlayerRules, { boards, cells }: Seen, seat: number): Float64Array[][] {
   const steps: Float64Array[][] = [];
   for (let t = 0; t < boards.length && cells[t][seat] < rules.cells; t++) {
     const cell = cells[t][seat];

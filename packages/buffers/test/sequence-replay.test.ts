@@ -71,6 +71,17 @@ describe('createSequenceReplay', () => {
     expect(replay.sample(createGenerator(1), 3).fresh).toBe(0);
   });
 
+  it('shows windows without handing them out', () => {
+    const [replay, other] = [0, 1].map(() => createSequenceReplay({ length: 3, streams: 2, capacity: 60 }));
+    for (const each of [replay, other]) fill(each, 2, 9);
+    const { rows, streams, steps: firsts } = replay.look(createGenerator(4), 50);
+    expect(rows['id'].shape).toEqual([50, 3]);
+    expect(new Set(firsts)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6])); // not the queue's 0, 3 and 6 alone
+    streams.forEach((stream, b) => void expect(rows['id'].data[3 * b]).toBe(1000 * stream + firsts[b]));
+    expect(replay.waiting).toBe(6);
+    expect(drawn(replay, 6)).toEqual(drawn(other, 6));
+  });
+
   it('forgets waiting windows whose steps have made room', () => {
     const replay = createSequenceReplay({ length: 2, capacity: 6 });
     fill(replay, 1, 11); // held: 5..10; full windows among them: 6-7, 8-9

@@ -3,6 +3,7 @@ import { type Command, EXIT, helpOf, parse, type Terminal, UsageError } from './
 import { evaluateCommand } from './commands/evaluate';
 import { exportCommand } from './commands/export';
 import { inspectCommand } from './commands/inspect';
+import { playCommand } from './commands/play';
 import { reportCommand } from './commands/report';
 import { resumeCommand } from './commands/resume';
 import { trainCommand } from './commands/train';
@@ -14,6 +15,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   report: reportCommand,
   export: exportCommand,
   inspect: inspectCommand,
+  play: playCommand,
 };
 
 /**

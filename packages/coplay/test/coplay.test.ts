@@ -39,7 +39,7 @@ describe('coplay', () => {
   it('shows its commands, and the help of each', async () => {
     const { code, out } = await coplay(['--help']);
     expect(code).toBe(0);
-    for (const name of ['train', 'resume', 'evaluate', 'report', 'export', 'inspect']) {
+    for (const name of ['train', 'resume', 'evaluate', 'report', 'export', 'inspect', 'play']) {
       expect(out).toContain(`  ${name}`);
       const help = await coplay([name, '--help']);
       expect([help.code, help.out]).toEqual([0, expect.stringMatching(new RegExp(`^coplay ${name} .*--help`, 's'))]);

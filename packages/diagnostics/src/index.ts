@@ -4,6 +4,7 @@ export * from './beliefs';
 export * from './distributions';
 export * from './logs';
 export * from './moa';
+export * from './open-loop';
 export * from './plots';
 export * from './probes';
 export * from './report';

@@ -43,6 +43,12 @@ export interface SequenceReplay {
    * @throws CoplayError where no window is that long
    */
   sample(generator: Generator, batch: number): SequenceSample;
+  /**
+   * B windows [B, L, ...] with equal chances, the queue left as it is: to look at, not to learn from.
+   *
+   * @throws CoplayError where no window is that long
+   */
+  look(generator: Generator, batch: number): ReplaySample;
   /** Replaces some fields of held steps; see `ReplayBuffer.overwrite`. */
   overwrite(places: ReplayPlaces, rows: NamedArrays): void;
   state(): SavedState;
@@ -119,6 +125,10 @@ class Sequences implements SequenceReplay {
       steps.set(drawn.steps, fresh.length);
     }
     return { ...buffer.gather({ streams, steps }, length), fresh: fresh.length };
+  }
+
+  look(generator: Generator, batch: number): ReplaySample {
+    return this.buffer.gather(this.buffer.draw(generator, batch, this.length), this.length);
   }
 
   overwrite(places: ReplayPlaces, rows: NamedArrays): void {

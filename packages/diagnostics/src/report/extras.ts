@@ -8,6 +8,12 @@ import { replaceFile } from '../logs/files';
 import type { MoaEvaluation } from '../moa';
 import type { TableRow } from '../tables';
 
+/** An episode as `recordEpisode` of `@coplay/envs` wrote it down; what is in it is read by the page alone. */
+export interface RecordedEpisode {
+  readonly format: 'coplay-episode';
+  readonly version: 1;
+}
+
 /** What a log has no place for, to be shown in the report of a run. All by titles of yours. */
 export interface ReportExtras {
   /** What `realAndImagined` gave: rewards and returns, real and imagined. */
@@ -18,6 +24,8 @@ export interface ReportExtras {
   readonly moa?: Readonly<Record<string, MoaEvaluation>>;
   /** Tables such as `worldModelTable`'s. */
   readonly tables?: Readonly<Record<string, readonly TableRow[]>>;
+  /** Recorded episodes, to be played on the page. */
+  readonly replays?: Readonly<Record<string, RecordedEpisode>>;
 }
 
 const FILE = 'report.json';
@@ -53,10 +61,13 @@ const schema = z.strictObject({
     )
     .optional(),
   tables: z.record(z.string(), z.array(z.record(z.string(), z.unknown()))).optional(),
+  replays: z
+    .record(z.string(), z.looseObject({ format: z.literal('coplay-episode'), version: z.literal(1) }))
+    .optional(),
 });
 
 /**
- * Keeps distributions, belief traces, evaluations of models and tables in the directory of a run (`report.json`), for its report. What
+ * Keeps distributions, belief traces, evaluations of models, tables and recorded episodes in the directory of a run (`report.json`), for its report. What
  * was kept before stays, unless it has the same kind and title.
  *
  * @throws CoplayError for things of another form

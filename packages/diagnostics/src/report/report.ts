@@ -12,6 +12,7 @@ import { PAGE_SCRIPT } from './generated/page-script';
 import { embeddedJson, escapeHtml } from './html';
 import { knownNames } from './keys';
 import { pageMetrics, pageSteps } from './metrics';
+import { replaysScript, replaysSection } from './replays';
 import { configurationSection, findingsSection, metricsSection, panelsSection, runsSection } from './sections';
 import { STYLE } from './style';
 
@@ -49,7 +50,7 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsaf
 
 /**
  * One page, as HTML that needs nothing else, of one run or of several: what looks wrong (see {@link findProblems}), learning curves by agent with
- * 95 % intervals over seeds, distributions, models, beliefs, every metric with its explanation and a search, settings and how they differ.
+ * 95 % intervals over seeds, distributions, models, beliefs, replays, every metric with its explanation and a search, settings and how they differ.
  *
  * A curve has at most 500 points, its extremes among them; fewer where a page would pass about 8 MB.
  *
@@ -79,6 +80,7 @@ export function report(runs: readonly (string | Run)[], options: ReportOptions =
     metrics: pageMetrics(read, groups, known),
     beliefs: beliefPanels(extras, names),
   };
+  const replays = replaysSection(extras, names);
   const sections = [
     findingsSection(problemsOf(subjects, extras, groups), data.metrics),
     runsSection(read, names, groups),
@@ -87,10 +89,16 @@ export function report(runs: readonly (string | Run)[], options: ReportOptions =
     panelsSection('models', 'Models of the world and of others', MODELS, data.metrics),
     extrasSection(extras, names),
     beliefsSection(data.beliefs),
+    replays,
     metricsSection(data.metrics),
     configurationSection(read, names),
   ];
-  return wholePage(title ?? (names.length === 1 ? names[0] : `${names.length} runs`), data, sections);
+  return wholePage(
+    title ?? (names.length === 1 ? names[0] : `${names.length} runs`),
+    data,
+    sections,
+    replaysScript(replays),
+  );
 }
 
 /**
@@ -102,7 +110,7 @@ export function writeReport(file: string, runs: readonly (string | Run)[], optio
   replaceFile(file, report(runs, options));
 }
 
-function wholePage(title: string, data: PageData, sections: readonly string[]): string {
+function wholePage(title: string, data: PageData, sections: readonly string[], scripts: string): string {
   const heading = escapeHtml(title);
   return `<!doctype html>
 <html lang="en">
@@ -132,7 +140,7 @@ ${sections.filter((part) => part !== '').join('\n')}
 <footer><p class="none">Bold lines are means over up to 100 stretches and over runs; bands are 95 % bootstrap intervals over runs. Focus a chart and use the arrow keys to read its values.</p></footer>
 <script type="application/json" id="coplay-data">${embeddedJson(data)}</script>
 <script>${PAGE_SCRIPT.replaceAll('</script', '<\\/script')}</script>
-</body>
+${scripts}</body>
 </html>
 `;
 }

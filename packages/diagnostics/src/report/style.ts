@@ -37,7 +37,8 @@ th,td{text-align:left;padding:4px 10px;border-bottom:1px solid var(--rule);verti
 .chart{min-height:220px}.chart svg{display:block;width:100%;height:auto}
 .legend{display:flex;flex-wrap:wrap;gap:2px 12px;margin:4px 0 0;padding:0;list-style:none;font-size:.85rem;font-variant-numeric:tabular-nums}
 .legend svg{width:28px;height:10px;vertical-align:middle;display:inline-block}
-svg text{fill:var(--ink);font:12px system-ui,sans-serif}svg .grid{stroke:var(--rule);stroke-width:1}svg .axis{stroke:var(--faint)}
+/* Of charts: boards in replays have colours of their own. */
+.panel svg text{fill:var(--ink);font:12px system-ui,sans-serif}svg .grid{stroke:var(--rule);stroke-width:1}svg .axis{stroke:var(--faint)}
 svg .line{fill:none;stroke-width:2}svg .single{fill:none;stroke-width:1;opacity:.45}svg .band{opacity:.18;stroke:none}svg .cursor{stroke:var(--faint);stroke-dasharray:2 2}
 ${LIGHT.map((_, i) => `.k${i}{stroke:var(--c${i})}.f${i}{fill:var(--c${i})}`).join('')}
 .none{color:var(--faint)}pre{overflow:auto;background:var(--card);padding:10px;font:13px/1.4 ui-monospace,monospace}

@@ -20,7 +20,17 @@ const OTHER = '#999999';
 /** The colour of a thing, as `#rrggbb`. */
 export function colorOf(item: SceneItem): string {
   const agent = agentIndex(item);
-  return agent === undefined ? (KINDS[item.kind] ?? OTHER) : AGENTS[agent % AGENTS.length];
+  return agent === undefined ? (KINDS[item.kind] ?? OTHER) : agentColor(agent).fill;
+}
+
+/**
+ * The colour of an agent on pictures, as `#rrggbb`, and black or white to write on it.
+ *
+ * @param index  from 0, in the order of `game.agents`
+ */
+export function agentColor(index: number): { readonly fill: string; readonly ink: string } {
+  const fill = AGENTS[index % AGENTS.length];
+  return { fill, ink: inkOn(fill) };
 }
 
 /** Black or white, whichever is easier to read on a colour `#rrggbb`. */

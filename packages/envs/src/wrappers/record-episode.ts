@@ -1,15 +1,23 @@
 import {
   type Agent,
+  type AgentOutput,
+  allocate,
+  allocateStepArrays,
   checkOptions,
   createGenerator,
   createRollout,
+  fail,
   type Game,
+  type Generator,
   type GeneratorState,
+  type Simulator,
   splitSeed,
   vectorEnv,
 } from '@coplay/core';
 import { z } from 'zod';
-import { type RecordedFrame, type RecordedStep, type Recording, stepOf } from './recording';
+import { frameOf } from './frame';
+import { insightOf } from './insights';
+import { type RecordedFrame, type RecordedPrediction, type RecordedStep, type Recording, stepOf } from './recording';
 import { wrap } from './wrap';
 
 /** Options of {@link recordEpisode}. */
@@ -18,14 +26,32 @@ export interface RecordEpisodeOptions {
   readonly seed?: number | undefined;
   /** A map of the game to start from instead of a random state. */
   readonly layout?: unknown;
+  /** Whether everything that agents see is written down too: a file grows several times. Default false */
+  readonly observations?: boolean | undefined;
+  /** A model of the world, such as `createWorldModel(...).simulator({ sample: false })`, that foretells every next frame. Default: none */
+  readonly simulator?: Simulator | undefined;
 }
 
 const schema = z
-  .object({ seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0), layout: z.unknown().optional() })
+  .object({
+    seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
+    layout: z.unknown().optional(),
+    observations: z.boolean().default(false),
+    simulator: z
+      .custom<Simulator>((x) => typeof (x as Simulator | undefined)?.step === 'function', { error: 'a simulator' })
+      .optional(),
+  })
   .strict();
+
+/** Children of the seed. */
+const SPLITS = { game: 0, agents: 1, simulator: 2 };
 
 /**
  * Plays one episode and writes it down. What the agents remember beyond an episode is put back afterwards.
+ *
+ * What an agent tells of its choice in its `extras` is written down as {@link RecordedInsight}: `policy` [1, K], `values` [1], `visits` [1, K], and
+ * `beliefs` [1, A G], a row of goals for every seat, its own included. Any agent may tell them; `withInsight` of `@coplay/trainers` makes
+ * trained ones do so. The episode is the same with them or without, with observations and predictions or without.
  *
  * @throws CoplayError for bad options, or agents that don't fit the game
  */
@@ -34,15 +60,19 @@ export async function recordEpisode(
   agents: readonly Agent[],
   options: RecordEpisodeOptions = {},
 ): Promise<Recording> {
-  const { seed, layout } = checkOptions('recordEpisode', schema, options);
-  const tape = new Tape(game);
-  const env = vectorEnv(tape.recordedGame, { envs: 1, seed: splitSeed(seed, 0) });
+  const { seed, layout, observations, simulator } = checkOptions('recordEpisode', schema, options);
+  if (simulator) checkSimulator(game, simulator);
+  const tape = new Tape(game, observations);
+  const env = vectorEnv(tape.recordedGame, { envs: 1, seed: splitSeed(seed, SPLITS.game) });
   if (layout !== undefined) env.reset({ layout });
-  const rollout = createRollout(env, agents, createGenerator(splitSeed(seed, 1)));
+  const rollout = createRollout(env, agents, createGenerator(splitSeed(seed, SPLITS.agents)));
   const memories = agents.map((agent) => agent.save?.());
+  const dice = createGenerator(splitSeed(seed, SPLITS.simulator));
   try {
-    do await rollout.step();
-    while (env.ended[0] === 0);
+    do {
+      tape.tell(await rollout.step());
+      if (simulator) tape.foretell(await foretold(game, simulator, tape.last(), dice, observations));
+    } while (env.ended[0] === 0);
   } finally {
     agents.forEach((agent, i) => {
       const memory = memories[i];
@@ -52,6 +82,37 @@ export async function recordEpisode(
   return tape.recording(rollout.agents.map((agent) => agent.name));
 }
 
+function checkSimulator(game: Game, { game: simulated }: Simulator): void {
+  if (simulated.stateSize === game.stateSize && simulated.stateType === game.stateType) return;
+  const got = `one of ${simulated.name} with ${simulated.stateSize} ${simulated.stateType}`;
+  const expected = `a simulator of states of ${game.stateSize} ${game.stateType} (${game.name})`;
+  fail('recordEpisode: option simulator', expected, got, 'Make it with the same game.');
+}
+
+/** What the simulator makes of the step that was played last. */
+async function foretold(
+  game: Game,
+  simulator: Simulator,
+  { before, step }: { readonly before: RecordedFrame; readonly step: RecordedStep },
+  dice: Generator,
+  observations: boolean,
+): Promise<RecordedPrediction> {
+  const state = allocate(game.stateType, game.stateSize);
+  state.set(before.state);
+  const result = allocateStepArrays(game, 1);
+  await simulator.step(
+    state,
+    Int32Array.from(step.actions, (action) => action ?? 0),
+    dice,
+    result,
+  );
+  return {
+    ...frameOf(game, state, 0, observations),
+    rewards: Array.from(result.rewards),
+    terminated: Array.from(result.terminated, (ended) => ended === 1),
+  };
+}
+
 /** Listens to the steps of a game played in one environment. */
 class Tape {
   readonly recordedGame: Game;
@@ -59,35 +120,62 @@ class Tape {
   private readonly steps: RecordedStep[] = [];
   private generator: GeneratorState = [0, 0, 0, 0];
 
-  constructor(private readonly game: Game) {
+  constructor(
+    private readonly game: Game,
+    private readonly observations: boolean,
+  ) {
     this.recordedGame = wrap(game, {
       step: (state, offset, actions, actionsOffset, generator, result, row) => {
         if (this.frames.length === 0) {
-          this.frames.push(frameOf(game, state, offset));
+          this.frames.push(frameOf(game, state, offset, observations));
           this.generator = generator.state();
         }
         const wasActive = game.agents.map((_, agent) => game.isActive(state, offset, agent));
         game.step(state, offset, actions, actionsOffset, generator, result, row);
         this.steps.push(stepOf(game, wasActive, actions.subarray(actionsOffset), result, row));
-        this.frames.push(frameOf(game, state, offset));
+        this.frames.push(frameOf(game, state, offset, observations));
       },
     });
   }
 
+  /** The step that was played last, and the frame before it. */
+  last(): { readonly before: RecordedFrame; readonly step: RecordedStep } {
+    return { before: this.frames[this.frames.length - 2], step: this.steps[this.steps.length - 1] };
+  }
+
+  /** What the agents answered before the last step. */
+  tell(outputs: readonly AgentOutput[]): void {
+    const { actions } = this.last().step;
+    const insights = outputs.map((output, seat) =>
+      actions[seat] === null ? null : insightOf(this.game, seat, output),
+    );
+    if (insights.some((insight) => insight !== null)) this.add({ insights });
+  }
+
+  /** What was foretold of the last step. */
+  foretell(predicted: RecordedPrediction): void {
+    this.add({ predicted });
+  }
+
   recording(players: readonly string[]): Recording {
-    const { name, options, agents, actionNames } = this.game;
+    const { name, options, agents, actionNames, goals, observation } = this.game;
     const { generator, frames, steps } = this;
     const heading = { format: 'coplay-episode', version: 1, game: name, options } as const;
-    return { ...heading, agents, players, actionNames, generator, frames, steps };
+    const believes = steps.some(({ insights }) => insights?.some((insight) => insight?.beliefs));
+    return {
+      ...heading,
+      agents,
+      players,
+      actionNames,
+      ...(believes && goals && { goals: goals.names }),
+      ...(this.observations && { observation }),
+      generator,
+      frames,
+      steps,
+    };
   }
-}
 
-function frameOf(game: Game, state: Parameters<Game['step']>[0], offset: number): RecordedFrame {
-  const layout = game.writeLayout?.(state, offset);
-  const scene = game.scene?.(state, offset);
-  return {
-    state: Array.from(state.subarray(offset, offset + game.stateSize)),
-    ...(layout !== undefined && { layout }),
-    ...(scene && { scene }),
-  };
+  private add(more: Partial<RecordedStep>): void {
+    this.steps[this.steps.length - 1] = { ...this.last().step, ...more };
+  }
 }

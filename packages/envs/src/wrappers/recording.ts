@@ -1,4 +1,7 @@
-import type { AgentId, Game, GeneratorState, Scene, StepArrays } from '@coplay/core';
+import type { AgentId, Game, GeneratorState, ObservationSpec, Scene, StepArrays } from '@coplay/core';
+
+/** What one agent sees: the numbers of each field of the game's observation, row-major. */
+export type RecordedObservation = Readonly<Record<string, readonly number[]>>;
 
 /** A moment of a recorded episode. */
 export interface RecordedFrame {
@@ -8,6 +11,28 @@ export interface RecordedFrame {
   readonly layout?: string;
   /** For renderers, where the game has scenes. */
   readonly scene?: Scene;
+  /** [A] where they were asked for; null for who had left */
+  readonly observations?: readonly (RecordedObservation | null)[];
+}
+
+/** What an agent told of how it chose; each part is absent where it told nothing. K actions, G goals. */
+export interface RecordedInsight {
+  /** [K] probabilities of the actions, 0 where illegal */
+  readonly policy?: readonly number[];
+  /** What it expects to earn from here on, discounted, in the unit of rewards. */
+  readonly value?: number;
+  /** [G] by co-player, in the order of the recording's `goals`: what it believes the other is after. Sums of 1; all 0 where no goal is open */
+  readonly beliefs?: Readonly<Record<AgentId, readonly number[]>>;
+  /** [K] how often its search tried each action, summed over trees */
+  readonly visits?: readonly number[];
+}
+
+/** What a model of the world foretold of the next frame, from the state and what everyone did. */
+export interface RecordedPrediction extends RecordedFrame {
+  /** [A] */
+  readonly rewards: readonly number[];
+  /** [A] cumulative */
+  readonly terminated: readonly boolean[];
 }
 
 /** What was done between two moments and what came of it; A agents in the order of `agents`. */
@@ -20,6 +45,10 @@ export interface RecordedStep {
   readonly terminated: readonly boolean[];
   /** [A] */
   readonly truncated: readonly boolean[];
+  /** [A] where any agent told something; null for who had left or told nothing */
+  readonly insights?: readonly (RecordedInsight | null)[];
+  /** Where a simulator was given. */
+  readonly predicted?: RecordedPrediction;
 }
 
 /** An episode as plain JSON: for replays, pictures and files. T steps. */
@@ -33,6 +62,10 @@ export interface Recording {
   readonly agents: readonly AgentId[];
   readonly players: readonly string[];
   readonly actionNames: readonly string[];
+  /** G names, where beliefs were told. */
+  readonly goals?: readonly string[];
+  /** What the fields of `observations` are, where they were asked for. */
+  readonly observation?: ObservationSpec;
   /** The game's generator at frame 0: with it and the actions the rest follows. */
   readonly generator: GeneratorState;
   /** T + 1 */

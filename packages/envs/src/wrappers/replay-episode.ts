@@ -9,12 +9,12 @@ import { type Recording, stepOf } from './recording';
  */
 export function replayEpisode(game: Game, recording: Recording): void {
   const { frames, steps } = recording;
-  checkRecording(game, recording);
+  checkBelongs(game, recording);
   const state = allocate(game.stateType, game.stateSize);
   state.set(frames[0].state);
   const generator = generatorFrom(recording.generator);
   const result = allocateStepArrays(game, 1);
-  steps.forEach((recorded, t) => {
+  steps.forEach(({ insights: _, predicted: __, ...recorded }, t) => {
     const actions = Int32Array.from(recorded.actions, (action) => action ?? 0);
     const wasActive = recorded.actions.map((action) => action !== null);
     game.step(state, 0, actions, 0, generator, result, 0);
@@ -28,16 +28,21 @@ export function replayEpisode(game: Game, recording: Recording): void {
   });
 }
 
-function checkRecording(game: Game, recording: Recording): void {
+function checkBelongs(game: Game, recording: Recording): void {
   const { format, version, frames, steps } = recording;
   if (format !== 'coplay-episode' || version !== 1) {
     fail('replayEpisode', 'a recording of version 1', `${format} ${version}`, 'Give what recordEpisode() returned.');
   }
   const isFitting = frames[0]?.state.length === game.stateSize && frames.length === steps.length + 1;
-  const sameOptions = JSON.stringify(recording.options) === JSON.stringify(game.options);
+  const sameOptions = inOrder(recording.options) === inOrder(game.options);
   if (recording.game !== game.name || !sameOptions || !isFitting) {
     const got = `one of ${recording.game} with options ${JSON.stringify(recording.options)}`;
     const expected = `a recording of ${game.name} with options ${JSON.stringify(game.options)}`;
     fail('replayEpisode', expected, got, 'Make the game with the options that are in the recording.');
   }
+}
+
+/** Options as text, by name: a game that is made of recorded options has them in another order. */
+function inOrder(options: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,8 +1,9 @@
-import { checkOptions, type Generator, type NamedArrays } from '@coplay/core';
+import { checkOptions, fail, type Generator, type NamedArrays } from '@coplay/core';
 import { stopGradient, type TensorRecord } from '@coplay/tensor';
 import { z } from 'zod';
 import { countParams, initialise, type ParamSpecs, prefixed, prefixedSpecs, within } from '../layers';
 import { type DreamerActions, type DreamerActor, dreamerActor } from './actor';
+import { type CoplayerModel, coplayerModel } from './coplayers';
 import { type DreamerDecoder, dreamerDecoder } from './decoder';
 import { type DreamerEncoder, dreamerEncoder } from './encoder';
 import { type ContinueHead, continueHead, type TwoHotHead, twoHotHead } from './heads';
@@ -22,6 +23,11 @@ export interface DreamerNetsOptions {
   readonly unimix?: number;
   /** The same in a discrete policy. Default 0, as in DreamerV3's code; its paper says 0.01 */
   readonly actorUnimix?: number;
+  /**
+   * M, co-players whose actions the world model takes beside one's own, each with as many as oneself, and predicts (see {@link CoplayerModel});
+   * only with discrete actions. Default 0
+   */
+  readonly coplayers?: number;
 }
 
 /** The modules; parameters are named `enc/...`, `dyn/...`, `dec/...`, `rew/...`, `con/...`, `pol/...`, `val/...`. */
@@ -41,13 +47,15 @@ export interface DreamerNets {
   readonly continues: ContinueHead;
   readonly actor: DreamerActor;
   readonly critic: TwoHotHead;
+  /** Where co-players are modelled; parameters `moa/...`. Codes of actions then have their M K numbers after one's own */
+  readonly coplayers?: CoplayerModel;
   readonly specs: ParamSpecs;
   /** Number of parameters, the slow critic's not counted. */
   readonly parameterCount: number;
   /** Fresh parameters of all modules. */
   init(generator: Generator): NamedArrays;
   /** The parameters of each module under their short names. */
-  parts(params: TensorRecord): Readonly<Record<DreamerModule, TensorRecord>>;
+  parts(params: TensorRecord): Readonly<Record<DreamerModule | 'moa', TensorRecord>>;
 }
 
 const positive = z.int().min(1);
@@ -70,6 +78,7 @@ const schema = z.strictObject({
   size: sizeSchema.default('nano'),
   unimix: share.default(0.01),
   actorUnimix: share.default(0),
+  coplayers: z.int().min(0).default(0),
 });
 
 /**
@@ -78,12 +87,20 @@ const schema = z.strictObject({
  * @throws CoplayError for unknown options, sizes that blocks don't divide, images that can't be halved four times
  */
 export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
-  const { observations, actions, unimix, actorUnimix, size } = checkOptions('dreamerNets', schema, options);
+  const {
+    observations,
+    actions,
+    unimix,
+    actorUnimix,
+    size,
+    coplayers: M,
+  } = checkOptions('dreamerNets', schema, options);
   const sizes = dreamerSizes(size as DreamerSize);
   const { units, layers, bins } = sizes;
   const encoder = dreamerEncoder(observations, sizes);
   const actionSize = actions.kind === 'discrete' ? actions.count : actions.size;
-  const model = rssm({ ...sizes, tokens: encoder.outputSize, actions: actionSize, unimix });
+  checkCoplayers(M, actions);
+  const model = rssm({ ...sizes, tokens: encoder.outputSize, actions: (1 + M) * actionSize, unimix });
   const head = { featureSize: model.featureSize, units };
   const modules = {
     enc: encoder,
@@ -94,9 +111,12 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
     pol: dreamerActor({ ...head, layers, actions, unimix: actorUnimix }),
     val: twoHotHead({ ...head, layers, bins }),
   };
+  const coplayers = M > 0 ? coplayerModel({ ...head, layers, count: M, actions: actionSize }) : undefined;
+  const moa = prefixedSpecs('moa', coplayers?.specs ?? {});
   const specs: ParamSpecs = Object.assign(
     {},
     ...DREAMER_MODULES.map((name) => prefixedSpecs(name, modules[name].specs)),
+    moa,
   );
   return {
     observations,
@@ -108,19 +128,25 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
     continues: modules.con,
     actor: modules.pol,
     critic: modules.val,
+    ...(coplayers && { coplayers }),
     specs,
     parameterCount: countParams(specs),
     init: (generator) =>
       Object.assign(
         {},
         ...DREAMER_MODULES.map((name, i) => prefixed(name, initialise(modules[name].specs, generator.split(i)))),
+        initialise(moa, generator.split(DREAMER_MODULES.length + 1)),
       ),
     parts: (params) =>
-      Object.fromEntries(DREAMER_MODULES.map((name) => [name, within(params, name)])) as Record<
-        DreamerModule,
-        TensorRecord
+      Object.fromEntries([...DREAMER_MODULES, 'moa'].map((name) => [name, within(params, name)])) as ReturnType<
+        DreamerNets['parts']
       >,
   };
+}
+
+function checkCoplayers(count: number, { kind }: DreamerActions): void {
+  if (count === 0 || kind === 'discrete') return;
+  fail('dreamerNets', 'discrete actions where co-players are modelled', kind, 'Leave coplayers out.');
 }
 
 /** The same values, through which no gradient flows: what is imagined with them teaches no world model. */

@@ -1,11 +1,11 @@
-import { oneHotCode, type RssmInputs } from '@coplay/models';
+import type { RssmInputs } from '@coplay/models';
 import { type StepFunction, tf } from '@coplay/tensor';
-import { classesOf, observationsOf, stateOf } from './inputs';
+import { classesOf, observationsOf, previousCodes, stateOf } from './inputs';
 import { hasLegalHead, masked } from './legal';
 import type { DreamerSetup } from './setup';
 
 /**
- * Acting as a function of tensors. Inputs: `obs/NAME` [B, ...], `previousActions` [B] int32, `isFirst` [B], `mask` [B, K], `deter` [B, D],
+ * Acting as a function of tensors. Inputs: `obs/NAME` [B, ...], `previousActions` [B] int32 (and `coplayerActions` [B, M] where co-players are modelled), `isFirst` [B], `mask` [B, K], `deter` [B, D],
  * `stoch` [B, S] int32 classes, `noise` [B, S]. Outputs: `logProbs` [B, K] over the legal actions, and the next `deter` and `stoch`.
  */
 export function actStep({ nets }: Pick<DreamerSetup, 'nets'>): StepFunction<'world' | 'behaviour'> {
@@ -16,7 +16,7 @@ export function actStep({ nets }: Pick<DreamerSetup, 'nets'>): StepFunction<'wor
     const rows = inputs['isFirst'].shape[0];
     const step: RssmInputs = {
       tokens: tf.expandDims(nets.encoder.apply(enc, observationsOf(nets, inputs)), 1) as tf.Tensor3D,
-      actions: tf.expandDims(oneHotCode(inputs['previousActions'], actor.actionSize), 1) as tf.Tensor3D,
+      actions: tf.expandDims(previousCodes(nets, inputs), 1) as tf.Tensor3D,
       isFirst: tf.reshape(inputs['isFirst'], [rows, 1]) as tf.Tensor2D,
     };
     const start = stateOf(nets, inputs['deter'], inputs['stoch']);

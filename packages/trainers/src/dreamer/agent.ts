@@ -2,18 +2,19 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
+  fail,
   type Game,
   type Generator,
   type NamedArrays,
   ndarray,
 } from '@coplay/core';
 import { actingRows } from '@coplay/models';
-import type { LearningAgent } from '../learner';
+import { findNonFinite, type LearningAgent } from '../learner';
 import { chooseActions } from '../ppo/policy';
 import { DreamerLearner } from './learner';
 import { uniformNoise } from './noise';
 import type { DreamerOptions } from './options';
-import { latentNames } from './replay';
+import { latentNames, previousActions } from './replay';
 import { type DreamerNetworkOptions, dreamerSetup } from './setup';
 
 /** Options of {@link dreamerAgent}. */
@@ -88,7 +89,9 @@ class WorldModelAgent implements DreamerAgent {
     const { setup, name } = this.learner;
     const { rows } = input;
     const { deter, stoch } = setup.nets.sizes;
-    const outputs = await this.learner.ready().act(this.feeds(input, state, generator));
+    const feeds = this.feeds(input, state, generator);
+    checkFinite(`DreamerV3 (${this.id}).act`, feeds);
+    const outputs = await this.learner.ready().act(feeds);
     const next = { deter: outputs['deter'].data as Float32Array, stoch: outputs['stoch'].data as Int32Array };
     const chosen = chooseActions(outputs['logProbs'].data as Float32Array, rows, setup.game.actions, generator);
     const names = latentNames(name);
@@ -101,13 +104,12 @@ class WorldModelAgent implements DreamerAgent {
 
   private feeds(input: AgentInput, state: DreamerState, generator: Generator): NamedArrays {
     const { encoder, nets, game } = this.learner.setup;
-    const { rows, previousActions } = input;
+    const { rows } = input;
     const { deter, stoch } = nets.sizes;
     const seen = Object.entries(encoder.encode(actingRows(input, this.seat)));
-    const own = Int32Array.from({ length: rows }, (_, row) => previousActions[row * game.agents.length + this.seat]);
     return {
       ...Object.fromEntries(seen.map(([field, array]) => [`obs/${field}`, array])),
-      previousActions: ndarray(own),
+      ...previousActions(this.learner.setup, input.previousActions, this.seat),
       isFirst: ndarray(input.isFirst),
       mask: ndarray(input.masks, [rows, game.actions]),
       deter: ndarray(state.deter, [rows, deter]),
@@ -115,4 +117,11 @@ class WorldModelAgent implements DreamerAgent {
       noise: uniformNoise(generator, [rows, stoch]),
     };
   }
+}
+
+/** Refuses what isn't finite before it is played with: a sample of a latent would hide it, and the replay keep it. */
+function checkFinite(where: string, feeds: NamedArrays): void {
+  const floats = Object.entries(feeds).filter(([, { data }]) => data instanceof Float32Array);
+  const bad = findNonFinite(Object.fromEntries(floats));
+  if (bad) fail(where, 'finite observations and states', bad, 'Look for it in what the game shows.');
 }

@@ -1,7 +1,7 @@
 import type { DreamerNets, RssmState } from '@coplay/models';
 import { tf, useBackend, valueAndGradients } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { behaviourTerms } from './behaviour-terms';
+import { behaviourTerms, type CriticMemory } from './behaviour-terms';
 import type { DreamerParts } from './inputs';
 import { replayValueTerms } from './replay-value-terms';
 import { smallParts } from './test-batch';
@@ -13,11 +13,20 @@ beforeAll(async () => {
 const H = 3;
 const LAMBDA = 0.95;
 
+/** What can be other than said below. */
+interface Script {
+  /** The chance that the episode goes on, from n [N] */
+  readonly goesOn?: (n: tf.Tensor) => tf.Tensor;
+  /** What all rewards and values are multiplied by */
+  readonly pays?: number;
+}
+
 /**
  * A scripted model: the state is a counter n that every step raises by 1; on arrival at n the reward is n, the episode goes on below 5; the
  * value of n is 10 n, and the policy's log-probability of its only action is p n.
  */
-function counterParts(options: Parameters<typeof smallParts>[0] = {}): DreamerParts {
+function counterParts(options: Parameters<typeof smallParts>[0] = {}, script: Script = {}): DreamerParts {
+  const { goesOn = (x) => tf.cast(tf.less(x, 5), 'float32'), pays = 1 } = script;
   const parts = smallParts({ horizon: H, lambda: LAMBDA, ...options });
   const n = (features: tf.Tensor) => tf.reshape(tf.slice(features, [0, 0], [features.shape[0], 1]), [-1]);
   const head = (mean: (x: tf.Tensor) => tf.Tensor) => ({
@@ -32,9 +41,9 @@ function counterParts(options: Parameters<typeof smallParts>[0] = {}): DreamerPa
       features: ({ deter }: RssmState) => tf.reshape(deter, [-1, 1]),
       imagine: (_: unknown, { deter, stoch }: RssmState) => ({ deter: tf.add(deter, 1), stoch }),
     },
-    reward: head((x) => x),
-    continues: head((x) => tf.cast(tf.less(x, 5), 'float32')),
-    critic: { ...head((x) => tf.mul(x, 10)), bins: Float32Array.of(0) },
+    reward: head((x) => tf.mul(x, pays)),
+    continues: head(goesOn),
+    critic: { ...head((x) => tf.mul(x, 10 * pays)), bins: Float32Array.of(0) },
     actor: {
       ...parts.nets.actor,
       distribution: (pol: Record<string, tf.Tensor>, f: tf.Tensor) => tf.mul(n(f), pol['scale']),
@@ -54,15 +63,18 @@ function counterParts(options: Parameters<typeof smallParts>[0] = {}): DreamerPa
 }
 
 const noise = () => ({ 'noise/prior': tf.zeros([H, 1, 2]), 'noise/actions': tf.zeros([H + 1, 1, 1]) });
-const memory = () => ({ slow: {}, range: { low: tf.scalar(0), high: tf.scalar(0) } });
+const memory = ([low, high]: readonly number[]): CriticMemory => ({
+  slow: {},
+  range: { low: tf.scalar(low), high: tf.scalar(high) },
+});
 
 /** Losses and metrics from a counter at `n`, and the gradient of the policy's loss by p, at which log-probabilities are p n. */
-function imagineFrom(n: number) {
-  const parts = counterParts({ lossScales: { value: 0 } });
+function imagineFrom(n: number, options: Parameters<typeof smallParts>[0] = {}, script: Script = {}, range = [0, 0]) {
+  const parts = counterParts({ lossScales: { value: 0 }, ...options }, script);
   const starts = { deter: tf.tensor2d([[n]]), stoch: tf.zeros([1, 2, 4]) } as RssmState;
   const { gradients, metrics } = valueAndGradients(
     (params) => {
-      const { loss, startReturns, metrics: all } = behaviourTerms(parts, params, memory() as never, starts, noise());
+      const { loss, startReturns, metrics: all } = behaviourTerms(parts, params, memory(range), starts, noise());
       return { loss, metrics: { ...all, startReturns } };
     },
     { 'pol/scale': tf.scalar(1) },
@@ -114,6 +126,48 @@ describe('what is imagined', () => {
     const { at, gradient } = imagineFrom(5);
     for (const x of [at('loss/policy'), at('dreamer/weight'), gradient]) expect(Math.abs(x)).toBe(0);
   });
+});
+
+// pytorch/rl #4128: the discount is in the continue head, and nowhere else; the weights begin with the start's own chance to go on.
+describe('the discount', () => {
+  it('is what the continue head says, once, in returns and in weights', () => {
+    const c = 0.9;
+    const goesOn = (x: tf.Tensor) => tf.fill(x.shape, c);
+    // R_2 = 3 + c 30, R_1 = 2 + c (0.05 x 20 + 0.95 R_2), R_0 = 1 + c (0.05 x 10 + 0.95 R_1); weights c, c^2, c^3.
+    const returns = [0, 0, 3 + c * 30];
+    returns[1] = 2 + c * (1 + 0.95 * returns[2]);
+    returns[0] = 1 + c * (0.5 + 0.95 * returns[1]);
+    const { at } = imagineFrom(0, { discountHorizon: 2 }, { goesOn }); // a discount of 1/2 would show
+    expect(at('startReturns')).toBeCloseTo(returns[0], 4);
+    expect(at('dreamer/weight')).toBeCloseTo((c + c ** 2 + c ** 3) / 3, 6);
+    const loss = returns.reduce((sum, R, t) => sum - (c ** (t + 1) * t * (R - 10 * t)) / H, 0);
+    expect(at('loss/policy')).toBeCloseTo(loss, 3);
+  });
+});
+
+// NM512 #64, pytorch/rl #4125: a normaliser that is tracked and never divides.
+describe('the range of returns', () => {
+  it('divides advantages', () => {
+    const plain = imagineFrom(0);
+    // The percentiles move by 0.01 of the way to those of the returns, which stay below 35.
+    const wide = imagineFrom(0, { returnRate: 1e-9 }, {}, [-20, 80]);
+    expect(wide.at('dreamer/ret_scale')).toBeCloseTo(100, 4);
+    expect(wide.gradient).toBeCloseTo(plain.gradient / 100, 5);
+    expect(wide.at('dreamer/adv_mag')).toBeCloseTo(plain.at('dreamer/adv_mag') / 100, 5);
+  });
+
+  it.each([1000, 0.001])(
+    'keeps the gradient of the policy within 10 times itself where all pays %f times as much',
+    (pays) => {
+      const settled = { returnRate: 1 }; // as after many updates
+      const usual = Math.abs(imagineFrom(0, settled).gradient);
+      const scaled = Math.abs(imagineFrom(0, settled, { pays }).gradient);
+      expect(usual).toBeGreaterThan(0.1);
+      expect(scaled).toBeLessThan(10 * usual);
+      // Larger rewards weigh the same; small ones aren't blown up, as the scale is 1 at least.
+      if (pays > 1) expect(scaled).toBeGreaterThan(usual / 10);
+    },
+  );
 });
 
 describe('the replayed value', () => {

@@ -2,6 +2,7 @@ import {
   arrivalReturns,
   criticLoss,
   detached,
+  type ImaginationNoise,
   imaginedWeights,
   imagineSequence,
   policyLoss,
@@ -10,7 +11,7 @@ import {
   trackReturns,
 } from '@coplay/models';
 import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
-import { type DreamerParts, meanOf } from './inputs';
+import { type DreamerParts, meanOf, startingCoplayers } from './inputs';
 
 /** What actor and critic keep besides their parameters. */
 export interface CriticMemory {
@@ -36,19 +37,19 @@ export interface BehaviourTerms {
  * is imagined is detached, and so are the heads that are asked about it.
  *
  * @param starts states that exist: no gradient flows into them
- * @param inputs `noise/prior` [H, N, S] and `noise/actions` [H + 1, N, 1]
+ * @param inputs `noise/prior` [H, N, S] and `noise/actions` [H + 1, N, 1]; where co-players are modelled `noise/coplayers` [H, N, M] and `coplayersActive` [B, T, M]
  */
 export function behaviourTerms(
-  { nets, options }: DreamerParts,
+  parts: DreamerParts,
   params: TensorRecord,
   { slow, range }: CriticMemory,
   starts: RssmState,
   inputs: TensorRecord,
 ): BehaviourTerms {
+  const { nets, options } = parts;
   const { horizon: H, lossScales: scales } = options;
   const N = starts.deter.shape[0];
-  const noise = { latents: inputs['noise/prior'] as tf.Tensor3D, actions: inputs['noise/actions'] as tf.Tensor3D };
-  const imagined = imagineSequence(nets, params, starts, noise);
+  const imagined = imagineSequence(nets, params, starts, noiseOf(inputs), startingCoplayers(parts, inputs));
   const features = tf.reshape(imagined.features, [N * (H + 1), nets.rssm.featureSize]) as tf.Tensor2D;
   const table = (x: tf.Tensor) => tf.reshape(x, [N, H + 1]) as tf.Tensor2D;
 
@@ -107,6 +108,12 @@ export function behaviourTerms(
       }),
     },
   };
+}
+
+function noiseOf(inputs: TensorRecord): ImaginationNoise {
+  const named = (name: string) => inputs[`noise/${name}`] as tf.Tensor3D;
+  const coplayers = named('coplayers');
+  return { latents: named('prior'), actions: named('actions'), ...(coplayers && { coplayers }) };
 }
 
 /** [N, H + 1, ...] without the last step. */

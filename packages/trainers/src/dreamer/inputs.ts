@@ -15,16 +15,32 @@ export interface DreamerParts {
  *   previousActions                             [B, T] int32, that led here; -1: none
  *   rewards, isFirst, isLast, isTerminal        [B, T] on arrival
  *   legal                                       [B, T, K] where the legal actions are learned
+ *   coplayerActions                             [B, T, M] int32 as previousActions, where co-players are modelled
+ *   coplayersActive                             [B, T, M] 1 for those who act after this observation
  *   startDeter, startStoch                      [B, D], [B, S] the state before the first step, its classes as int32
  */
 export function batchOf({ nets }: DreamerParts, inputs: TensorRecord): DreamerBatch {
   return {
     observations: observationsOf(nets, inputs),
-    actions: oneHotCode(inputs['previousActions'], nets.actor.actionSize) as tf.Tensor3D,
+    actions: previousCodes(nets, inputs) as tf.Tensor3D,
     rewards: inputs['rewards'] as tf.Tensor2D,
     isFirst: inputs['isFirst'] as tf.Tensor2D,
     isTerminal: inputs['isTerminal'] as tf.Tensor2D,
   };
+}
+
+/** Codes of the actions that led here, [..., K]; with those of co-players after one's own where they are modelled, [..., K + M K]. */
+export function previousCodes({ actor, coplayers }: DreamerNets, inputs: TensorRecord): tf.Tensor {
+  const own = oneHotCode(inputs['previousActions'], actor.actionSize);
+  return coplayers ? tf.concat([own, coplayers.code(inputs['coplayerActions'])], -1) : own;
+}
+
+/** Who of the co-players acts in the last K states of each sequence, [B K, M]; nothing where they aren't modelled. */
+export function startingCoplayers({ nets, options }: DreamerParts, inputs: TensorRecord): tf.Tensor2D | undefined {
+  if (!nets.coplayers) return undefined;
+  const [B, T, M] = inputs['coplayersActive'].shape;
+  const K = Math.min(options.starts, T);
+  return tf.reshape(tf.slice(inputs['coplayersActive'], [0, T - K, 0], [B, K, M]), [B * K, M]);
 }
 
 /** `obs/NAME` of the inputs by NAME. */

@@ -12,6 +12,7 @@ import { learningRate } from '@coplay/tensor';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
 import { checkArrays, createMachine, type DreamerMachine, freshArrays, nonFinite } from './machine';
 import { imaginationNoise, posteriorNoise } from './noise';
+import { type OpenLoop, type OpenLoopOptions, openLoop } from './open-loop';
 import { batchInputs, pushExperience, storeLatents } from './replay';
 import { coupledUpdates, type ScheduleParts, separateUpdates, type UpdateKind } from './schedules';
 import type { DreamerSetup } from './setup';
@@ -26,6 +27,8 @@ export interface DreamerStates {
   readonly deter: NDArray;
   /** [B, T, S] int32, the classes of the latents */
   readonly stoch: NDArray;
+  /** [B, T, M] 1 for co-players who act there, where they are modelled */
+  readonly coplayersActive?: NDArray | undefined;
 }
 
 /** DreamerV3 (Hafner et al. 2023) for one agent, or for several that share weights. */
@@ -109,7 +112,7 @@ export class DreamerLearner implements Learner {
     const parts = this.scheduleParts(tally);
     const { sample, inputs } = parts.sample(generator);
     const { deter, stoch } = await parts.run('world', inputs, sample);
-    return { metrics: tally.means(), states: { deter, stoch } };
+    return { metrics: tally.means(), states: { deter, stoch, coplayersActive: inputs['coplayersActive'] } };
   }
 
   /**
@@ -123,12 +126,23 @@ export class DreamerLearner implements Learner {
       const { nets, options } = this.setup;
       const [B, T] = states.deter.shape;
       const noise = imaginationNoise(nets, generator, B * Math.min(options.starts, T), options.horizon);
-      await parts.run('behaviour', { fromDeter: states.deter, fromStoch: states.stoch, ...noise });
+      const given = { fromDeter: states.deter, fromStoch: states.stoch, ...coplayersOf(nets, states) };
+      await parts.run('behaviour', { ...given, ...noise });
     } else {
       const { sample, inputs } = parts.sample(generator);
       await parts.run('behaviour', { ...inputs, ...parts.imagination(generator) }, sample);
     }
     return tally.means();
+  }
+
+  /**
+   * What the world model makes of recorded sequences: steps that it sees, reconstructed, and steps that it imagines under the recorded actions.
+   * Changes nothing that is learned or replayed.
+   *
+   * @param generator not the run's own: the numbers drawn from it would be missing there
+   */
+  async openLoop(generator: Generator, options: OpenLoopOptions = {}): Promise<OpenLoop> {
+    return openLoop(this.setup, this.ready(), this.filled(), generator, options);
   }
 
   async state(): Promise<SavedState> {
@@ -249,4 +263,11 @@ export class DreamerLearner implements Learner {
     const came = `${bad} = ${outputs[bad].data[0]}, from ${given ? `the input ${given}` : 'finite inputs'}`;
     throw new NonFiniteError(`DreamerV3 (${this.name}), update ${this.updates + 1}`, came, inputs);
   }
+}
+
+/** Who acts in states that are given; without a word of it all co-players do. */
+function coplayersOf({ coplayers }: DreamerSetup['nets'], { deter, coplayersActive }: DreamerStates): NamedArrays {
+  if (!coplayers) return {};
+  const shape = [...deter.shape.slice(0, 2), coplayers.count];
+  return { coplayersActive: coplayersActive ?? ndarray(new Uint8Array(shape[0] * shape[1] * shape[2]).fill(1), shape) };
 }

@@ -3,6 +3,7 @@ import { type Compiled, compile, mergeRows, type Variables, variables } from '@c
 import { checkSavedArrays } from '../learner/saved-arrays';
 import { actStep } from './act-step';
 import { byGroup, criticOf, type DreamerGroup, dreamerOptimiser } from './groups';
+import { openLoopStep } from './open-loop';
 import type { DreamerSetup } from './setup';
 import { coupledStep, jointStep, separateBehaviourStep, separateWorldStep } from './steps';
 
@@ -17,6 +18,8 @@ export interface DreamerMachine {
   readonly coupled: Compiled;
   readonly world: Compiled;
   readonly behaviour: Compiled;
+  /** See `openLoopStep`; changes nothing */
+  readonly openLoop: Compiled;
   dispose(): void;
 }
 
@@ -66,6 +69,7 @@ export function createMachine(setup: MachineSetup, arrays: DreamerArrays): Dream
     coupled: compile(coupledStep(setup), { name: 'dreamer/coupled', state: groups, ...common }),
     world: compile(separateWorldStep(setup), { name: 'dreamer/world', state: { world, worldSlots }, ...common }),
     behaviour: compile(separateBehaviourStep(setup), { name: 'dreamer/behaviour', state: groups, ...common }),
+    openLoop: compile(openLoopStep(setup), { name: 'dreamer/open_loop', state: { world }, executor }),
   };
   return {
     groups,

@@ -16,6 +16,8 @@ export interface DreamerLossScales {
   readonly continue?: number;
   /** Of the prediction which actions are legal. Default 1 */
   readonly legal?: number;
+  /** Of the prediction what co-players do, where they are modelled. Default 1 */
+  readonly coplayers?: number;
   /** Of the actor. Default 1 */
   readonly policy?: number;
   /** Of the critic on imagined steps. Default 1 */
@@ -104,6 +106,7 @@ const scalesSchema = z.strictObject({
   reward: nonNegative.default(1),
   continue: nonNegative.default(1),
   legal: nonNegative.default(1),
+  coplayers: nonNegative.default(1),
   policy: nonNegative.default(1),
   value: nonNegative.default(1),
   replayValue: nonNegative.default(0.3),

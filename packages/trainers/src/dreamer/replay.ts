@@ -60,7 +60,7 @@ function seatRows(setup: DreamerSetup, name: string, records: Records, seat: num
     return to;
   };
   const fields: NamedArrays = {
-    previousActions: ndarray(pick(records.previousActions, new Int32Array(rows))),
+    ...previousActions(setup, records.previousActions, seat),
     rewards: ndarray(pick(records.rewards, new Float32Array(rows))),
     isFirst: ndarray(records.isFirst),
     isLast: ndarray(pick(records.isLast, new Uint8Array(rows))),
@@ -68,6 +68,7 @@ function seatRows(setup: DreamerSetup, name: string, records: Records, seat: num
   };
   for (const [field, array] of Object.entries(encoder.encode(sourceOf(records, seat)))) fields[`obs/${field}`] = array;
   if ('legal' in nets) fields['legal'] = seatPart(records.masks, rows, count, seat, records.actionCount);
+  if (nets.coplayers) fields['coplayersActive'] = coplayersActive(records, seat);
   if (options.replayLatents) {
     const names = latentNames(name);
     const { deter, stoch } = nets.sizes;
@@ -75,6 +76,36 @@ function seatRows(setup: DreamerSetup, name: string, records: Records, seat: num
     fields['startStoch'] = entering(records, names.stoch, seat, new Uint8Array(rows * stoch), stoch);
   }
   return fields;
+}
+
+/**
+ * The actions that led to each row, -1 for none: a seat's own, and where they are modelled those of its co-players in cyclic order of seats.
+ *
+ * @param given [rows, A]
+ */
+export function previousActions({ game, nets }: DreamerSetup, given: Int32Array, seat: number): NamedArrays {
+  const A = game.agents.length;
+  const rows = given.length / A;
+  const own = Int32Array.from({ length: rows }, (_, row) => given[row * A + seat]);
+  if (!nets.coplayers) return { previousActions: ndarray(own) };
+  const others = ndarray(ofCoplayers(given, A, seat, new Int32Array(rows * (A - 1))), [rows, A - 1]);
+  return { previousActions: ndarray(own), coplayerActions: others };
+}
+
+/** Who of a seat's co-players acts after each record: those who are there and for whom it isn't the last. [rows, A - 1] */
+function coplayersActive({ active, isLast, agents, envs, records: R }: Records, seat: number): NDArray {
+  const acts = active.map((isThere, row) => isThere & ~isLast[row]);
+  const [rows, A] = [envs * R, agents.length];
+  return ndarray(ofCoplayers(acts, A, seat, new Uint8Array(rows * (A - 1))), [rows, A - 1]);
+}
+
+/** [rows, A] to [rows, A - 1], in cyclic order of seats after one's own. */
+function ofCoplayers<T extends Uint8Array | Int32Array>(from: T, A: number, seat: number, to: T): T {
+  for (let i = 0; i < to.length; i++) {
+    const row = Math.floor(i / (A - 1));
+    to[i] = from[row * A + ((seat + 1 + (i % (A - 1))) % A)];
+  }
+  return to;
 }
 
 function sourceOf(records: Records, seat: number): RowSource {

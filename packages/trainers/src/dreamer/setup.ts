@@ -1,4 +1,4 @@
-import { type AgentId, checkGame, checkOptions, createGenerator, type Game, vectorEnv } from '@coplay/core';
+import { type AgentId, checkGame, checkOptions, createGenerator, fail, type Game, vectorEnv } from '@coplay/core';
 import {
   type DreamerNets,
   type DreamerObservations,
@@ -28,6 +28,12 @@ export interface DreamerNetworkOptions {
    * some hundred steps of random play. Acting keeps to the legal actions in any case
    */
   readonly masks?: boolean;
+  /**
+   * What the world model knows of the others. `none`: their actions are part of what happens to one. `moa`: it is told in every step what they did
+   * beside what oneself did, and has a head that learns from its own state what they are about to do; imagination asks that. For games of at least two
+   * agents. Default `none`
+   */
+  readonly coplayers?: 'none' | 'moa';
   /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
   readonly executor?: ExecutorChoice;
 }
@@ -48,6 +54,7 @@ const networkSchema = z.strictObject({
   inputs: inputSchema.default({}),
   images: z.enum(['planes', 'image']).default('planes'),
   masks: z.boolean().optional(),
+  coplayers: z.enum(['none', 'moa']).default('none'),
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
 });
 
@@ -60,10 +67,12 @@ export function dreamerSetup(
 ): DreamerSetup {
   checkGame(`${where}: option game`, game);
   for (const id of ids) checkId(where, game, id);
-  const { size, inputs: asked, images: kind, masks: forbids, executor: choice, ...rest } = given;
-  const networks = { inputs: asked, images: kind, masks: forbids, executor: choice };
+  const { size, inputs: asked, images: kind, masks: forbids, coplayers: others, executor: choice, ...rest } = given;
+  const networks = { inputs: asked, images: kind, masks: forbids, coplayers: others, executor: choice };
   const options = resolveDreamerOptions(where, rest, size);
-  const { inputs, images, masks = hasIllegalActions(game), executor } = checkOptions(where, networkSchema, networks);
+  const checked = checkOptions(where, networkSchema, networks);
+  const { inputs, images, masks = hasIllegalActions(game), coplayers, executor } = checked;
+  checkCoplayers(where, game, coplayers);
   checkFields(where, game, inputs as InputOptions);
   const encoder = inputEncoder(game, inputs as InputOptions);
   const plain = dreamerNets({
@@ -71,11 +80,18 @@ export function dreamerSetup(
     actions: { kind: 'discrete', count: game.actions },
     unimix: options.unimix,
     actorUnimix: options.actorUnimix,
+    coplayers: coplayers === 'moa' ? game.agents.length - 1 : 0,
     ...(size !== undefined && { size }),
   });
   const nets = masks ? withLegalHead(plain) : plain;
-  const config = { algorithm: 'dreamer', ...options, sizes: nets.sizes, inputs, images, masks };
+  const config = { algorithm: 'dreamer', ...options, sizes: nets.sizes, inputs, images, masks, coplayers };
   return { game, ids, options, nets, encoder, executor, config };
+}
+
+function checkCoplayers(where: string, { agents, name }: Game, coplayers: 'none' | 'moa'): void {
+  if (coplayers === 'none' || agents.length > 1) return;
+  const remedy = "Leave coplayers at 'none'.";
+  fail(where, "a game of at least two agents for coplayers 'moa'", `${agents.length} in ${name}`, remedy);
 }
 
 function readAs(kind: 'planes' | 'image', observations: DreamerObservations): DreamerObservations {

@@ -38,6 +38,15 @@ export interface HopPlayer extends Agent<HopState> {
   readonly beliefs: GoalBeliefs | undefined;
   /** Its tree search, with counts of what it did. */
   readonly search: TreeSearch;
+  /** What its last answer was found by, for whoever looks on; undefined before the first. */
+  readonly lastSearch: RowSearch | undefined;
+}
+
+/** A search, and the rows of the batch that it was for. */
+export interface RowSearch {
+  /** [R] rows of the batch in which the agent played */
+  readonly rows: Int32Array;
+  readonly result: SearchResult;
 }
 
 /** One that learns from what it finds. */
@@ -54,6 +63,7 @@ export class Planner {
   readonly search: TreeSearch;
   /** Plans nothing: for as long as the world model isn't to be trusted. */
   private readonly noSearch: TreeSearch;
+  lastSearch: RowSearch | undefined;
   private readonly questions: Questions;
   private readonly seat: number;
   private version = -1;
@@ -88,6 +98,7 @@ export class Planner {
     const active = indicesOf(input.active);
     const next = { states, previousActions: input.previousActions.slice() };
     const found = active.length > 0 ? await this.plan(input, states, beliefs, active, generator) : undefined;
+    this.lastSearch = found && { rows: active, result: found };
     return { ...answer(game, input.rows, active, found, beliefs), state: next };
   }
 

@@ -51,7 +51,8 @@ export function sharedPpoAgents(options: SharedPpoOptions): PpoAgent[] {
   return ids.map((id) => new NetworkAgent(id, learner));
 }
 
-class NetworkAgent implements PpoAgent {
+/** Acts by the policy of a learner. */
+export class NetworkAgent implements PpoAgent {
   readonly name = 'PPO';
   private readonly seat: number;
 

@@ -1,0 +1,90 @@
+import { ndarray } from '@coplay/core';
+import { openLoopFigure, openLoopMetrics, openLoopOf, openLoopStepErrors } from '@coplay/diagnostics';
+import { parseHTML } from 'linkedom';
+import { describe, expect, it } from 'vitest';
+
+const floats = (values: number[], shape: number[]) => ndarray(Float32Array.from(values), shape);
+const bytes = (values: number[], shape: number[]) => ndarray(Uint8Array.from(values), shape);
+
+/** Two sequences of three steps, of which one is seen, of a grid of 1 x 2 cells; in the second another episode begins after two steps. */
+const open = {
+  context: 1,
+  actual: {
+    'obs/planes': bytes([1, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 0], [2, 3, 1, 2, 1]),
+    rewards: floats([0, 1, 2, 3, 4, 5], [2, 3]),
+  },
+  predicted: {
+    'obs/planes': floats([0.5, 0, 0.25, 1, 0.9997, 0, 0.5, 1, 1, 0, 7, 7], [2, 3, 1, 2, 1]),
+    rewards: floats([0, 1, 0, 3, 1, 99], [2, 3]),
+  },
+  valid: bytes([1, 1, 1, 1, 1, 0], [2, 3]),
+};
+
+describe('open-loop errors', () => {
+  it('are means of squares over the sequences that can be compared, by step', () => {
+    const steps = openLoopStepErrors(openLoopOf(open, 'obs/planes'));
+    expect(steps.map(({ step, isImagined, sequences }) => [step, isImagined, sequences])).toEqual([
+      [0, false, 2],
+      [1, true, 2],
+      [2, true, 1],
+    ]);
+    // Step 0: 0.5^2 in one of two cells of both sequences. Step 1: 0.25^2 and 1. Step 2: 0.0003^2 in one of two cells.
+    expect(steps[0].mse).toBeCloseTo((0.25 + 0.25) / 4, 7);
+    expect(steps[1].mse).toBeCloseTo((0.0625 + 1) / 4, 7);
+    expect(steps[2].mse).toBeCloseTo(9e-8 / 2, 9);
+  });
+
+  it('are pooled over what was seen and what was imagined', () => {
+    const metrics = openLoopMetrics(open);
+    expect(metrics['openloop/mse_seen/planes']).toBeCloseTo(0.125, 7);
+    expect(metrics['openloop/mse_imagined/planes']).toBeCloseTo((2 * (1.0625 / 4) + 4.5e-8) / 3, 7);
+    expect(metrics['openloop/mse_seen/rewards']).toBe(0);
+    expect(metrics['openloop/mse_imagined/rewards']).toBeCloseTo((0 + 9 + 4) / 3, 7);
+    const cut = openLoopMetrics({ ...open, valid: bytes([1, 0, 0, 1, 0, 0], [2, 3]) });
+    expect(Object.keys(cut)).toEqual(['openloop/mse_seen/planes', 'openloop/mse_seen/rewards']);
+  });
+
+  it('refuse what does not fit', () => {
+    const { actual, predicted } = openLoopOf(open, 'rewards');
+    expect(() => openLoopStepErrors({ context: 3, actual, predicted })).toThrow(/a context in 1..2, got 3/);
+    const other = floats([0, 1], [1, 2]);
+    expect(() => openLoopStepErrors({ context: 1, actual, predicted: other })).toThrow(
+      /predictions \[2,3\], got \[1,2\]/,
+    );
+    expect(() => openLoopStepErrors({ context: 1, actual, predicted, valid: other })).toThrow(/valid \[2,3\]/);
+  });
+});
+
+describe('openLoopFigure', () => {
+  const textsOf = (svg: string) =>
+    [...parseHTML(svg).document.querySelectorAll('text')].map((text) => text.textContent ?? '');
+
+  it('shows what came, what was predicted and the difference of each channel, step by step, raw', async () => {
+    const svg = await openLoopFigure(openLoopOf(open, 'obs/planes'), 0, { names: ['ball'], title: 'Catch' });
+    const texts = textsOf(svg);
+    const labels = ['Catch', 'ball: true', 'ball: predicted', 'ball: difference', '0 seen', '1 imagined', '2 imagined'];
+    expect(texts).toEqual(expect.arrayContaining(labels));
+    // 0.5 - 1, 0.25 - 0 and 0.9997 - 1; of 18 cells the rest is 0 or 1.
+    for (const raw of ['0.50', '-0.50', '1-3.0e-4', '-3.0e-4']) expect(texts.filter((x) => x === raw)).toHaveLength(1);
+    expect(texts.filter((x) => x === '0.25')).toHaveLength(2);
+    expect(texts.filter((x) => x === '0' || x === '1')).toHaveLength(18 - 6);
+  });
+
+  it('leaves steps empty that cannot be compared', async () => {
+    const texts = textsOf(await openLoopFigure(openLoopOf(open, 'obs/planes'), 1));
+    expect(texts).toContain('2 imagined');
+    expect(texts).not.toContain('7');
+    expect(texts.filter((x) => /^[-\d.]+$/.test(x))).toHaveLength(2 * 2 * 3);
+  });
+
+  it('takes the numbers of a vector for channels, of which some may be chosen', async () => {
+    const vector = (values: number[]) => floats(values, [1, 2, 2]);
+    const data = { context: 1, actual: vector([1, 2, 3, 4]), predicted: vector([1, 2.5, 3, 4.25]) };
+    const texts = textsOf(await openLoopFigure(data, 0, { names: ['x', 'v'], channels: ['v'] }));
+    expect(texts.filter((x) => ['2', '2.50', '0.50', '4', '4.25', '0.25'].includes(x))).toHaveLength(6);
+    expect(texts.some((x) => x.startsWith('x:'))).toBe(false);
+    await expect(openLoopFigure(data, 0, { names: ['x'] })).rejects.toThrow(/2 names/);
+    await expect(openLoopFigure(data, 0, { channels: ['z'] })).rejects.toThrow(/channels among 0, 1, got z/);
+    await expect(openLoopFigure(data, 1)).rejects.toThrow(/from 0 to 0/);
+  });
+});

@@ -1,0 +1,81 @@
+import { fail, show } from '@coplay/core';
+import { z } from 'zod';
+import type { Recording } from './recording';
+
+const numbers = z.array(z.number());
+const observation = z.record(z.string(), numbers);
+const scene = z.looseObject({
+  rows: z.int().min(1),
+  columns: z.int().min(1),
+  items: z.array(z.looseObject({ kind: z.string(), symbol: z.string(), row: z.int(), column: z.int() })),
+});
+const frame = z.looseObject({
+  state: numbers,
+  layout: z.string().optional(),
+  scene: scene.optional(),
+  observations: z.array(observation.nullable()).optional(),
+});
+const insight = z.looseObject({
+  policy: numbers.optional(),
+  value: z.number().optional(),
+  beliefs: z.record(z.string(), numbers).optional(),
+  visits: numbers.optional(),
+});
+const step = z.looseObject({
+  actions: z.array(z.int().nullable()),
+  rewards: numbers,
+  terminated: z.array(z.boolean()),
+  truncated: z.array(z.boolean()),
+  insights: z.array(insight.nullable()).optional(),
+  predicted: frame.extend({ rewards: numbers, terminated: z.array(z.boolean()) }).optional(),
+});
+const schema = z.looseObject({
+  game: z.string(),
+  options: z.record(z.string(), z.unknown()),
+  agents: z.array(z.string()).min(1),
+  players: z.array(z.string()),
+  actionNames: z.array(z.string()),
+  goals: z.array(z.string()).optional(),
+  observation: z
+    .record(z.string(), z.looseObject({ shape: z.array(z.int()), channels: z.array(z.string()).optional() }))
+    .optional(),
+  generator: z.array(z.number()).length(4),
+  frames: z.array(frame),
+  steps: z.array(step),
+});
+
+/**
+ * Whether something is a recording of this version, whole.
+ *
+ * @param where  for the message: `readRecording(episode.coplay)`
+ * @throws CoplayError that names what is wrong with it
+ */
+export function checkRecording(where: string, value: unknown): Recording {
+  const { format, version } = (value ?? {}) as Partial<Record<'format' | 'version', unknown>>;
+  if (format !== 'coplay-episode' || version !== 1) {
+    const got = format === 'coplay-episode' ? `version ${show(version)}` : `format ${show(format)}`;
+    fail(where, 'a recording: coplay-episode, version 1', got, 'Give what recordEpisode() or writeRecording() made.');
+  }
+  const { success, error } = schema.safeParse(value);
+  const issue = success ? undefined : error.issues[0];
+  const problem = issue ? `${issue.path.join('.')}: ${issue.message}` : misfit(value as Recording);
+  if (problem !== undefined) fail(where, 'a whole recording', problem, 'It is damaged: record the episode again.');
+  return value as Recording;
+}
+
+/** What doesn't fit together, in words. */
+function misfit({ agents, players, actionNames, frames, steps }: Recording): string | undefined {
+  const A = agents.length;
+  if (frames.length !== steps.length + 1) return `${frames.length} frames and ${steps.length} steps`;
+  if (players.length !== A) return `${players.length} players and ${A} agents`;
+  const t = steps.findIndex(({ actions, rewards, terminated, truncated, insights }) => {
+    const isWhole = [actions, rewards, terminated, truncated, insights ?? actions].every((list) => list.length === A);
+    return !isWhole || actions.some((action) => action !== null && actionNames[action] === undefined);
+  });
+  if (t >= 0) return `steps.${t}, which is not one of ${A} agents and ${actionNames.length} actions`;
+  const size = frames[0].state.length;
+  const f = frames.findIndex(({ state, observations }) => {
+    return state.length !== size || (observations !== undefined && observations.length !== A);
+  });
+  return f >= 0 ? `frames.${f}, which has another size` : undefined;
+}

@@ -1,0 +1,99 @@
+import { CoplayError, fail } from '@coplay/core';
+import type { Recording } from './recording';
+import { checkRecording } from './recording-check';
+
+// Bundlers for browsers look for modules by their literal names, and this one is only there in Node.
+const FS = 'node:fs/promises';
+
+/** The part of Node's files that is used; its own types would make the package one for Node. */
+interface Files {
+  open(path: string, flags: 'wx'): Promise<OpenFile>;
+  rename(from: string, to: string): Promise<void>;
+  rm(path: string, options: { readonly force: boolean }): Promise<void>;
+  readFile(path: string): Promise<Uint8Array>;
+}
+
+interface OpenFile {
+  writeFile(bytes: Uint8Array): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+let written = 0;
+
+/** A recording as the bytes of a file: JSON, compressed by gzip, whose checksum tells damage. */
+export async function encodeRecording(recording: Recording): Promise<Uint8Array> {
+  return through(new TextEncoder().encode(JSON.stringify(recording)), new CompressionStream('gzip'));
+}
+
+/**
+ * The recording in the bytes of a file: what {@link encodeRecording} made, or plain JSON.
+ *
+ * @param where  what to call it in a message. Default `decodeRecording`
+ * @throws CoplayError for bytes that are damaged, no recording, or one of another version
+ */
+export async function decodeRecording(bytes: Uint8Array, where = 'decodeRecording'): Promise<Recording> {
+  const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  let value: unknown;
+  try {
+    const plain = isZipped ? await through(bytes, new DecompressionStream('gzip')) : bytes;
+    value = JSON.parse(new TextDecoder().decode(plain));
+  } catch (error) {
+    const got = error instanceof Error ? error.message : String(error);
+    const complaint = { where, expected: 'a recording: JSON, or JSON in gzip', got };
+    throw new CoplayError({ ...complaint, remedy: 'It is damaged: record the episode again.' }, { cause: error });
+  }
+  return checkRecording(where, value);
+}
+
+/**
+ * Writes a recording to a file, such as `episode.coplay`. The file appears whole or not at all. Node only; elsewhere keep the bytes of
+ * {@link encodeRecording}.
+ *
+ * @throws CoplayError naming the path, where it can't be written; a file that was there before is untouched
+ */
+export async function writeRecording(path: string, recording: Recording): Promise<void> {
+  const fs = await files('writeRecording');
+  const temporary = `${path}.${process.pid}-${written++}.tmp`;
+  try {
+    const bytes = await encodeRecording(recording);
+    const file = await fs.open(temporary, 'wx');
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await fs.rename(temporary, path);
+  } catch (error) {
+    await fs.rm(temporary, { force: true });
+    const got = error instanceof Error ? error.message : String(error);
+    const complaint = { where: 'writeRecording', expected: `to write ${path}`, got };
+    throw new CoplayError({ ...complaint, remedy: 'Mend the cause and write again.' }, { cause: error });
+  }
+}
+
+/**
+ * Reads what {@link writeRecording} wrote. Node only; elsewhere give the bytes to {@link decodeRecording}.
+ *
+ * @throws CoplayError naming the path, for a file that can't be read, is damaged, or is of another version
+ */
+export async function readRecording(path: string): Promise<Recording> {
+  const fs = await files('readRecording');
+  const bytes = await fs.readFile(path).catch((error: unknown) => {
+    const complaint = { where: 'readRecording', expected: `to read ${path}`, got: (error as Error).message };
+    throw new CoplayError({ ...complaint, remedy: 'Check the path.' }, { cause: error });
+  });
+  return decodeRecording(bytes, `readRecording(${path})`);
+}
+
+async function through(bytes: Uint8Array, stream: CompressionStream | DecompressionStream): Promise<Uint8Array> {
+  const piped = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(stream);
+  return new Uint8Array(await new Response(piped).arrayBuffer());
+}
+
+async function files(where: string): Promise<Files> {
+  return (await import(FS).catch(() => {
+    fail(where, 'Node, for files', 'a browser', 'Use encodeRecording() and decodeRecording() for bytes.');
+  })) as Files;
+}

@@ -1,0 +1,108 @@
+import { checkShapes } from '@coplay/core';
+import { oneHotSample, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
+import type { ParamSpecs } from '../layers';
+import { dreamerHead, type HeadOptions } from './heads';
+import { oneHotCode } from './observations';
+
+/** What co-players do in an imagined step. */
+export interface CoplayerStep {
+  /** [N, M K] codes of their actions; zeros of those who aren't there any more */
+  readonly codes: tf.Tensor2D;
+  /** [N, M] 1 for those who acted: who has left once stays away */
+  readonly active: tf.Tensor2D;
+}
+
+/** What co-players did along recorded sequences. */
+export interface RecordedCoplayers {
+  /** [B, T, M] int32, the actions that led to each observation: index t was taken after observation t - 1; -1: none */
+  readonly actions: tf.Tensor3D;
+  /** [B, T, M] 1 for those who act after observation t */
+  readonly active: tf.Tensor3D;
+  /** [B, T] 1 in the first step of an episode */
+  readonly isFirst: tf.Tensor2D;
+}
+
+/**
+ * A model of M co-players with K actions each, who stand in cyclic order of seats after one's own: from one's own state the actions that they are
+ * about to take, or that they have left (index K). Given the state they are independent of each other and of one's own action.
+ */
+export interface CoplayerModel {
+  /** M */
+  readonly count: number;
+  /** K of each */
+  readonly actions: number;
+  readonly specs: ParamSpecs;
+  /** [N, F] to log-probabilities [N, M, K + 1] */
+  logProbs(params: TensorRecord, features: tf.Tensor2D): tf.Tensor3D;
+  /** Actions [..., M] int32, -1 for none, to one-hot codes side by side [..., M K]. */
+  code(actions: tf.Tensor): tf.Tensor;
+  /**
+   * Draws what they do. No gradient flows through it.
+   *
+   * @param logProbs [N, M, K + 1]
+   * @param active   [N, M] 0 for those who left before
+   * @param noise    [N, M] uniform in [0, 1)
+   */
+  sample(logProbs: tf.Tensor3D, active: tf.Tensor2D, noise: tf.Tensor2D): CoplayerStep;
+  /**
+   * Cross entropy of what they did next, a mean over co-players and steps: of those who were there, and of the first step in which one isn't. What
+   * comes after the end of a sequence or an episode isn't known and doesn't count.
+   *
+   * @param logProbs [B, T, M, K + 1]
+   * @returns [] nats; 0 where nothing counts
+   */
+  loss(logProbs: tf.Tensor, recorded: RecordedCoplayers): tf.Scalar;
+}
+
+/** Like an actor's, it begins almost uniform. */
+const START = 0.01;
+
+/** Builds a model of `count` co-players with `actions` actions each. */
+export function coplayerModel(
+  options: Omit<HeadOptions, 'outputs' | 'scale'> & Pick<CoplayerModel, 'count' | 'actions'>,
+): CoplayerModel {
+  const { count: M, actions: K, ...sizes } = options;
+  const head = dreamerHead({ ...sizes, outputs: M * (K + 1), scale: START });
+  return {
+    count: M,
+    actions: K,
+    specs: head.specs,
+    logProbs: (params, features) => tf.logSoftmax(tf.reshape(head.logits(params, features), [-1, M, K + 1])),
+    code: (actions) => tf.reshape(oneHotCode(actions, K), [...actions.shape.slice(0, -1), M * K]),
+    sample: (logProbs, before, noise) => {
+      const drawn = tf.mul(oneHotSample(tf.exp(logProbs), noise), tf.expandDims(before, 2));
+      const acted = tf.slice(drawn, 0, [-1, M, K]);
+      return {
+        codes: tf.reshape(acted, [-1, M * K]) as tf.Tensor2D,
+        active: tf.sum(acted, -1) as tf.Tensor2D,
+      };
+    },
+    loss: (logProbs, recorded) => {
+      const [B, T] = recorded.isFirst.shape;
+      checkShapes('coplayerModel.loss', { logProbs }, `${B} ${T} ${M} ${K + 1}`);
+      const { target, counts } = nextActions(recorded, K);
+      const entropies = tf.neg(tf.sum(tf.mul(logProbs, oneHotCode(target, K + 1)), -1));
+      return tf.div(tf.sum(tf.mul(entropies, counts)), tf.maximum(tf.sum(counts), 1)) as tf.Scalar;
+    },
+  };
+}
+
+/** What comes next at each step, [B, T, M]: an action, or K for having left; and which of it is known. */
+function nextActions({ actions, active, isFirst }: RecordedCoplayers, K: number) {
+  checkShapes('coplayerModel.loss', { actions, active }, 'B T M');
+  const [B, T, M] = actions.shape;
+  const goesOn = tf.expandDims(tf.sub(1, later(isFirst, 1)), 2);
+  const acts = tf.mul(active, goesOn);
+  const wasThere = tf.concat([tf.zeros([B, 1, M]), tf.slice(active, 0, [B, T - 1, M])], 1);
+  const leaves = tf.mul(tf.mul(wasThere, tf.expandDims(tf.sub(1, isFirst), 2)), tf.sub(1, active));
+  const next = tf.cast(later(actions, -1), 'float32');
+  const target = tf.add(tf.mul(next, active), tf.mul(tf.sub(1, active), K));
+  return { target: stopGradient(target), counts: stopGradient(tf.add(acts, leaves)) };
+}
+
+/** [B, T, ...] moved up by a step, the last one filled. */
+function later(x: tf.Tensor, fill: number): tf.Tensor {
+  const [B, T, ...rest] = x.shape;
+  const first = [0, 1, ...rest.map(() => 0)];
+  return tf.concat([tf.slice(x, first, [B, T - 1, ...rest]), tf.fill([B, 1, ...rest], fill, x.dtype as 'int32')], 1);
+}

@@ -1,0 +1,1 @@
+export { withInsight } from './with-insight';

@@ -1,0 +1,50 @@
+import { type AgentId, type AgentInput, type AgentOutput, type Generator, ndarray } from '@coplay/core';
+import type { LearningAgent } from '../learner';
+import { chooseActions } from '../ppo/policy';
+import { POLICY, SocialInfluenceLearner } from './learner';
+import { type SocialInfluenceOptions, socialInfluenceSetup } from './options';
+
+/** An agent that is paid for its influence on the others besides what the game pays. */
+export interface SocialInfluenceAgent extends LearningAgent<Float32Array> {
+  readonly learner: SocialInfluenceLearner;
+}
+
+/**
+ * Social influence as intrinsic motivation (Jaques et al. 2019) around PPO: the agent models what each co-player does next out of what it sees and
+ * what everyone does now, asks the models what would have come of its other actions, and is rewarded for having made a difference.
+ *
+ * @throws CoplayError for unknown options, or an id that the game doesn't have
+ */
+export function socialInfluenceAgent(options: SocialInfluenceOptions): SocialInfluenceAgent {
+  const learner = new SocialInfluenceLearner(socialInfluenceSetup('socialInfluenceAgent', options));
+  return new InfluencingAgent(options.id, learner);
+}
+
+class InfluencingAgent implements SocialInfluenceAgent {
+  readonly name = 'social influence';
+  private readonly seat: number;
+
+  constructor(
+    readonly id: AgentId,
+    readonly learner: SocialInfluenceLearner,
+  ) {
+    this.seat = learner.setup.game.agents.indexOf(id);
+  }
+
+  initialState(rows: number): Float32Array {
+    return new Float32Array(rows * this.learner.ppo.setup.net.stateSize);
+  }
+
+  async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
+    const { ppo } = this.learner;
+    const { actions: K, stateSize } = ppo.setup.net;
+    const { logProbs, entered, next } = await ppo.ready().policy.act(input, this.seat, state);
+    const chosen = chooseActions(logProbs, input.rows, K, generator);
+    const extras = {
+      logProbs: ndarray(chosen.logProbs),
+      [POLICY]: ndarray(logProbs.slice(0, input.rows * K), [input.rows, K]),
+      ...(stateSize > 0 ? { actorStates: entered } : {}),
+    };
+    return { actions: chosen.actions, state: next, extras };
+  }
+}

@@ -1,0 +1,146 @@
+import {
+  type AgentId,
+  type Experience,
+  fail,
+  type Generator,
+  type Metrics,
+  ndarray,
+  type ObservationArrays,
+  type SavedState,
+} from '@coplay/core';
+import type { Learner, LearnerData } from '../learner';
+import type { MoaLearner } from '../moa';
+import { PpoLearner } from '../ppo/learner';
+import { anneal } from '../ppo/options';
+import { influenceOf } from './counterfactuals';
+import { delayed } from './delayed';
+import type { SocialInfluenceSetup } from './options';
+
+/** The extra in which the agent keeps its whole policy, [K] log-probabilities. */
+export const POLICY = 'policy';
+
+/** Children of a learner's generator. */
+const SPLITS = { ppo: 0, moa: 1 };
+
+/**
+ * PPO that is also paid for its influence on the others (Jaques et al. 2019): r = alpha e + beta c, c its {@link actionInfluence} on each of them
+ * by its own models of what they do next.
+ */
+export class SocialInfluenceLearner implements Learner {
+  readonly ppo: PpoLearner;
+  private readonly seat: number;
+  /** What was seen in the last step of the rollout before. */
+  private last: ObservationArrays | undefined;
+
+  constructor(readonly setup: SocialInfluenceSetup) {
+    this.ppo = new PpoLearner(setup.ppo);
+    this.seat = setup.game.agents.indexOf(setup.id);
+  }
+
+  get name(): string {
+    return this.ppo.name;
+  }
+
+  get ids(): readonly AgentId[] {
+    return this.ppo.ids;
+  }
+
+  get updates(): number {
+    return this.ppo.updates;
+  }
+
+  get config() {
+    return this.setup.config;
+  }
+
+  get parts(): readonly Learner[] {
+    return [this.ppo];
+  }
+
+  /** Its models of what the others do next. */
+  get moa(): MoaLearner {
+    return this.setup.moa;
+  }
+
+  async initialise(generator: Generator): Promise<void> {
+    await this.ppo.initialise(generator.split(SPLITS.ppo));
+    await this.moa.initialise(generator.split(SPLITS.moa));
+  }
+
+  async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
+    generator.uint32(); // what is split below must be another child in each update
+    // Before the models see this rollout: otherwise they would know what was done in it.
+    const { rewarded, metrics } = await this.reward(experience, anneal(this.setup.influenceWeight, progress));
+    const { experience: seen, last } = delayed(experience, this.last);
+    this.last = last;
+    this.moa.push(seen);
+    const models = await this.moa.update(generator.split(SPLITS.moa));
+    const learned = await this.ppo.update({ experience: rewarded, progress, generator: generator.split(SPLITS.ppo) });
+    return { ...metrics, ...models, ...learned };
+  }
+
+  async state(): Promise<SavedState> {
+    return {
+      ppo: await this.ppo.state(),
+      moa: await this.moa.state(),
+      ...(this.last && { last: { ...this.last } as SavedState }),
+    };
+  }
+
+  async restore(saved: SavedState): Promise<void> {
+    if (!saved['ppo'] || !saved['moa']) {
+      const remedy = 'Give what its learner.state() returned.';
+      fail(
+        `social influence (${this.name}): restore`,
+        'a state with ppo and moa',
+        Object.keys(saved).join(', '),
+        remedy,
+      );
+    }
+    await this.ppo.restore(saved['ppo'] as SavedState);
+    await this.moa.restore(saved['moa'] as SavedState);
+    this.last = saved['last'] as unknown as ObservationArrays | undefined;
+  }
+
+  dispose(): void {
+    this.ppo.dispose();
+    this.moa.dispose();
+  }
+
+  /** The experience with the agent's own rewards as it learns from them. Models that have learned nothing yet know of no influence. */
+  private async reward(experience: Experience, weight: number): Promise<{ rewarded: Experience; metrics: Metrics }> {
+    const { seat } = this;
+    const { rewardWeight } = this.setup;
+    const agents = experience.agents.length;
+    const isKnown = this.moa.updates > 0;
+    const influence = isKnown
+      ? await influenceOf(this.moa, experience, seat, policyOf(experience))
+      : new Float64Array(experience.envs * experience.steps);
+    const rewards = experience.rewards.slice();
+    const counted = { sum: 0, most: 0, steps: 0 };
+    influence.forEach((value, step) => {
+      const row = step * agents + seat;
+      if (experience.active[row] === 0) return;
+      rewards[row] = rewardWeight * rewards[row] + weight * value;
+      counted.sum += value;
+      counted.most = Math.max(counted.most, value);
+      counted.steps++;
+    });
+    const metrics: Metrics = {
+      'influence/mean': counted.sum / Math.max(1, counted.steps),
+      'influence/max': counted.most,
+      'influence/weight': weight,
+    };
+    return { rewarded: { ...experience, rewards }, metrics };
+  }
+}
+
+function policyOf(experience: Experience): Float32Array {
+  const extra = experience.extras[POLICY] ?? ndarray(new Float32Array(0));
+  const expected = experience.rewards.length * experience.actionCount;
+  if (extra.data.length !== expected) {
+    const remedy = 'Collect it with the agent of this learner.';
+    fail('socialInfluence.update', `experience with the extra ${POLICY}`, `${extra.data.length} numbers`, remedy);
+  }
+  return extra.data as Float32Array;
+}

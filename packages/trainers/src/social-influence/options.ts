@@ -1,0 +1,57 @@
+import { type AgentId, checkOptions, type Game } from '@coplay/core';
+import { canCentre } from '@coplay/models';
+import { z } from 'zod';
+import { createMoa, type MoaLearner, type MoaOptions } from '../moa';
+import { type Annealed, annealed, type PpoOptions } from '../ppo/options';
+import { type PpoNetworkOptions, type PpoSetup, ppoSetup } from '../ppo/setup';
+
+/** Options of {@link socialInfluenceAgent}. */
+export interface SocialInfluenceOptions extends Omit<PpoNetworkOptions, 'reward'> {
+  /** The rules that it will play by. */
+  readonly game: Game;
+  /** One of `game.agents`. */
+  readonly id: AgentId;
+  /** Weight of its influence on the others, in nats, in what it learns from; beta, at least 0. Default 0.1 */
+  readonly influenceWeight?: Annealed;
+  /** Weight of the game's reward beside it; alpha, at least 0. Default 1 */
+  readonly rewardWeight?: number;
+  /** The algorithm's own numbers. */
+  readonly ppo?: PpoOptions;
+  /** The models of co-players, through which it knows its influence: options of `createMoa`. Default: `share`, and `centred` where the game allows it */
+  readonly moa?: Omit<MoaOptions, 'game' | 'id' | 'executor' | 'goals' | 'previousActions' | 'recurrent'>;
+}
+
+/** Everything that's fixed before the first parameter is drawn. */
+export interface SocialInfluenceSetup {
+  readonly game: Game;
+  readonly id: AgentId;
+  readonly influenceWeight: Annealed;
+  readonly rewardWeight: number;
+  readonly ppo: PpoSetup;
+  readonly moa: MoaLearner;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const weight = z.number().min(0);
+const schema = z.strictObject({
+  influenceWeight: annealed(weight).default(0.1),
+  rewardWeight: weight.default(1),
+});
+
+/** Models that read a step's actions beside what was seen in it, and no history: what a counterfactual needs. */
+const FIXED = { goals: 'none', previousActions: true } as const;
+
+/** Checks options and makes networks and models. Nothing here is random or touches a tensor. */
+export function socialInfluenceSetup(where: string, options: SocialInfluenceOptions): SocialInfluenceSetup {
+  const { game, id, ppo = {}, moa = {}, influenceWeight, rewardWeight, ...networks } = options;
+  const setup = ppoSetup(where, game, [id], networks, ppo);
+  const weights = checkOptions(where, schema, { influenceWeight, rewardWeight }) as Required<
+    Pick<SocialInfluenceOptions, 'influenceWeight' | 'rewardWeight'>
+  >;
+  const { executor } = setup;
+  const models = createMoa({ share: true, centred: canCentre(game), ...moa, ...FIXED, game, id, executor });
+  return {
+    ...{ game, id, ...weights, ppo: setup, moa: models },
+    config: { ...setup.config, algorithm: 'social-influence', ...weights, moa: models.config },
+  };
+}

@@ -1,0 +1,1 @@
+export { mountReplay, type Replay, type ReplayOptions } from './mount';

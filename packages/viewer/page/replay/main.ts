@@ -1,0 +1,3 @@
+import { showEmbedded } from './embedded';
+
+void showEmbedded();

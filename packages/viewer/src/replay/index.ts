@@ -1,0 +1,1 @@
+export { type ReplayPageOptions, replayPage } from './replay-page';

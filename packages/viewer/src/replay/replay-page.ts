@@ -1,0 +1,77 @@
+import { checkOptions, fail } from '@coplay/core';
+import { checkRecording, encodeRecording, type Recording } from '@coplay/envs';
+import { z } from 'zod';
+import { REPLAY_SCRIPT } from './generated/replay-script';
+
+/** Options of {@link replayPage}. */
+export interface ReplayPageOptions {
+  /** Heading of the page. Default: the name of the game */
+  readonly title?: string | undefined;
+}
+
+const schema = z.strictObject({ title: z.string().optional() });
+
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+const STYLE = `
+:root{color-scheme:light dark}
+body{margin:0 auto;max-width:1400px;padding:8px 16px 32px;background:light-dark(#fff,#141414);color:light-dark(#1b1b1b,#ececec);font:16px/1.5 system-ui,sans-serif}
+h1{font-size:1.4rem;margin:.3em 0}
+.coplay-episodes select{font:inherit;color:inherit;background:light-dark(#f6f6f4,#1f1f1f);border:1px solid light-dark(#595959,#b0b0b0);border-radius:4px;min-height:44px;padding:4px 8px;max-width:100%}
+`;
+
+/**
+ * A page, as HTML that needs nothing else and asks no network, on which recorded episodes are played: the board, what each agent saw, how it chose,
+ * what it believed, and what a model of the world foretold, as far as they were recorded.
+ *
+ * @param recordings  one episode, or several to choose from
+ * @returns the HTML
+ * @throws CoplayError for no recordings, damaged ones, or wrong options
+ */
+export async function replayPage(
+  recordings: Recording | readonly Recording[],
+  options: ReplayPageOptions = {},
+): Promise<string> {
+  const { title } = checkOptions('replayPage', schema, options);
+  const all = (Array.isArray(recordings) ? recordings : [recordings]) as readonly Recording[];
+  if (all.length === 0) fail('replayPage', 'one recording or more', 'none', 'Record one with recordEpisode().');
+  const embedded = await Promise.all(all.map((recording, i) => embed(checkRecording('replayPage', recording), i)));
+  const heading = escapeHtml(title ?? [...new Set(all.map(({ game }) => game))].join(', '));
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${heading} - Coplay replay</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<header><h1>${heading}</h1>
+<noscript><p>Replays need JavaScript.</p></noscript></header>
+<main class="coplay-replays" data-keys="page">
+${embedded.join('\n')}
+</main>
+<script>${REPLAY_SCRIPT.replaceAll('</script', '<\\/script')}</script>
+</body>
+</html>
+`;
+}
+
+async function embed(recording: Recording, i: number): Promise<string> {
+  const { game, players, steps } = recording;
+  const title = `${i + 1}: ${game}, ${steps.length} steps, ${[...new Set(players)].join(', ')}`;
+  const packed = base64(await encodeRecording(recording));
+  return `<script type="application/gzip" data-coplay-replay="${escapeHtml(title)}">${packed}</script>`;
+}
+
+function base64(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
+/** Text for HTML, also inside of quoted attributes. */
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}

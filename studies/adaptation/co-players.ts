@@ -1,0 +1,28 @@
+import type { Agent, AgentId, Game } from '@coplay/core';
+import { mixed, nearestHare, nearestStag, randomAgent, switcher, titForTat } from '@coplay/envs';
+
+/** How a co-player's goals go from episode to episode. */
+type Habit = 'fixed' | 'changing' | 'other';
+
+/** A rule that focal agents have never met. */
+export interface CoPlayer {
+  readonly habit: Habit;
+  /** @param episodes  of the whole meeting */
+  make(game: Game, id: AgentId, episodes: number): Agent;
+}
+
+/** The rules, by label. */
+export const CO_PLAYERS: Readonly<Record<string, CoPlayer>> = {
+  Random: { habit: 'other', make: (game, id) => randomAgent({ game, id }) as Agent },
+  NearestStag: { habit: 'fixed', make: (game, id) => nearestStag({ game, id }) as Agent },
+  NearestHare: { habit: 'fixed', make: (game, id) => nearestHare({ game, id }) as Agent },
+  'Mixed(0.5)': { habit: 'changing', make: (game, id) => mixed({ game, id, p: 0.5 }) as Agent },
+  'Switcher, hare to stag': {
+    habit: 'changing',
+    make: (game, id, episodes) => {
+      const [first, second] = [nearestHare({ game, id }), nearestStag({ game, id })] as unknown as [Agent, Agent];
+      return switcher({ game, id, first, second, episodes: Math.floor(episodes / 2) }) as Agent;
+    },
+  },
+  TitForTat: { habit: 'other', make: (game, id) => titForTat({ game, id }) as Agent },
+};
