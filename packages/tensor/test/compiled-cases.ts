@@ -350,6 +350,18 @@ const lookups: readonly CompiledCase[] = [
     args: [ints([0, 1, 2, 3, 0, 1], [3, 2]), wave(3)],
     forwardOnly: true,
   },
+  {
+    name: 'tensorScatterUpdate of numbers',
+    f: (x, i, y) => tf.tensorScatterUpdate(x, i, y),
+    args: [wave(5), ints([3, 0], [2, 1]), wave(2)],
+    forwardOnly: true,
+  },
+  {
+    name: 'tensorScatterUpdate of rows',
+    f: (x, i, y) => tf.tensorScatterUpdate(x, i, y),
+    args: [wave(4, 2), ints([3, 1], [2, 1]), wave(2, 2)],
+    forwardOnly: true,
+  },
   { name: 'oneHot, own values', f: (i) => tf.oneHot(i, 3, 5, -1), args: [ints([0, 2, -1, 3])], forwardOnly: true },
   {
     name: 'oneHot bool',

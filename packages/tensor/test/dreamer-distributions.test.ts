@@ -193,6 +193,38 @@ describe.each(await loadableMachines())("DreamerV3's distributions on $label", (
     ).toEqual([]);
   });
 
+  it('several targets count with their weights, also where they share bins; loss and gradient as with the dense weights', async () => {
+    // Rows: apart, in one bin, in neighbouring bins, beyond both ends, on a bin, next to 0.
+    const first = [1.5, 0.2, 0.2, 1e9, bins255[200], 0];
+    const second = [-70, 0.25, 0.3, -1e9, bins255[200], -1e-6];
+    const logits = floats(
+      Array.from({ length: 6 * 255 }, (_, i) => 3 * Math.sin(0.7 * i)),
+      [6, 255],
+    );
+    const { sparse, dense, ofSparse, ofDense } = await run(
+      ({ x, a, b, dy }) => {
+        const targets = [
+          { values: a, weight: 1 },
+          { values: b, weight: 0.5 },
+        ];
+        const spelled = (y: tf.Tensor) => {
+          const weights = tf.add(twoHotWeights(a, bins255), tf.mul(twoHotWeights(b, bins255), 0.5));
+          return tf.neg(tf.sum(tf.mul(weights, tf.logSoftmax(y)), -1));
+        };
+        const joint = (y: tf.Tensor) => twoHotLoss(y, targets, bins255);
+        return {
+          sparse: joint(x),
+          dense: spelled(x),
+          ofSparse: tf.grad(joint)(x, dy),
+          ofDense: tf.grad(spelled)(x, dy),
+        };
+      },
+      { x: logits, a: floats(first), b: floats(second), dy: floats([1, -2, 0.5, 3, 1, 0.1]) },
+    );
+    expect(differences(sparse, [...dense], 1e-4)).toEqual([]);
+    expect(Math.max(...ofSparse.map((entry, i) => Math.abs(entry - ofDense[i])))).toBeLessThan(5e-5);
+  });
+
   it('no gradient flows into the target of a two-hot loss', async () => {
     const { gradient } = await run(
       ({ x, logits }) => ({

@@ -11,6 +11,33 @@ const EPSILON = 1e-4;
  * @returns as x
  */
 export function rmsNorm<T extends tf.Tensor>(x: T, scale: tf.Tensor, axes: number | number[] = -1): T {
-  const meanSquare = tf.mean(tf.square(x), axes, true);
-  return tf.mul(tf.mul(x, tf.rsqrt(tf.add(meanSquare, EPSILON))), scale) as T;
+  return normalise(x, scale, axes) as T;
+}
+
+/**
+ * With n = x / rms and g = dy scale, the gradient of x is (g - n mean(g n)) / rms: shorter than that of the single steps. What the scale gets is
+ * dy n, added up where the scale was repeated.
+ */
+function normalise(input: tf.Tensor, factor: tf.Tensor, axes: number | number[]): tf.Tensor {
+  const norm = tf.customGrad((...given) => {
+    const [x, scale, save] = given as unknown as [tf.Tensor, tf.Tensor, tf.GradSaveFunc];
+    const inverse = tf.rsqrt(tf.add(tf.mean(tf.square(x), axes, true), EPSILON));
+    const normal = tf.mul(x, inverse);
+    save([normal, inverse, scale]);
+    return {
+      value: tf.mul(normal, scale),
+      gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {
+        const [n, r, s] = saved;
+        const products = tf.mul(dy, n);
+        const projection = tf.mean(tf.mul(products, s), axes, true);
+        return [tf.mul(tf.sub(tf.mul(dy, s), tf.mul(n, projection)), r), spreadSum(products, s.shape)];
+      },
+    };
+  });
+  return norm(input, factor);
+}
+
+/** The sum over all axes along which a value of this shape was repeated. */
+function spreadSum(x: tf.Tensor, shape: number[]): tf.Tensor {
+  return tf.reshape(tf.sum(x, tf.broadcast_util.getReductionAxes(shape, x.shape)), shape);
 }

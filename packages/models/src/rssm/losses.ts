@@ -1,5 +1,5 @@
 import { checkShapes } from '@coplay/core';
-import { stopGradient, tf, twoHotWeights } from '@coplay/tensor';
+import { stopGradient, tf, twoHotLoss } from '@coplay/tensor';
 
 /** Imagined steps, [...] each, all of one shape. */
 export interface PolicyTerms {
@@ -48,8 +48,9 @@ export interface CriticTerms {
 export function criticLoss(terms: CriticTerms, bins: Float32Array, slowScale = 1): tf.Tensor {
   const { logits, returns, slowValues, weights } = terms;
   checkShapes('criticLoss', { returns, slowValues, weights }, logits.shape.slice(0, -1).join(' '));
-  const target = twoHotWeights(stopGradient(returns), bins);
-  const slow = tf.mul(twoHotWeights(stopGradient(slowValues), bins), slowScale);
-  const crossEntropy = tf.neg(tf.sum(tf.mul(tf.add(target, slow), tf.logSoftmax(logits)), -1));
-  return tf.mul(stopGradient(weights), crossEntropy);
+  const targets = [
+    { values: returns, weight: 1 },
+    { values: slowValues, weight: slowScale },
+  ];
+  return tf.mul(stopGradient(weights), twoHotLoss(logits, targets, bins));
 }

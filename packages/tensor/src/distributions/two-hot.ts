@@ -1,6 +1,7 @@
 import { fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import { stopGradient } from '../gradients';
+import { symlog } from './symlog';
 
 /** The outermost bins lie at symexp(-+20). */
 const REACH = 20;
@@ -67,20 +68,125 @@ export function twoHotMean(logits: tf.Tensor, bins: Float32Array): tf.Tensor {
   return tf.reshape(tf.matMul(tf.reshape(excess, [-1, half]), places), logits.shape.slice(0, -1));
 }
 
+/** Numbers that a distribution over bins is held to, and how much they count. */
+export interface TwoHotTarget {
+  /** [...] no gradient flows into them */
+  readonly values: tf.Tensor;
+  /** Factor of their cross entropy, any finite number */
+  readonly weight: number;
+}
+
 /**
- * Cross entropy of a distribution over bins with numbers, in nats: -sum w_i log p_i with the weights of {@link twoHotWeights}.
+ * Cross entropy of a distribution over bins with numbers, in nats: -sum w_i log p_i with the weights of {@link twoHotWeights}; with several
+ * targets the weighted sum of their cross entropies, in one go. Its gradient is p - w for a weight of 1. Nothing but p is as large as the logits:
+ * the two bins of a number are looked up.
  *
  * @param logits  [..., n]
- * @param targets [...] no gradient flows into them
+ * @param targets [...] no gradient flows into them; or several, each with a weight
  * @param bins    [n] of {@link twoHotBins}
  * @returns [...]
+ * @throws CoplayError for targets of another shape
  */
-export function twoHotLoss(logits: tf.Tensor, targets: tf.Tensor, bins: Float32Array): tf.Tensor {
+export function twoHotLoss(
+  logits: tf.Tensor,
+  targets: tf.Tensor | readonly TwoHotTarget[],
+  bins: Float32Array,
+): tf.Tensor {
   checkBins('twoHotLoss', logits, bins);
-  if (!tf.util.arraysEqual(targets.shape, logits.shape.slice(0, -1))) {
-    fail('twoHotLoss', `targets of shape [${logits.shape.slice(0, -1)}]`, `[${targets.shape}]`, 'Give one per row.');
-  }
-  return tf.neg(tf.sum(tf.mul(twoHotWeights(stopGradient(targets), bins), tf.logSoftmax(logits, -1)), -1));
+  const shape = logits.shape.slice(0, -1);
+  const weighted = targets instanceof tf.Tensor ? [{ values: targets, weight: 1 }] : targets;
+  for (const { values } of weighted) checkTargets(values, shape);
+  const each = weighted.map(({ values, weight }) => spotsOf(stopGradient(values), bins, weight));
+  const spots = {
+    places: tf.concat2d(
+      each.map(({ places }) => places),
+      1,
+    ),
+    weights: tf.concat2d(
+      each.map(({ weights }) => weights),
+      1,
+    ),
+  };
+  const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
+  return tf.reshape(crossEntropy(tf.reshape(logits, [-1, bins.length]) as tf.Tensor2D, spots, total), shape);
+}
+
+function checkTargets(targets: tf.Tensor, expected: number[]): void {
+  if (tf.util.arraysEqual(targets.shape, expected)) return;
+  fail('twoHotLoss', `targets of shape [${expected}]`, `[${targets.shape}]`, 'Give one per row.');
+}
+
+/** The bins on which numbers lie: two neighbours for each target. */
+interface Spots {
+  /** [R, 2 targets] int32, counted through all bins of all rows */
+  readonly places: tf.Tensor2D;
+  /** [R, 2 targets] */
+  readonly weights: tf.Tensor2D;
+}
+
+/** total log sum exp x - sum w x over the spots */
+function crossEntropy(logits: tf.Tensor2D, spots: Spots, total: number): tf.Tensor {
+  const loss = tf.customGrad((...given) => {
+    const [x, places, weights, save] = given as unknown as [tf.Tensor2D, tf.Tensor2D, tf.Tensor2D, tf.GradSaveFunc];
+    const p = tf.softmax(x);
+    save([p, places, weights]);
+    // Of the likeliest bin log p is exact, however far the others lie below: log sum exp x = max x - log max p.
+    const logSum = tf.sub(tf.max(x, 1), tf.log(tf.max(p, 1)));
+    return {
+      value: tf.sub(tf.mul(logSum, total), tf.sum(tf.mul(tf.gather(flat(x), places), weights), 1)),
+      gradFunc: (dy: tf.Tensor, saved: tf.Tensor[]) => {
+        const none = tf.zeros(saved[2].shape);
+        return [lossGradient(saved[0], saved[1], saved[2], total, dy), none, none];
+      },
+    };
+  });
+  return loss(logits, spots.places, spots.weights);
+}
+
+/** [R, n] dy (total p - w). Where targets share a bin, both entries get the same number, so that their order doesn't matter. */
+function lossGradient(p: tf.Tensor, places: tf.Tensor, weights: tf.Tensor, total: number, dy: tf.Tensor): tf.Tensor {
+  const column = tf.expandDims(dy, 1);
+  const scale = tf.mul(column, total);
+  const isSame = tf.cast(tf.equal(tf.expandDims(places, 2), tf.expandDims(places, 1)), 'float32');
+  const joint = tf.sum(tf.mul(isSame, tf.expandDims(weights, 1)), 2);
+  const entries = tf.sub(tf.mul(tf.gather(flat(p), places), scale), tf.mul(joint, column));
+  const gradient = tf.tensorScatterUpdate(flat(tf.mul(p, scale)), tf.reshape(places, [-1, 1]), flat(entries));
+  return tf.reshape(gradient, p.shape);
+}
+
+function flat(x: tf.Tensor): tf.Tensor1D {
+  return tf.reshape(x, [-1]) as tf.Tensor1D;
+}
+
+/** Where the numbers of one target lie: bins are evenly spread over symlog, so that a number's place is known without a search. */
+function spotsOf(x: tf.Tensor, bins: Float32Array, weight: number): Spots {
+  const last = bins.length - 1;
+  const limited = tf.clipByValue(flat(x), bins[0], bins[last]);
+  const lower = lowerBins(limited, bins.length);
+  const slopes = bins.map((bin, i) => (i === last || bin === bins[i + 1] ? 0 : 1 / (bins[i + 1] - bin)));
+  const distance = tf.sub(limited, tf.gather(tf.tensor1d(bins), lower));
+  const upper = tf.clipByValue(tf.mul(distance, tf.gather(tf.tensor1d(slopes), lower)), 0, 1);
+  const rows = tf.tensor1d(
+    Int32Array.from({ length: lower.size }, (_, row) => row * bins.length),
+    'int32',
+  );
+  return {
+    places: tf.add(tf.expandDims(tf.add(lower, rows), 1), tf.tensor1d([0, 1], 'int32')) as tf.Tensor2D,
+    weights: tf.add(
+      tf.mul(tf.expandDims(upper, 1), tf.tensor1d([-weight, weight])),
+      tf.tensor1d([weight, 0]),
+    ) as tf.Tensor2D,
+  };
+}
+
+/** [R] int32 the last bins at or below numbers, at most the last but one. Rounding may err by one bin next to a bin: its weight is then 0 or 1 all the same. */
+function lowerBins(x: tf.Tensor1D, count: number): tf.Tensor1D {
+  const half = Math.ceil(count / 2) - 1;
+  const middle = count % 2 === 1 ? half : tf.add(tf.cast(tf.greaterEqual(x, 0), 'float32'), half);
+  const place = tf.floor(tf.add(tf.mul(symlog(x), half / REACH), middle));
+  // NaN becomes 0, too: it's the loss that must show it, not the look-up.
+  const first = tf.where(tf.greaterEqual(place, 0), tf.minimum(place, count - 2), tf.zerosLike(place));
+  return tf.cast(first, 'int32') as tf.Tensor1D;
 }
 
 function lastAxis(x: tf.Tensor, begin: number, size: number): tf.Tensor {

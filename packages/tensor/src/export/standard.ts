@@ -1,13 +1,14 @@
 import { fail } from '@coplay/core';
 import { type Graph, type GraphBuilder, type Node, rewrite, type Value } from '../graph';
+import { spellOutNorms } from '../passes';
 
 /**
- * The same graph with operators of the ONNX standard alone: those of ONNX Runtime's own that tracing records are spelt out.
+ * The same graph with operators of the ONNX standard alone: those of ONNX Runtime's own that tracing and passes make are spelt out.
  *
  * @throws CoplayError for one that has no such spelling
  */
 export function standardise(where: string, graph: Graph): Graph {
-  return rewrite(graph, (node, { builder }) => {
+  return rewrite(spellOutNorms(graph), (node, { builder }) => {
     if (node.domain === undefined) return undefined;
     if (node.op === 'FusedMatMul') return [spellOut(node, builder)];
     const remedy = 'Use another operation; please report it.';

@@ -75,5 +75,5 @@ function clipEach(gradients: TensorRecord, params: TensorRecord, names: readonly
 
 /** [names] the sum of squares of each array. */
 function squaresOf(record: TensorRecord, names: readonly string[]): tf.Tensor1D {
-  return tf.stack(names.map((name) => tf.sum(tf.square(record[name])))) as tf.Tensor1D;
+  return tf.concat1d(names.map((name) => tf.sum(tf.square(tf.reshape(record[name], [-1])), 0, true) as tf.Tensor1D));
 }

@@ -13,12 +13,16 @@ import {
   knownFactors,
   splitProducts,
   stackedRows,
+  sumsOfPads,
   sumsOfProducts,
 } from './recurrence';
+import { rmsNorms } from './rms-norms';
 import { rowSums } from './row-sums';
 import { simplify } from './simplify';
+import { sumsOfSquares } from './sums-of-squares';
 
 export { measurePasses, type PassMeasure } from './measure';
+export { spellOutNorms } from './rms-norms';
 
 /** Cleans up: what other passes leave behind. */
 const cleaning = [
@@ -47,6 +51,8 @@ export const passes: readonly { readonly name: string; readonly pass: Pass }[] =
   { name: 'common-subexpressions', pass: commonSubexpressions },
   { name: 'batched-products', pass: batchedProducts },
   { name: 'dead-nodes', pass: deadNodes },
+  { name: 'sums-of-pads', pass: sumsOfPads },
+  { name: 'dead-nodes', pass: deadNodes },
   { name: 'sums-of-products', pass: sumsOfProducts },
   { name: 'dead-nodes', pass: deadNodes },
   { name: 'joined-nodes', pass: joinedNodes },
@@ -58,6 +64,8 @@ export const passes: readonly { readonly name: string; readonly pass: Pass }[] =
   { name: 'dead-nodes', pass: deadNodes },
   { name: 'batched-steps', pass: batchedSteps },
   { name: 'row-sums', pass: rowSums },
+  { name: 'sums-of-squares', pass: sumsOfSquares },
+  { name: 'rms-norms', pass: rmsNorms },
   ...cleaning,
 ];
 

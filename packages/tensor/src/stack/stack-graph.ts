@@ -1,4 +1,5 @@
 import { type Graph, GraphBuilder, type Node, type Value } from '../graph';
+import { spellOutNorms } from '../passes';
 import { onePerMember } from './one-per-member';
 import { ruleOf } from './rules';
 import { StackContext } from './stack-context';
@@ -7,7 +8,8 @@ import { StackContext } from './stack-context';
  * The graph that does for A members at once what `graph` does for one: every input and output gets a leading member axis
  * [A, ...], and nothing mixes members. (What JAX calls vmap.) Operations without a rule are done member by member.
  */
-export function stackGraph(graph: Graph, members: number): Graph {
+export function stackGraph(single: Graph, members: number): Graph {
+  const graph = spellOutNorms(single);
   const builder = new GraphBuilder();
   const context = new StackContext(builder, members);
   const inputs = graph.inputs.map(({ name, value }) => {

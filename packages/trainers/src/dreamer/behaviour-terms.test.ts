@@ -35,7 +35,7 @@ function counterParts(options: Parameters<typeof smallParts>[0] = {}, script: Sc
   });
   const nets = {
     ...parts.nets,
-    sizes: { ...parts.nets.sizes, bins: 1 },
+    sizes: { ...parts.nets.sizes, bins: 2 },
     rssm: {
       featureSize: 1,
       features: ({ deter }: RssmState) => tf.reshape(deter, [-1, 1]),
@@ -43,7 +43,12 @@ function counterParts(options: Parameters<typeof smallParts>[0] = {}, script: Sc
     },
     reward: head((x) => tf.mul(x, pays)),
     continues: head(goesOn),
-    critic: { ...head((x) => tf.mul(x, 10 * pays)), bins: Float32Array.of(0) },
+    // Two bins with equal logits, out of either of which the mean is read.
+    critic: {
+      logits: (_: unknown, f: tf.Tensor) => tf.tile(tf.reshape(n(f), [-1, 1]), [1, 2]),
+      mean: (x: tf.Tensor) => tf.mul(tf.max(x, -1), 10 * pays),
+      bins: Float32Array.of(-1, 1),
+    },
     actor: {
       ...parts.nets.actor,
       distribution: (pol: Record<string, tf.Tensor>, f: tf.Tensor) => tf.mul(n(f), pol['scale']),

@@ -82,7 +82,7 @@ export function setupForm(data: PlayData, start: (setup: Setup) => void): SetupF
 }
 
 /** `1, agent_0`: the number is that on the board. */
-export function seatName({ agents }: Game, id: AgentId): string {
+function seatName({ agents }: Game, id: AgentId): string {
   return `${agents.indexOf(id) + 1}, ${id}`;
 }
 

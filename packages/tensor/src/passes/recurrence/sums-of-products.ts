@@ -1,17 +1,8 @@
-import {
-  countUses,
-  elements,
-  type Graph,
-  type Node,
-  type RewriteContext,
-  rewrite,
-  sameShape,
-  scalar,
-  type Value,
-} from '../../graph';
-import { integerOf, madeBy, reducedAxes } from '../patterns';
+import { elements, type Graph, type Node, type RewriteContext, rewrite, scalar, type Value } from '../../graph';
+import { integerOf, reducedAxes } from '../patterns';
 import { isProduct, product } from '../products/products';
 import { joinRows } from './rows';
+import { innerSums, termsOf } from './sums';
 
 /**
  * The gradient of a weight that's used in each step of an unrolled recurrence is a sum over steps: sum_t A_t' B_t. Joined
@@ -21,39 +12,12 @@ export function sumsOfProducts(graph: Graph): Graph {
   const inner = innerSums(graph);
   return rewrite(graph, (node, context) => {
     if (node.op !== 'Add' || inner.has(node.outputs[0])) return undefined;
-    const terms = termsOf(node.outputs[0], node, inner, context);
+    const terms = termsOf(node, inner, context);
     const groups = groupTerms(terms, context);
     if (!groups.some((group) => group.merge)) return undefined;
     const [first, ...rest] = groups.map(({ terms: members, merge }) => merge?.() ?? members[0]);
     return [rest.reduce((sum, term) => context.builder.op('Add', [sum, term], node.outputs[0]), first)];
   });
-}
-
-/** Sums that are read once, by another sum of the same shape. */
-function innerSums(graph: Graph): ReadonlySet<Value> {
-  const uses = countUses(graph);
-  const sums = new Set(graph.nodes.filter(({ op }) => op === 'Add').map(({ outputs }) => outputs[0]));
-  const inner = new Set<Value>();
-  for (const { op, inputs, outputs } of graph.nodes) {
-    if (op !== 'Add') continue;
-    for (const input of inputs as Value[]) {
-      if (sums.has(input) && uses.get(input) === 1 && sameShape(input.shape, outputs[0].shape)) inner.add(input);
-    }
-  }
-  return inner;
-}
-
-/** What is added up, in order; without recursion, since chains are as long as sequences. */
-function termsOf(root: Value, node: Node, inner: ReadonlySet<Value>, context: RewriteContext): readonly Value[] {
-  const terms: Value[] = [];
-  const open = [...node.inputs].reverse() as Value[];
-  while (open.length > 0) {
-    const value = open.pop()!;
-    const sum = inner.has(value) ? madeBy(value, context, 'Add') : undefined;
-    if (sum) open.push(sum.inputs[1]!, sum.inputs[0]!);
-    else terms.push(value);
-  }
-  return terms.every(({ shape }) => sameShape(shape, root.shape)) ? terms : [];
 }
 
 interface Group {
@@ -77,6 +41,9 @@ function groupTerms(terms: readonly Value[], context: RewriteContext): readonly 
   return [...groups.values()];
 }
 
+/** Copies of fewer numbers than this cost less than the nodes that they save. */
+const SMALL = 16_384;
+
 /** What terms must have in common to be merged; undefined for those that can't be. */
 function kindOf(node: Node): string | undefined {
   const [x] = node.inputs as Value[];
@@ -87,7 +54,7 @@ function kindOf(node: Node): string | undefined {
   if (node.op !== 'ReduceSum' && node.op !== 'ReduceMean') return undefined;
   const axes = reducedAxes(node);
   const isMean = node.op === 'ReduceMean';
-  if (!axes.includes(0) || x.dtype !== 'float32') return undefined;
+  if (!axes.includes(0) || x.dtype !== 'float32' || elements(x) > SMALL) return undefined;
   const shape = isMean ? x.shape : x.shape.slice(1);
   return `${node.op} ${[...axes].sort()} ${integerOf(node, 'keepdims', 1)} ${x.shape.length}:${shape}`;
 }
@@ -97,9 +64,6 @@ function isWorthJoining({ inputs: [a, b], outputs: [y] }: Node): boolean {
   const copied = elements(a!) + elements(b!);
   return copied <= SMALL || copied <= 2 * elements(y);
 }
-
-/** Copies of fewer numbers than this cost less than the nodes that they save. */
-const SMALL = 16_384;
 
 function merged(terms: readonly Value[], context: RewriteContext): Value {
   const nodes = terms.map((term) => context.maker(term)!);
