@@ -50,8 +50,10 @@ export function behaviourTerms(
   const { horizon: H, lossScales: scales } = options;
   const N = starts.deter.shape[0];
   const imagined = imagineSequence(nets, params, starts, noiseOf(inputs), startingCoplayers(parts, inputs));
-  const features = tf.reshape(imagined.features, [N * (H + 1), nets.rssm.featureSize]) as tf.Tensor2D;
-  const table = (x: tf.Tensor) => tf.reshape(x, [N, H + 1]) as tf.Tensor2D;
+  // Rows step by step, as they were made: nothing large is put in another order.
+  const stepwise = (x: tf.Tensor3D) => tf.reshape(tf.transpose(x, [1, 0, 2]), [(H + 1) * N, x.shape[2]]) as tf.Tensor2D;
+  const features = stepwise(imagined.features);
+  const table = (x: tf.Tensor) => tf.transpose(tf.reshape(x, [H + 1, N])) as tf.Tensor2D;
 
   const { rew, con } = nets.parts(detached(params));
   const { pol, val } = nets.parts(params);
@@ -67,17 +69,24 @@ export function behaviourTerms(
   const weights = butLast(imaginedWeights(discounts));
 
   const distribution = nets.actor.distribution(pol, features);
-  const codes = tf.reshape(imagined.actions, [N * (H + 1), nets.actor.actionSize]) as tf.Tensor2D;
+  const codes = stepwise(imagined.actions);
   const entropies = butLast(table(nets.actor.entropy(distribution)));
   const logProbs = butLast(table(nets.actor.logProb(distribution, codes)));
   const policy = meanOf(policyLoss({ logProbs, entropies, advantages, weights }, options.entropyScale));
+  // The critic is judged in all H + 1 states, and the last one left out afterwards: so its logits need no copy.
+  const rows = (x: tf.Tensor2D) => tf.reshape(tf.transpose(x), [(H + 1) * N]);
+  const padded = (x: tf.Tensor2D) =>
+    tf.pad(x, [
+      [0, 0],
+      [0, 1],
+    ]) as tf.Tensor2D;
   const critic = {
-    logits: butLast(tf.reshape(valueLogits, [N, H + 1, nets.sizes.bins])),
-    slowValues: butLast(slowValues),
-    returns,
-    weights,
+    logits: valueLogits,
+    slowValues: rows(slowValues),
+    returns: rows(padded(returns)),
+    weights: rows(padded(weights)),
   };
-  const value = meanOf(criticLoss(critic, nets.critic.bins, options.slowScale));
+  const value = meanOf(butLast(table(criticLoss(critic, nets.critic.bins, options.slowScale))));
 
   const scaled = tf.div(tf.sub(returns, low), scale);
   const spread = tf.moments(advantages);
