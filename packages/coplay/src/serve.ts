@@ -48,9 +48,9 @@ export async function serveFiles(files: ReadonlyMap<string, ServedFile>, host: s
     server.once('error', (error: NodeJS.ErrnoException) => reject(refusal(error, host, port)));
     server.listen(port, host, resolve);
   });
-  const { port: given, family } = server.address() as AddressInfo;
+  const { port: given } = server.address() as AddressInfo;
   return {
-    url: `http://${family === 'IPv6' ? `[${host}]` : host}:${given}/`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${given}/`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -65,7 +65,7 @@ function refusal(error: NodeJS.ErrnoException, host: string, port: number): Copl
     where: taken || error.code === 'EACCES' ? '--port' : '--host',
     expected: 'an address that is free',
     got: taken ? `${host}:${port}, which is taken` : `${host}:${port} (${error.message})`,
-    remedy: taken ? `Choose another: --port ${port + 1}, or --port 0 for any.` : 'Choose another.',
+    remedy: taken ? 'Choose another, or --port 0 for any.' : 'Choose another.',
   };
   return new CoplayError(complaint, { cause: error });
 }

@@ -111,6 +111,10 @@ describe('coplay play', () => {
       err: expect.stringContaining('up to 65535'),
     });
     expect(await refused(['play', '--port', 'x'])).toEqual({ code: 1, err: expect.stringContaining('a whole number') });
+    expect(await refused(['play', '--host', '', '--port', '0'])).toEqual({
+      code: 1,
+      err: expect.stringContaining('--host: expected an address, got none'),
+    });
     const nowhere = await refused(['play', '--host', '203.0.113.7', '--port', '0']);
     expect(nowhere).toEqual({ code: 1, err: expect.stringContaining('--host: expected an address that is free') });
     expect(await refused(['play', folder])).toEqual({ code: 1, err: expect.stringContaining('`coplay train` began') });

@@ -193,6 +193,23 @@ describe('files', () => {
     await expect(writeRecording(join(folder, 'no/where.coplay'), recording)).rejects.toThrow('to write');
   });
 
+  it('are not written of what is no recording, nor of a model that foretells no numbers', async () => {
+    const path = join(folder, 'kept.coplay');
+    const recording = await recordEpisode(game, hunters());
+    await writeRecording(path, recording);
+    await expect(writeRecording(path, { ...recording, steps: [] })).rejects.toThrow('writeRecording: expected a whole');
+    expect(await readRecording(path)).toEqual(recording);
+    const rules = rulesSimulator(game);
+    const diverged: typeof rules = {
+      ...rules,
+      async step(states, actions, dice, result) {
+        await rules.step(states, actions, dice, result);
+        result.rewards.fill(Number.NaN);
+      },
+    };
+    await expect(recordEpisode(game, hunters(), { simulator: diverged })).rejects.toThrow('finite rewards');
+  });
+
   it('of another version, and what only looks like a recording, are refused', async () => {
     const recording = await recordEpisode(game, hunters());
     const changed = (change: object) => gzipSync(JSON.stringify({ ...recording, ...change }));

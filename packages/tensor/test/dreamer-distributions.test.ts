@@ -193,6 +193,15 @@ describe.each(await loadableMachines())("DreamerV3's distributions on $label", (
     ).toEqual([]);
   });
 
+  it('a target that is no number shows in the loss', async () => {
+    const { loss } = await run(({ x, a }) => ({ loss: twoHotLoss(x, a, bins255) }), {
+      x: floats(new Array(2 * 255).fill(0), [2, 255]),
+      a: floats([Number.NaN, 1]),
+    });
+    expect(loss[0]).toBeNaN();
+    expect(loss[1]).toBeCloseTo(Math.log(255), 5);
+  });
+
   it('several targets count with their weights, also where they share bins; loss and gradient as with the dense weights', async () => {
     // Rows: apart, in one bin, in neighbouring bins, beyond both ends, on a bin, next to 0.
     const first = [1.5, 0.2, 0.2, 1e9, bins255[200], 0];

@@ -1,5 +1,5 @@
 import { type Agent, createGenerator, createRollout, type Metrics, type SavedState, vectorEnv } from '@coplay/core';
-import { randomAgent, stagHunt } from '@coplay/envs';
+import { catchGame, randomAgent, stagHunt } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
 import {
@@ -140,6 +140,9 @@ describe('socialInfluenceAgent', () => {
     expect(wrong({ influence: 1 })).toThrow(/unknown option "influence"/);
     expect(wrong({ id: 'nobody' })).toThrow(/agent_0, agent_1/);
     expect(wrong({ moa: { rows: 3 } })).toThrow(/unknown option "rows"/);
+    expect(wrong({ moa: { recurrent: 8 } })).toThrow(/without goals or history, got "?recurrent/);
+    const alone = catchGame();
+    expect(wrong({ game: alone, id: alone.agents[0] })).toThrow(/two agents or more, got catch/);
   });
 
   it('refuses experience of other agents, and the state of another learner', async () => {

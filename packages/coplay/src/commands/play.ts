@@ -24,13 +24,14 @@ export const playCommand = command({
   },
   async run(runs, flags, terminal) {
     const port = portOf(flags);
+    const host = hostOf(flags);
     const files = new Map<string, ServedFile>();
     const settings: PlaySetting[] = [];
     for (const run of runs) settings.push(await settingOf(run, files, terminal));
     if (settings.length > 0) for (const [path, file] of runtimeFiles()) files.set(path, file);
     files.set('/', playPage(settings.length > 0 ? { settings } : {}));
     const signal = terminal.interrupt();
-    const server = await serveFiles(files, textOf(flags, 'host') ?? '127.0.0.1', port);
+    const server = await serveFiles(files, host, port);
     terminal.out(server.url);
     terminal.err('Open it in a browser; Ctrl-C ends the server.');
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
@@ -42,6 +43,12 @@ export const playCommand = command({
 function portOf(flags: Flags): number {
   const port = wholeNumber(flags, 'port') ?? 8000;
   return port <= 65_535 ? port : fail('--port', 'a whole number up to 65535', String(port), 'Choose another.');
+}
+
+function hostOf(flags: Flags): string {
+  const host = textOf(flags, 'host') ?? '127.0.0.1';
+  // Node takes an empty one for every address there is.
+  return host === '' ? fail('--host', 'an address', 'none', 'Leave it out for this machine alone.') : host;
 }
 
 /** The game of a run with the policies of its newest good checkpoint, whose files join the others. */

@@ -21,7 +21,7 @@ export const resumeCommand = command({
     if (!(await run.resume())) terminal.err(`There is no checkpoint in ${directory} yet: it begins at step 0.`);
     if (run.envSteps >= configuration.envSteps) {
       run.dispose();
-      const remedy = `Ask for more: coplay resume ${directory} --steps ${2 * configuration.envSteps}`;
+      const remedy = `Ask for more: coplay resume ${directory} --steps ${2 * run.envSteps}`;
       fail('coplay resume', `fewer than ${configuration.envSteps} steps done`, `${run.envSteps}`, remedy);
     }
     return train(run, configuration, directory, terminal, last);

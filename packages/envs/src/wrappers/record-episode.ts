@@ -108,9 +108,16 @@ async function foretold(
   );
   return {
     ...frameOf(game, state, 0, observations),
-    rewards: Array.from(result.rewards),
+    rewards: Array.from(result.rewards, (reward) => finite(game, reward)),
     terminated: Array.from(result.terminated, (ended) => ended === 1),
   };
+}
+
+/** A model that foretells no number has diverged: JSON, and whoever looks on, can't tell it from damage. */
+function finite(game: Game, reward: number): number {
+  if (Number.isFinite(reward)) return reward;
+  const remedy = 'Record without it, or with a model that was trained.';
+  return fail('recordEpisode: option simulator', `finite rewards of ${game.name}`, String(reward), remedy);
 }
 
 /** Listens to the steps of a game played in one environment. */

@@ -21,8 +21,13 @@ interface OpenFile {
 
 let written = 0;
 
-/** A recording as the bytes of a file: JSON, compressed by gzip, whose checksum tells damage. */
+/**
+ * A recording as the bytes of a file: JSON, compressed by gzip, whose checksum tells damage.
+ *
+ * @throws CoplayError for what isn't a whole recording
+ */
 export async function encodeRecording(recording: Recording): Promise<Uint8Array> {
+  checkRecording('encodeRecording', recording);
   return through(new TextEncoder().encode(JSON.stringify(recording)), new CompressionStream('gzip'));
 }
 
@@ -54,6 +59,7 @@ export async function decodeRecording(bytes: Uint8Array, where = 'decodeRecordin
  */
 export async function writeRecording(path: string, recording: Recording): Promise<void> {
   const fs = await files('writeRecording');
+  checkRecording('writeRecording', recording);
   const temporary = `${path}.${process.pid}-${written++}.tmp`;
   try {
     const bytes = await encodeRecording(recording);

@@ -161,11 +161,13 @@ function flat(x: tf.Tensor): tf.Tensor1D {
 /** Where the numbers of one target lie: bins are evenly spread over symlog, so that a number's place is known without a search. */
 function spotsOf(x: tf.Tensor, bins: Float32Array, weight: number): Spots {
   const last = bins.length - 1;
-  const limited = tf.clipByValue(flat(x), bins[0], bins[last]);
+  const given = flat(x);
+  const limited = tf.clipByValue(given, bins[0], bins[last]);
   const lower = lowerBins(limited, bins.length);
   const slopes = bins.map((bin, i) => (i === last || bin === bins[i + 1] ? 0 : 1 / (bins[i + 1] - bin)));
   const distance = tf.sub(limited, tf.gather(tf.tensor1d(bins), lower));
-  const upper = tf.clipByValue(tf.mul(distance, tf.gather(tf.tensor1d(slopes), lower)), 0, 1);
+  const share = tf.clipByValue(tf.mul(distance, tf.gather(tf.tensor1d(slopes), lower)), 0, 1);
+  const upper = tf.where(tf.notEqual(given, given), given, share); // the wasm backend clips NaN to the lower end
   const rows = tf.tensor1d(
     Int32Array.from({ length: lower.size }, (_, row) => row * bins.length),
     'int32',

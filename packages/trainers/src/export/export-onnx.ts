@@ -73,8 +73,8 @@ async function policyOf(agent: PpoAgent, given: PolicyExportOptions): Promise<Po
     fail(
       'exportOnnx',
       'an agent of ppoAgent() or sharedPpoAgents(), or a function',
-      show(agent),
-      'Give the agent that was trained.',
+      agent?.name === undefined ? show(agent) : `${agent.id}, ${agent.name}`,
+      'Give an agent that learns by PPO: of others there is no file.',
     );
   }
   const { id = agent.id, value, metadata } = checkOptions('exportOnnx', schema, given);

@@ -17,7 +17,7 @@ import { delayed } from './delayed';
 import type { SocialInfluenceSetup } from './options';
 
 /** The extra in which the agent keeps its whole policy, [K] log-probabilities. */
-export const POLICY = 'policy';
+export const POLICY = 'policyLogProbs';
 
 /** Children of a learner's generator. */
 const SPLITS = { ppo: 0, moa: 1 };

@@ -1,4 +1,4 @@
-import { type AgentId, checkOptions, type Game } from '@coplay/core';
+import { type AgentId, checkOptions, fail, type Game } from '@coplay/core';
 import { canCentre } from '@coplay/models';
 import { z } from 'zod';
 import { createMoa, type MoaLearner, type MoaOptions } from '../moa';
@@ -41,10 +41,22 @@ const schema = z.strictObject({
 /** Models that read a step's actions beside what was seen in it, and no history: what a counterfactual needs. */
 const FIXED = { goals: 'none', previousActions: true } as const;
 
+/** @throws CoplayError for nobody to influence, and for options of the models that are fixed here */
+function checkModels(where: string, game: Game, moa: object): void {
+  if (game.agents.length < 2) {
+    fail(where, 'a game of two agents or more', `${game.name}, of one`, 'Take ppoAgent: there is nobody to influence.');
+  }
+  const fixed = ['recurrent', 'goals', 'previousActions'].find((name) => name in moa);
+  if (fixed === undefined) return;
+  const expected = 'models that read a step and what everyone did in it, without goals or history';
+  fail(`${where}: option moa`, expected, fixed, `Leave ${fixed} out.`);
+}
+
 /** Checks options and makes networks and models. Nothing here is random or touches a tensor. */
 export function socialInfluenceSetup(where: string, options: SocialInfluenceOptions): SocialInfluenceSetup {
   const { game, id, ppo = {}, moa = {}, influenceWeight, rewardWeight, ...networks } = options;
   const setup = ppoSetup(where, game, [id], networks, ppo);
+  checkModels(where, game, moa);
   const weights = checkOptions(where, schema, { influenceWeight, rewardWeight }) as Required<
     Pick<SocialInfluenceOptions, 'influenceWeight' | 'rewardWeight'>
   >;

@@ -64,6 +64,10 @@ export function onnxAgent(options: OnnxAgentOptions): Agent<Float32Array> {
       );
       const found = await session.run(feeds);
       const logProbs = found['logProbs'].data as Float32Array;
+      if (logProbs.length !== input.rows * K) {
+        const got = `${logProbs.length} for ${input.rows} rows`;
+        fail(`onnxAgent (${id})`, `logProbs of ${K} actions a row`, got, 'Use the game that the policy learned in.');
+      }
       const actions = Int32Array.from({ length: input.rows }, (_, row) => drawAction(logProbs, row * K, K, generator));
       const taken = Float32Array.from(actions, (action, row) => logProbs[row * K + action]);
       return {

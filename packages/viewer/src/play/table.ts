@@ -182,6 +182,7 @@ class PersonSeat implements Agent<null> {
       returns: [...this.returns],
       beliefs: this.watcher?.see(state, before === undefined),
     });
+    checkAction(action, game);
     return { actions: Int32Array.of(action), state: null };
   }
 
@@ -197,4 +198,10 @@ class PersonSeat implements Agent<null> {
     });
     this.watcher?.observe(step);
   }
+}
+
+/** Int32Array would make a number of anything. What isn't legal at the moment is refused where it's played. */
+function checkAction(action: unknown, { actions }: Game): void {
+  if (Number.isInteger(action) && Math.abs(action as number) < 2 ** 31) return;
+  fail('createTable: option decide', `an action, 0 to ${actions - 1}`, show(action), 'Look at turn.mask.');
 }

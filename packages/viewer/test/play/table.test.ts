@@ -77,6 +77,11 @@ describe('createTable', () => {
     );
   });
 
+  it.each([4.5, '4', 2 ** 32 + 4, Number.NaN, undefined, null])('takes %s for no action', async (answer) => {
+    const { table } = tableOf([answer as number]);
+    await expect(table.play({ layout })).rejects.toThrow('createTable: option decide: expected an action, 0 to 6, got');
+  });
+
   it('lets co-players remember the person from game to game, but nothing of a game that was broken off', async () => {
     const hunt = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1, maxSteps: 3 });
     const other = titForTat({ game: hunt, id: 'agent_1' });
