@@ -67,20 +67,21 @@ async function keyToHare(page: Page, me: string): Promise<string> {
 }
 
 const status = (page: Page) => page.locator('.status[role=status]').textContent();
-const isOver = async (page: Page) => / after \d+ steps?\. /.test((await status(page)) ?? '');
+const isEnd = (told: string) => / after \d+ steps?\. /.test(told);
+const isOver = async (page: Page) => isEnd((await status(page)) ?? '');
 
 /** Goes for hares by keys until the game is over. @returns how many keys were pressed */
 async function playByKeys(page: Page, me: string): Promise<number> {
   let pressed = 0;
-  while (!(await isOver(page))) {
-    const told = (await status(page)) ?? '';
+  for (;;) {
+    const told = (await status(page)) ?? ''; // read once: the game may end at any time
+    if (isEnd(told)) return pressed;
     if (told.includes('Your turn')) {
       await page.keyboard.press(await keyToHare(page, me));
       pressed++;
     }
     await expect.poll(() => status(page)).not.toBe(told);
   }
-  return pressed;
 }
 
 /** The record of the newest game, as the page saves it. */

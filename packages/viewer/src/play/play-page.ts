@@ -1,5 +1,6 @@
 import { type AgentId, checkOptions } from '@coplay/core';
 import { z } from 'zod';
+import { wholePage } from '../whole-page';
 import { playableGame } from './games';
 import { PLAY_SCRIPT } from './generated/play-script';
 import { STYLE } from './style';
@@ -87,23 +88,13 @@ export function playPage(options: PlayPageOptions = {}): string {
   for (const { game, options: rules } of data.settings) playableGame(game, rules);
   // A `<` can't end the element that the JSON stands in when it's written so.
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${CONTENT_POLICY}">
-<title>Play with agents - Coplay</title>
-<link rel="icon" href="data:,">
-<style>${STYLE}</style>
-</head>
-<body>
-<header><h1>Play with agents</h1>
-<noscript><p>Playing needs JavaScript.</p></noscript></header>
-<main></main>
-<script type="application/json" id="coplay-play">${json}</script>
-<script>${PLAY_SCRIPT.replaceAll('</script', '<\\/script')}</script>
-</body>
-</html>
-`;
+  return wholePage({
+    title: 'Play with agents - Coplay',
+    heading: 'Play with agents',
+    policy: CONTENT_POLICY,
+    style: STYLE,
+    noScript: 'Playing needs JavaScript.',
+    main: `<main></main>\n<script type="application/json" id="coplay-play">${json}</script>`,
+    script: PLAY_SCRIPT,
+  });
 }

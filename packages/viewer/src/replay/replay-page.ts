@@ -1,6 +1,7 @@
 import { checkOptions, fail } from '@coplay/core';
 import { checkRecording, encodeRecording, type Recording } from '@coplay/envs';
 import { z } from 'zod';
+import { wholePage } from '../whole-page';
 import { REPLAY_SCRIPT } from './generated/replay-script';
 
 /** Options of {@link replayPage}. */
@@ -37,25 +38,15 @@ export async function replayPage(
   if (all.length === 0) fail('replayPage', 'one recording or more', 'none', 'Record one with recordEpisode().');
   const embedded = await Promise.all(all.map((recording, i) => embed(checkRecording('replayPage', recording), i)));
   const heading = escapeHtml(title ?? [...new Set(all.map(({ game }) => game))].join(', '));
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${heading} - Coplay replay</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<header><h1>${heading}</h1>
-<noscript><p>Replays need JavaScript.</p></noscript></header>
-<main class="coplay-replays" data-keys="page">
-${embedded.join('\n')}
-</main>
-<script>${REPLAY_SCRIPT.replaceAll('</script', '<\\/script')}</script>
-</body>
-</html>
-`;
+  return wholePage({
+    title: `${heading} - Coplay replay`,
+    heading,
+    policy: POLICY,
+    style: STYLE,
+    noScript: 'Replays need JavaScript.',
+    main: `<main class="coplay-replays" data-keys="page">\n${embedded.join('\n')}\n</main>`,
+    script: REPLAY_SCRIPT,
+  });
 }
 
 async function embed(recording: Recording, i: number): Promise<string> {
