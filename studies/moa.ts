@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { createGenerator, type Game } from '@coplay/core';
-import { type MoaEvaluation, moaEvaluation, moaFigures, writeMoaEvaluation } from '@coplay/diagnostics';
+import { type MoaEvaluation, mean, moaEvaluation, moaFigures, writeMoaEvaluation } from '@coplay/diagnostics';
 import { stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 import { learnWhileLeaving } from './moa/leaving';
 import type { Waits } from './moa/rules';
 import { playEpisodes, type Samples, splitSamples } from './moa/samples';
+import { learnInSelfPlay, type SelfPlayPoint } from './moa/self-play';
 import { type Knowledge, type Recipe, type Trained, trainModel } from './moa/training';
 
 /** A researcher's figures on 107,010 samples of nearest-stag and nearest-hare play. */
@@ -18,6 +19,10 @@ const RECIPES: readonly Recipe[] = [
   { knows: 'history', hidden: [256, 256], recurrent: 64, minibatchSize: 1024, epochs: 24, learningRate: 3e-3 },
   { knows: 'present', hidden: [256, 256], recurrent: 0, minibatchSize: 512, epochs: 32, learningRate: 2e-3 },
 ];
+
+/** An action is judged in self-play where it was taken so often, and knowing the policy foresees this share of it. */
+const FREQUENT = 50;
+const FORESEEN = 0.25;
 
 /** What one way of waiting gave. */
 interface Findings {
@@ -36,6 +41,7 @@ export const study: Experiment = {
   options: {
     samples: { what: 'steps of players, one in five of the episodes held out', default: '107010' },
     updates: { what: 'updates of the models that learn while co-players leave', default: '24' },
+    'self-play': { what: 'environment steps of the self-play that a model learns beside', default: '102400' },
   },
   bars: {
     ...barsOf('hunt'),
@@ -44,6 +50,15 @@ export const study: Experiment = {
     leaving_sabotaged_zeros: {
       what: 'control: most actions with recall 0 after an update on a buffer that keeps the steps after leaving',
       atLeast: 5,
+    },
+    self_play_least_recall: {
+      what: 'PPO self-play: least recall, at any time, of any action that knowing the policy foresees in a quarter of its cases',
+      atLeast: 0.01,
+    },
+    self_play_top1: { what: 'PPO self-play: top-1 / that of knowing the policy, last quarter', atLeast: 0.9 },
+    self_play_sabotaged_zeros: {
+      what: 'control: most of those actions with recall 0 where the buffer keeps the steps after leaving',
+      atLeast: 2,
     },
   },
   async run(context) {
@@ -63,10 +78,13 @@ export const study: Experiment = {
       ),
       recallRow('kept (sabotage), at the end', sabotaged.at(-1)),
     ]);
+    const inSelfPlay = await context.seedLoop('self-play', (seed) => checkSelfPlay(context, game, seed));
+    reportSelfPlay(context, game, inSelfPlay[0].kept);
     return {
       figures: {
         findings: shortened(findings),
         leaving: { kept: kept.at(-1), sabotaged: sabotaged.at(-1) },
+        selfPlay: inSelfPlay,
         notes: NOTES,
       },
       bars: {
@@ -74,6 +92,13 @@ export const study: Experiment = {
         ...measured(findings, 'stay'),
         leaving_least_recall: Math.min(...leaving.map(({ kept: own }) => leastRecall(own.at(-1)))),
         leaving_sabotaged_zeros: Math.min(...leaving.map(({ sabotaged: own }) => Math.max(...own.map(zeros)))),
+        self_play_least_recall: Math.min(...inSelfPlay.flatMap(({ kept: own }) => own.flatMap(foreseenRecalls))),
+        self_play_top1: Math.min(...inSelfPlay.map(({ kept: own }) => lateShare(own))),
+        self_play_sabotaged_zeros: Math.min(
+          ...inSelfPlay.map(({ sabotaged: own }) => {
+            return Math.max(...own.map((point) => foreseenRecalls(point).filter((recall) => recall === 0).length));
+          }),
+        ),
       },
     };
   },
@@ -145,6 +170,45 @@ async function checkLeaving(context: Context, game: Game, seed: number) {
     kept: await learnWhileLeaving(game, 'stay', false, updates, seed),
     sabotaged: await learnWhileLeaving(game, 'stay', true, updates, seed),
   };
+}
+
+async function checkSelfPlay(context: Context, game: Game, seed: number) {
+  const envSteps = context.isQuick ? 10_240 : Number(context.options['self-play']);
+  return {
+    kept: await learnInSelfPlay(game, false, envSteps, seed),
+    sabotaged: await learnInSelfPlay(game, true, envSteps, seed),
+  };
+}
+
+/** The model's recall of each action that is frequent enough to judge, and that knowing the policy foresees often. */
+function foreseenRecalls({ model, optimal }: SelfPlayPoint): number[] {
+  return model.classes
+    .filter(({ count }, k) => count >= FREQUENT && optimal.classes[k].recall >= FORESEEN)
+    .map(({ recall }) => recall);
+}
+
+function lateShare(points: readonly SelfPlayPoint[]): number {
+  const late = points.slice(Math.floor(0.75 * points.length));
+  return mean(late.map(({ model, optimal }) => model.top1 / optimal.top1));
+}
+
+function reportSelfPlay(context: Context, game: Game, points: readonly SelfPlayPoint[]): void {
+  const shown = points.filter((_, i) => i % Math.ceil(points.length / 6) === 0 || i === points.length - 1);
+  context.table(
+    "PPO self-play: recall of each action by a model that learns beside, and by the policy's own probabilities",
+    shown.map(({ envSteps, model, optimal }) => ({
+      'environment steps': envSteps,
+      'top-1': `${model.top1.toFixed(3)} / ${optimal.top1.toFixed(3)}`,
+      ...Object.fromEntries(
+        game.actionNames.map((name, k) => [
+          name,
+          model.classes[k].count > 0
+            ? `${model.classes[k].recall.toFixed(2)} / ${optimal.classes[k].recall.toFixed(2)}`
+            : '',
+        ]),
+      ),
+    })),
+  );
 }
 
 async function report(context: Context, game: Game, waits: Waits, { counts, models, presentAtLeast }: Findings) {

@@ -52,7 +52,7 @@ async function evaluate(moa: MoaLearner, game: Game, coplayer: string, rows: Nam
 }
 
 /** Steps after an agent left, called steps in which it played and stayed: the buffer can't tell, because it is lied to. */
-function feedEverything(moa: MoaLearner, experience: Experience): void {
+export function feedEverything(moa: MoaLearner, experience: Experience): void {
   const { active, actions, masks } = experience;
   const lie: Experience = {
     ...experience,

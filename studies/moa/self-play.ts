@@ -1,0 +1,75 @@
+import { agentRows, moaRows, splitEpisodes } from '@coplay/buffers';
+import { type Agent, createGenerator, createRollout, type Experience, type Game, vectorEnv } from '@coplay/core';
+import { type MoaEvaluation, moaEvaluation } from '@coplay/diagnostics';
+import { createMoa, type MoaLearner, ppoAgent, ppoPresets, withInsight } from '@coplay/trainers';
+import { feedEverything } from './leaving';
+
+/** A model of a co-player that learns by PPO, and the best that anybody could do who knows that co-player's policy. */
+export interface SelfPlayPoint {
+  /** Environment steps that the players have learned from */
+  readonly envSteps: number;
+  readonly model: MoaEvaluation;
+  /** Of the predictor that knows the probabilities which the actions were drawn from */
+  readonly optimal: MoaEvaluation;
+}
+
+const ENVS = 32;
+const STEPS = 32;
+
+/** Steps that hold three episodes of the longest kind. */
+const WHOLE = 105;
+
+/** Rollouts from one evaluation to the next. */
+const EVERY = 10;
+
+/**
+ * Four PPO agents learn in self-play, and the first one's model of the second learns beside them from the same experience.
+ *
+ * @param sabotaged  the model is fed the steps after its co-player left, as `feedEverything` says
+ * @returns an evaluation after each {@link EVERY} rollouts, each on fresh games that nothing has learned from
+ */
+export async function learnInSelfPlay(
+  game: Game,
+  sabotaged: boolean,
+  envSteps: number,
+  seed: number,
+): Promise<SelfPlayPoint[]> {
+  const players = game.agents.map((id) => ppoAgent({ game, id, ppo: ppoPresets.stagHunt }));
+  const generator = createGenerator(seed);
+  for (const [i, { learner }] of players.entries()) await learner.initialise(generator.split(i));
+  const table = players.map((player) => withInsight(player as unknown as Agent));
+  const rollout = createRollout(vectorEnv(game, { envs: ENVS, seed }), table, generator.split(10));
+  const moa = createMoa({ game, id: game.agents[0], minRows: 1, goals: 'none' });
+  await moa.initialise(generator.split(11));
+  const history: SelfPlayPoint[] = [];
+  const rollouts = Math.ceil(envSteps / (ENVS * STEPS));
+  for (let r = 0; r < rollouts; r++) {
+    const experience = await rollout.collect(STEPS);
+    if (sabotaged) feedEverything(moa, experience);
+    else moa.push(experience);
+    await moa.update(generator);
+    for (const { learner } of players) await learner.update({ experience, progress: r / rollouts, generator });
+    if (r % EVERY === EVERY - 1) {
+      const fresh = createRollout(vectorEnv(game, { envs: 64, seed: seed + 1_000_000 + r }), table, generator);
+      const point = await evaluateOn(moa, game, await fresh.collect(WHOLE));
+      history.push({ envSteps: (r + 1) * ENVS * STEPS, ...point });
+    }
+  }
+  moa.dispose();
+  for (const { learner } of players) learner.dispose();
+  return history;
+}
+
+async function evaluateOn(moa: MoaLearner, game: Game, experience: Experience) {
+  const seat = 1;
+  const rows = moaRows(experience, seat);
+  const labels = rows['actions'].data as Int32Array;
+  const classes = game.actionNames;
+  // The same whole episodes, step by step in the same order, which the MOA's rows leave the policy out of.
+  const { policy } = agentRows(splitEpisodes(experience), seat);
+  const scores = await moa.predictRows(game.agents[seat], rows);
+  return {
+    model: moaEvaluation({ classes, scores, labels }),
+    optimal: moaEvaluation({ classes, scores: policy.data as Float32Array, labels }),
+  };
+}
