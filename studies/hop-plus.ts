@@ -22,8 +22,11 @@ const ABLATIONS: Readonly<Record<string, HopPlusModules>> = {
   'rules for a model': { worldModel: 'rules' },
 };
 
+/** Sizes of the open squares that 8x8 is also learned on. */
+const SQUARES = [4, 5, 6, 8];
+
 /** Left out of a quick run, which would spend its time on making their graphs; the lines that are left run the same code. */
-const SLOW = ['no MOA', 'no OMG', 'goals as shown', 'rules for a model', 'PPO 8x8', 'HOP+ 8x8'];
+const SLOW = ['no MOA', 'no OMG', 'goals as shown', 'rules for a model', 'PPO 8x8', 'PPO 8x8, squares', 'HOP+ 8x8'];
 
 /** Does imagination with models of the others reach PPO's level in half of the steps, and get past the hares on 8x8? */
 export const study: Experiment = {
@@ -37,8 +40,8 @@ export const study: Experiment = {
     'large-seeds': { what: 'seeds on 8x8', default: '2', isSelection: true },
     'ablation-seeds': { what: 'seeds of each ablation', default: '3', isSelection: true },
     parts: {
-      what: 'which parts to run: small, ablations, large, alone',
-      default: 'small,ablations,large,alone',
+      what: 'which parts to run: small, ablations, large, squares, alone',
+      default: 'small,ablations,large,squares,alone',
       isSelection: true,
     },
   },
@@ -63,12 +66,15 @@ export const study: Experiment = {
         lines[label] = { ...small, modules, seeds: some('ablation-seeds') };
       }
     }
+    const envSteps = context.isQuick ? 512 : Number(context.options['large-steps']);
+    const large = { size: 8, centred: true, envSteps, seeds: some('large-seeds'), envs };
     if (parts.includes('large')) {
-      const envSteps = context.isQuick ? 512 : Number(context.options['large-steps']);
-      const large = { size: 8, centred: true, envSteps, seeds: some('large-seeds'), envs };
       lines['PPO 8x8'] = { ...large, modules: OFF };
       lines['HOP+ 8x8'] = { ...large, modules: { imagined: { horizon: 12 } } };
-      lines['HOP+ 8x8, squares'] = { ...large, modules: { imagined: { horizon: 10 } }, squares: [4, 5, 6, 8] };
+    }
+    if (parts.includes('squares')) {
+      lines['PPO 8x8, squares'] = { ...large, modules: OFF, squares: SQUARES };
+      lines['HOP+ 8x8, squares'] = { ...large, modules: { imagined: { horizon: 10 } }, squares: SQUARES };
     }
     const results: Record<string, SeedResult[]> = {};
     if (context.isQuick) for (const label of SLOW) delete lines[label];

@@ -1,6 +1,6 @@
 import { createGenerator, createRollout, vectorEnv } from '@coplay/core';
 import { matrixGame, stagHunt } from '@coplay/envs';
-import { iteratedGame, type LolaOptions, lola, memoryOneAgent } from '@coplay/trainers';
+import { iteratedGame, type Lola, type LolaOptions, lola, memoryOneAgent } from '@coplay/trainers';
 import { describe, expect, it } from 'vitest';
 
 /** As in Foerster et al. 2018: action 0 cooperates. */
@@ -132,7 +132,34 @@ describe('lola', () => {
     expect(() => lola({ game: dilemma, stepSize: 0 })).toThrow(/stepSize/);
     expect(() => lola({ game: dilemma, lookahead: 1 } as unknown as LolaOptions)).toThrow(/unknown option/);
     const wild = lola({ game: dilemma, stepSize: Number.MAX_VALUE, seed: 1 });
-    expect(() => wild.train(10)).toThrow(/finite logits/);
+    expect(() => wild.train(10)).toThrow(/lola\.train, step 1:.*finite logits/);
+    const pair = lola({ game: dilemma, seed: 1 });
+    for (const steps of [1.5, -1, Number.NaN, Number.POSITIVE_INFINITY, '3' as never]) {
+      expect(() => pair.train(steps)).toThrow(/lola\.train: steps: expected a whole number/);
+    }
+    pair.train(0);
+    expect(pair.updates).toBe(0);
+  });
+
+  it('refuses states that are none, before anything has changed', () => {
+    const pair = lola({ game: dilemma, seed: 1 });
+    pair.train(3);
+    const { updates, parameters } = structuredClone(pair.state()) as unknown as Pick<Lola, 'updates' | 'parameters'>;
+    const [one, two] = parameters;
+    const changed = (value: number) => ({ updates, parameters: [one, two.with(2, value)] });
+    expect(() => pair.restore(changed(Number.NaN))).toThrow(
+      /lola\.restore: parameters: expected 5 numbers, got NaN at 2/,
+    );
+    expect(() => pair.restore(changed(Number.POSITIVE_INFINITY))).toThrow(/lola\.restore: parameters.*finite/);
+    expect(() => pair.restore({ updates, parameters: [one] })).toThrow(/two players/);
+    expect(() => pair.restore({ updates })).toThrow(/two players/);
+    expect(() => pair.restore({ updates, parameters: [one, two.slice(1)] })).toThrow(/5 numbers, got 4/);
+    expect(() => pair.restore({ updates: 0.5, parameters: [one, two] })).toThrow(/updates: expected a whole number/);
+    expect(() => pair.restore({ parameters: [one, two] })).toThrow(
+      /updates: expected a whole number, 0 or more, got undef/,
+    );
+    expect(pair.parameters).toEqual(parameters);
+    expect(pair.updates).toBe(3);
   });
 });
 
@@ -169,6 +196,8 @@ describe('memoryOneAgent', () => {
   it('refuses parameters and players that do not fit', () => {
     const [id] = dilemma.agents;
     expect(() => memoryOneAgent({ game: dilemma, id, parameters: new Float64Array(4) })).toThrow(/5 numbers/);
+    const unknown = titForTat.with(3, Number.NaN);
+    expect(() => memoryOneAgent({ game: dilemma, id, parameters: unknown })).toThrow(/option parameters.*NaN at 3/);
     expect(() => memoryOneAgent({ game: dilemma, id: 'nobody', parameters: titForTat })).toThrow(/agent_0 or agent_1/);
   });
 });

@@ -1,5 +1,5 @@
 import { type Agent, type AgentId, fail, type Game, show } from '@coplay/core';
-import { checkLength } from './check-length';
+import { checkLogits } from './check-logits';
 import { checkMatrixGame, MEMORIES } from './iterated-game';
 import { sigmoid } from './iterated-gradients';
 
@@ -16,11 +16,11 @@ export interface MemoryOneOptions {
 /**
  * Plays a matrix game by the last round alone: what {@link lola} learns, or tit-for-tat (logits 9, -9, 9, -9, 9).
  *
- * @throws CoplayError for games of another form, an id that the game doesn't have, or another number of parameters
+ * @throws CoplayError for games of another form, an id that the game doesn't have, and parameters of another number or NaN
  */
 export function memoryOneAgent({ game, id, parameters }: MemoryOneOptions): Agent<null> {
   checkMatrixGame('memoryOneAgent', game);
-  checkLength('memoryOneAgent: option parameters', parameters, MEMORIES);
+  checkLogits('memoryOneAgent: option parameters', parameters, MEMORIES);
   if (!game.agents.includes(id)) {
     fail('memoryOneAgent: option id', game.agents.join(' or '), show(id), 'Take it from game.agents.');
   }

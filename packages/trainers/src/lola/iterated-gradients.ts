@@ -1,4 +1,4 @@
-import { checkLength } from './check-length';
+import { checkLogits } from './check-logits';
 import { type IteratedGame, MEMORIES } from './iterated-game';
 import { dot, inverse } from './linear-algebra';
 
@@ -38,7 +38,7 @@ export function iteratedGradients(
   first: Float64Array,
   second: Float64Array,
 ): IteratedGradients {
-  for (const parameters of [first, second]) checkLength('iteratedGradients: parameters', parameters, MEMORIES);
+  for (const parameters of [first, second]) checkLogits('iteratedGradients: parameters', parameters, MEMORIES);
   const rows = Array.from({ length: MEMORIES }, (_, state) => rowOf(first, second, state));
   const visits = inverse(4, (s, u) => (s === u ? 1 : 0) - discount * rows[s].chances[u]); // M = (I - g P)^-1
   const column = (u: number) => Float64Array.from({ length: 4 }, (_, s) => visits[s * 4 + u]);

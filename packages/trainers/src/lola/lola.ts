@@ -1,6 +1,6 @@
 import { checkOptions, createGenerator, fail, type Game, type SavedState, show } from '@coplay/core';
 import { z } from 'zod';
-import { checkLength } from './check-length';
+import { checkLogits } from './check-logits';
 import { checkMatrixGame, iteratedGame, MEMORIES } from './iterated-game';
 import { type IteratedGradients, iteratedGradients } from './iterated-gradients';
 
@@ -40,9 +40,15 @@ export interface Lola {
   readonly updates: number;
   /** Each player's mean payoff per round, discounted: (1 - g) V. */
   meanPayoffs(): [number, number];
-  /** Takes steps, both players at once. @throws CoplayError where logits are no numbers any more */
+  /**
+   * Takes steps, both players at once.
+   *
+   * @param steps  a whole number, 0 or more
+   * @throws CoplayError for another number, and where logits are no numbers any more
+   */
   train(steps: number): void;
   state(): SavedState;
+  /** Goes on from what `state()` gave. @throws CoplayError for anything else, before anything has changed */
   restore(saved: SavedState): void;
 }
 
@@ -73,7 +79,7 @@ export function lola({ game, ...options }: LolaOptions): Lola {
       for (let s = 0; s < MEMORIES; s++) own[s] += stepSize * directions[player][s];
     });
     updates++;
-    checkFinite(parameters, updates);
+    checkFinite(`lola.train, step ${updates}`, parameters, 'Take a smaller stepSize or lookAhead.');
   };
 
   return {
@@ -86,16 +92,16 @@ export function lola({ game, ...options }: LolaOptions): Lola {
       return [(1 - discount) * values[0], (1 - discount) * values[1]];
     },
     train(steps) {
+      checkWhole('lola.train: steps', steps, 'Give how many steps to take.');
       for (let i = 0; i < steps; i++) step();
     },
     state: () => ({ updates, parameters: parameters.map((own) => own.slice()) }),
     restore(saved) {
-      const kept = saved['parameters'] as unknown as readonly Float64Array[];
-      for (const own of kept) checkLength('lola.restore', own, MEMORIES);
+      const kept = checkedState(saved);
       parameters.forEach((own, player) => {
-        own.set(kept[player]);
+        own.set(kept.parameters[player]);
       });
-      updates = saved['updates'] as number;
+      updates = kept.updates;
     },
   };
 }
@@ -114,8 +120,24 @@ function lolaGradient({ gradients, mixed }: IteratedGradients, player: number, l
   return own;
 }
 
-function checkFinite(parameters: readonly Float64Array[], updates: number): void {
+/** What a state holds, if it is one. */
+function checkedState({ parameters, updates }: SavedState): Pick<Lola, 'parameters' | 'updates'> {
+  const remedy = 'Give what state() returned.';
+  const kept = parameters as unknown as Lola['parameters'];
+  if (!Array.isArray(kept) || kept.length !== 2) {
+    fail('lola.restore: parameters', 'the logits of two players', show(kept), remedy);
+  }
+  for (const own of kept) checkLogits('lola.restore: parameters', own, MEMORIES);
+  checkFinite('lola.restore: parameters', kept, remedy);
+  checkWhole('lola.restore: updates', updates, remedy);
+  return { parameters: kept, updates };
+}
+
+function checkWhole(where: string, value: unknown, remedy: string): asserts value is number {
+  if (!Number.isInteger(value) || (value as number) < 0) fail(where, 'a whole number, 0 or more', show(value), remedy);
+}
+
+function checkFinite(where: string, parameters: Lola['parameters'], remedy: string): void {
   if (parameters.every((own) => own.every(Number.isFinite))) return;
-  const remedy = 'Take a smaller stepSize or lookAhead.';
-  fail(`lola.train, step ${updates}`, 'finite logits', show([...parameters[0], ...parameters[1]]), remedy);
+  fail(where, 'finite logits', show([...parameters[0], ...parameters[1]]), remedy);
 }
