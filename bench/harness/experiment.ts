@@ -55,7 +55,7 @@ export interface Context {
   say(line: string): void;
   /**
    * Does `work` for each seed and keeps what it returns, as JSON, in `raw/LABEL-seed-N.json`: with --resume a seed that was
-   * finished, at the same settings, isn't done again.
+   * finished, at the same settings, isn't done again. Nothing is kept of a seed for which it returns null: it was left out.
    *
    * @returns what `work` returned for each seed, as JSON gives it back
    */

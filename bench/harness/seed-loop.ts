@@ -46,6 +46,7 @@ async function oneSeed<T>(
   say(title);
   const start = performance.now();
   const data = await work(seed, { directory: stem, mayResume: isResume, log: [progress(), jsonLines(stem)] });
+  if (data === null) return data; // left out: another call may want it
   writeJson(`${stem}.json`, { identity, data });
   say(`${title}: took ${spoken((performance.now() - start) / 60_000)}`);
   // As a resumed loop would give it: JSON knows no NaN.
@@ -54,7 +55,7 @@ async function oneSeed<T>(
 
 function finished(path: string, identity: Identity): { data: unknown } | undefined {
   const kept = readJson(path) as { identity: Identity; data: unknown } | undefined;
-  return kept && isDeepStrictEqual(kept.identity, identity) ? kept : undefined;
+  return kept && kept.data !== null && isDeepStrictEqual(kept.identity, identity) ? kept : undefined;
 }
 
 function fileName(label: string): string {

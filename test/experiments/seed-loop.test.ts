@@ -45,6 +45,20 @@ describe('seedLoop', () => {
     writeFileSync(join(place, 'own-weights-seed-2.json'), '{"identity"');
     expect((await squares(place, { identity: { size: '8' } })).worked).toEqual([2]);
   });
+
+  it('keeps nothing of a seed that was left out, also where an older file says so', async () => {
+    const directory = newPlace();
+    const most = async (highest: number) => {
+      const loop = createSeedLoop({ seeds: [1, 2], directory, isResume: true, identity: {}, say: () => {} });
+      return loop('some', (seed) => (seed > highest ? null : seed));
+    };
+    expect(await most(1)).toEqual([1, null]);
+    writeFileSync(
+      join(directory, 'some-seed-2.json'),
+      JSON.stringify({ identity: { label: 'some', seed: 2 }, data: null }),
+    );
+    expect(await most(2)).toEqual([1, 2]);
+  });
 });
 
 describe('setAside', () => {
