@@ -16,7 +16,10 @@ export const study: Experiment = {
   description: 'DreamerV3, 99,109 parameters, on CartPole-v1: three schedules, 32,000 steps',
   minutes: 150,
   seeds: 5,
-  options: { steps: { what: 'environment steps of each seed', default: '32000' } },
+  options: {
+    steps: { what: 'environment steps of each seed', default: '32000' },
+    'other-seeds': { what: 'seeds of the schedules beside joint', default: '5', isSelection: true },
+  },
   bars: {
     return_at_16000: {
       what: 'joint: training return (episodes that ended in the last 1,000 steps) at 16,000 steps, median over seeds',
@@ -31,9 +34,11 @@ export const study: Experiment = {
   async run(context) {
     const envSteps = context.isQuick ? 256 : Number(context.options['steps']);
     const game = cartPole();
+    const others = context.seeds.slice(0, Number(context.options['other-seeds']));
     const results: Record<string, Trained[]> = {};
     for (const schedule of SCHEDULES) {
-      results[schedule] = await context.seedLoop(schedule, (seed, place) => {
+      const trained = await context.seedLoop(schedule, (seed, place) => {
+        if (schedule !== 'joint' && !others.includes(seed)) return null;
         const agents = game.agents.map((id) =>
           dreamerAgent({
             ...{ game, id, schedule, size: 'nano' },
@@ -45,6 +50,7 @@ export const study: Experiment = {
         const setting = { game, agents, envs: 1, steps: 16, envSteps, window: 1000, metrics: LOSSES };
         return trainDreamer(setting, seed, place);
       });
+      results[schedule] = trained.filter((one) => one !== null);
     }
     await show(context, results, envSteps);
     const { joint } = results;
