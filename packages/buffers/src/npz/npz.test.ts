@@ -131,6 +131,14 @@ describe('npz', () => {
     expect(encodeNpz(arrays)).toEqual(encodeNpz(structuredClone(arrays)));
   });
 
+  it("reads a Buffer of Node's without sharing its memory", () => {
+    const arrays = { a: ndarray(Float32Array.of(1, 2, 3)), b: ndarray(Float64Array.of(4)) };
+    const bytes = Buffer.concat([Buffer.of(0), encodeNpz(arrays)]).subarray(1); // at an odd place of its memory
+    const read = decodeNpz(bytes);
+    bytes.fill(0);
+    expect(read).toEqual(arrays);
+  });
+
   it('refuses a file in which any byte was changed or that was cut anywhere, by name', () => {
     const arrays = { a: ndarray(Float32Array.of(1, 2, 3)), b: ndarray(Uint8Array.of(4)) };
     const whole = encodeNpz(arrays);

@@ -1,3 +1,4 @@
+export { type LoadReplayOptions, loadReplay } from './load';
 export {
   createReplayBuffer,
   type ReplayBuffer,
@@ -6,6 +7,7 @@ export {
   type ReplaySample,
   type ReplaySampleOptions,
 } from './replay-buffer';
+export { type ReplaySaving, type SaveReplayOptions, saveReplay } from './save';
 export {
   createSequenceReplay,
   type SequenceReplay,

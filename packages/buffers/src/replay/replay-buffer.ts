@@ -89,6 +89,23 @@ export interface ReplayBuffer {
   restore(saved: SavedState): void;
 }
 
+/** What {@link ReplayBuffer.state} saves. */
+export interface RingState {
+  /** [S] steps pushed so far to each stream */
+  readonly pushed: Float64Array;
+  /** [S] the number of the first step that each stream ever had; zeros where it's left out */
+  readonly begun?: Float64Array;
+  /** Steps that one stream may hold */
+  readonly ring: number;
+  /** [steps held, ...] for each field: those of the first stream in order of time, then those of the next */
+  readonly rows: NamedArrays;
+}
+
+/** Steps that a stream holds after so many were pushed, counted from 0, of which it had those from `begun` on. */
+export function heldSteps(pushed: number, begun: number, ring: number): number {
+  return Math.min(pushed - begun, ring);
+}
+
 const optionsSchema = z.strictObject({ capacity: z.int().min(1), streams: z.int().min(1).default(1) });
 const sampleSchema = z.strictObject({ batch: z.int().min(1), length: z.int().min(1).default(1) });
 
@@ -105,6 +122,8 @@ export function createReplayBuffer(options: ReplayOptions): ReplayBuffer {
 /** Step k of a stream is at place k modulo the ring's size. */
 class Rings implements ReplayBuffer {
   readonly pushed: Float64Array;
+  /** [S] the number of the first step that each stream ever had: above 0 where a file gave no older ones. */
+  private readonly begun: Float64Array;
   private fields: NamedArrays = {};
   private spec: RowSpec | undefined;
 
@@ -113,6 +132,7 @@ class Rings implements ReplayBuffer {
     private readonly streams: number,
   ) {
     this.pushed = new Float64Array(streams);
+    this.begun = new Float64Array(streams);
   }
 
   get size(): number {
@@ -169,7 +189,7 @@ class Rings implements ReplayBuffer {
 
   holds(stream: number, step: number, length: number): boolean {
     const pushed = this.pushed[stream] ?? 0;
-    return step >= pushed - Math.min(pushed, this.ring) && step + length <= pushed;
+    return step >= pushed - this.held(stream) && step + length <= pushed;
   }
 
   overwrite({ streams, steps }: ReplayPlaces, rows: NamedArrays): void {
@@ -198,17 +218,18 @@ class Rings implements ReplayBuffer {
       this.read(stream, this.pushed[stream] - held, held, rows, start);
       start += held;
     }
-    return { pushed: this.pushed.slice(), ring: this.ring, rows };
+    return { pushed: this.pushed.slice(), begun: this.begun.slice(), ring: this.ring, rows };
   }
 
   restore(saved: SavedState): void {
-    const { pushed, ring, rows } = saved as { pushed: Float64Array; ring: number; rows: NamedArrays };
+    const { pushed, begun, ring, rows } = saved as unknown as RingState;
     if (ring !== this.ring || pushed?.length !== this.streams) {
       const expected = `${this.streams} streams of ${this.ring} steps`;
       const got = `${pushed?.length} streams of ${show(ring)} steps`;
       fail('replayBuffer.restore', expected, got, 'Restore into a buffer of the same capacity and streams.');
     }
     this.pushed.set(pushed);
+    this.begun.set(begun ?? new Float64Array(this.streams));
     const isEmpty = Object.keys(rows).length === 0;
     this.spec = isEmpty ? undefined : rowSpecOf(rows);
     this.fields = isEmpty ? {} : allocateRows(rowSpecOf(rows), this.ring * this.streams);
@@ -223,7 +244,7 @@ class Rings implements ReplayBuffer {
   }
 
   private held(stream: number): number {
-    return Math.min(this.pushed[stream], this.ring);
+    return heldSteps(this.pushed[stream], this.begun[stream], this.ring);
   }
 
   /** The stream and first step of the i-th window. */

@@ -1,6 +1,12 @@
 import { checkOptions, fail, type Generator, type NamedArrays, type SavedState, show } from '@coplay/core';
 import { z } from 'zod';
-import { createReplayBuffer, type ReplayBuffer, type ReplayPlaces, type ReplaySample } from './replay-buffer';
+import {
+  createReplayBuffer,
+  type ReplayBuffer,
+  type ReplayPlaces,
+  type ReplaySample,
+  type RingState,
+} from './replay-buffer';
 
 /** Options of {@link createSequenceReplay}. */
 export interface SequenceReplayOptions {
@@ -51,8 +57,25 @@ export interface SequenceReplay {
   look(generator: Generator, batch: number): ReplaySample;
   /** Replaces some fields of held steps; see `ReplayBuffer.overwrite`. */
   overwrite(places: ReplayPlaces, rows: NamedArrays): void;
+  /** Steps, counters and the queue; `saveReplay` writes it to files. */
   state(): SavedState;
+  /**
+   * Goes on from a saved state of the same capacity and streams. Windows that waited there wait here if they are of the same length, and new ones are
+   * handed out here at all.
+   */
   restore(saved: SavedState): void;
+}
+
+/** What {@link SequenceReplay.state} saves. */
+export interface SequenceState {
+  /** The steps. */
+  readonly buffer: RingState;
+  /** Windows that wait, stream and first step of each by turns */
+  readonly queue: Float64Array;
+  /** Steps of a window; unknown in a state that doesn't say it, and then taken for the same */
+  readonly length?: number;
+  /** Names of fields that `overwrite` has replaced; none where it's left out */
+  readonly renewed?: readonly string[];
 }
 
 const schema = z.strictObject({
@@ -79,6 +102,7 @@ export function createSequenceReplay(options: SequenceReplayOptions): SequenceRe
 class Sequences implements SequenceReplay {
   /** Windows that wait, as pairs of stream and first step. */
   private queue: [stream: number, step: number][] = [];
+  private renewed = new Set<string>();
 
   constructor(
     private readonly buffer: ReplayBuffer,
@@ -133,16 +157,21 @@ class Sequences implements SequenceReplay {
 
   overwrite(places: ReplayPlaces, rows: NamedArrays): void {
     this.buffer.overwrite(places, rows);
+    for (const name in rows) this.renewed.add(name);
   }
 
   state(): SavedState {
-    return { buffer: this.buffer.state(), queue: Float64Array.from(this.queue.flat()) };
+    const { buffer, queue, length, renewed } = this;
+    return { buffer: buffer.state(), queue: Float64Array.from(queue.flat()), length, renewed: [...renewed].sort() };
   }
 
   restore(saved: SavedState): void {
+    const { queue, length = this.length, renewed = [] } = saved as unknown as SequenceState;
     this.buffer.restore(saved['buffer'] as SavedState);
-    const flat = saved['queue'] as Float64Array;
-    this.queue = Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]]);
+    const waiting = this.isOnline && length === this.length ? queue.length / 2 : 0;
+    this.queue = Array.from({ length: waiting }, (_, i) => [queue[2 * i], queue[2 * i + 1]]);
+    this.renewed = new Set(renewed);
+    this.dropGone();
   }
 
   /** Forgets windows of which a step has made room. */
