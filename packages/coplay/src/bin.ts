@@ -2,6 +2,9 @@
 import { interruptSignal } from '@coplay/trainers';
 import { runCommand } from './main';
 
+// Of a configuration that is code: traces name its own lines.
+process.setSourceMapsEnabled(true);
+
 void runCommand(process.argv.slice(2), {
   out: (line) => console.log(line),
   err: (line) => console.error(line),

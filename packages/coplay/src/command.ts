@@ -50,16 +50,34 @@ export function parse({ flags, words, usage }: Command, args: readonly string[])
     name,
     { type: value === undefined ? ('boolean' as const) : ('string' as const) },
   ]);
-  try {
-    const parsed = parseArgs({ args: [...args], options: Object.fromEntries(types), allowPositionals: true });
-    const count = parsed.positionals.length;
-    if (count < words.least) throw new UsageError(`Something is missing: coplay ${usage}`);
-    if (count > words.most) throw new UsageError(`Too many words (${parsed.positionals.join(' ')}): coplay ${usage}`);
-    return { words: parsed.positionals, flags: parsed.values as Flags };
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError((error as Error).message);
+  // Not strictly: what is wrong is told in words of our own.
+  const options = { options: Object.fromEntries(types), allowPositionals: true, strict: false, tokens: true } as const;
+  const { tokens, positionals, values } = parseArgs({ args: [...args], ...options });
+  for (const token of tokens) if (token.kind === 'option') checkFlag(flags, usage, token);
+  if (positionals.length < words.least) throw new UsageError(`Something is missing: coplay ${usage}`);
+  if (positionals.length > words.most) {
+    throw new UsageError(`Too many words (${positionals.join(' ')}): coplay ${usage}`);
   }
+  return { words: positionals, flags: values as Flags };
+}
+
+/** A flag as it was given. */
+interface GivenFlag {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+function checkFlag(flags: Command['flags'], usage: string, { name, rawName, value, inlineValue }: GivenFlag): void {
+  const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
+  if (!flag) {
+    const all = [...Object.keys(flags), 'help'].map((known) => `--${known}`).join(', ');
+    throw new UsageError(`There is no flag ${rawName}. Flags of coplay ${usage.split(' ')[0]}: ${all}.`);
+  }
+  const isMissing = value === undefined || (inlineValue === false && value.startsWith('-'));
+  if (flag.value !== undefined && isMissing) throw new UsageError(`--${name} needs a value: --${name} ${flag.value}`);
+  if (flag.value === undefined && value !== undefined) throw new UsageError(`--${name} takes no value.`);
 }
 
 /** The help of a command. */

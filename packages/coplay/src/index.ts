@@ -1,3 +1,13 @@
 export type { Terminal } from './command';
-export { checkConfiguration, type RunConfiguration } from './configuration';
+export {
+  type AgentConfiguration,
+  type AgentMaker,
+  type Configuration,
+  checkConfiguration,
+  defineConfig,
+  type GameConfiguration,
+  type NetworkConfiguration,
+  type RunConfiguration,
+  type Seats,
+} from './configuration';
 export { runCommand } from './main';

@@ -4,6 +4,7 @@ import { evaluateCommand } from './commands/evaluate';
 import { exportCommand } from './commands/export';
 import { inspectCommand } from './commands/inspect';
 import { playCommand } from './commands/play';
+import { recordCommand } from './commands/record';
 import { reportCommand } from './commands/report';
 import { resumeCommand } from './commands/resume';
 import { trainCommand } from './commands/train';
@@ -12,6 +13,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   train: trainCommand,
   resume: resumeCommand,
   evaluate: evaluateCommand,
+  record: recordCommand,
   report: reportCommand,
   export: exportCommand,
   inspect: inspectCommand,

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCommand } from 'coplay';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { coplay, written } from './command-line';
 
 const folder = mkdtempSync(join(tmpdir(), 'coplay-cli-'));
 const run = join(folder, 'run');
@@ -16,30 +16,11 @@ const CONFIGURATION = {
   log: [],
 };
 
-/** Runs a command line; what it wrote, and its exit code. */
-async function coplay(args: readonly string[], signal = new AbortController().signal) {
-  const [out, err]: string[][] = [[], []];
-  const terminal = {
-    out: (line: string) => void out.push(line),
-    err: (line: string) => void err.push(line),
-    interrupt: () => signal,
-  };
-  const code = await runCommand(args, terminal);
-  return { code, out: out.join('\n'), err: err.join('\n') };
-}
-
-/** A configuration in a file. */
-function written(configuration: object): string {
-  const path = join(mkdtempSync(join(folder, 'configuration-')), 'run.json');
-  writeFileSync(path, JSON.stringify(configuration));
-  return path;
-}
-
 describe('coplay', () => {
   it('shows its commands, and the help of each', async () => {
     const { code, out } = await coplay(['--help']);
     expect(code).toBe(0);
-    for (const name of ['train', 'resume', 'evaluate', 'report', 'export', 'inspect', 'play']) {
+    for (const name of ['train', 'resume', 'evaluate', 'record', 'report', 'export', 'inspect', 'play']) {
       expect(out).toContain(`  ${name}`);
       const help = await coplay([name, '--help']);
       expect([help.code, help.out]).toEqual([0, expect.stringMatching(new RegExp(`^coplay ${name} .*--help`, 's'))]);
@@ -51,10 +32,22 @@ describe('coplay', () => {
     [['trian'], 2, 'There is no command trian'],
     [['report'], 2, 'Something is missing: coplay report RUN'],
     [['inspect', 'a', 'b'], 2, 'Too many words'],
-    [['report', 'a', '--watsh'], 2, "Unknown option '--watsh'"],
+    [
+      ['report', 'a', '--watsh'],
+      2,
+      'There is no flag --watsh. Flags of coplay report: --out, --title, --watch, --every, --help.',
+    ],
+    [['report', 'a', '--watch=yes'], 2, '--watch takes no value.'],
+    [['evaluate', 'a', '--episode', '3'], 2, 'There is no flag --episode. Flags of coplay evaluate: --episodes,'],
+    [['evaluate', 'a', '--episodes'], 2, '--episodes needs a value: --episodes N'],
+    [['evaluate', 'a', '--episodes', '--json'], 2, '--episodes needs a value: --episodes N'],
+    [['evaluate', 'a', '-e'], 2, 'There is no flag -e.'],
     [['report', 'nowhere'], 1, 'run directory with config.json, got nowhere'],
     [['train', 'nowhere.json'], 1, 'a file of JSON'],
     [['evaluate', folder], 1, 'the directory of a run that `coplay train` began'],
+    [['evaluate', 'nowhere'], 1, 'got nowhere, which does not exist'],
+    [['inspect', 'nowhere'], 1, 'got nowhere, which does not exist. Check the path.'],
+    [['inspect', folder], 1, `got ${folder}, which is neither`],
   ])('%s ends with %i', async (args, code, message) => {
     const ended = await coplay(args);
     expect([ended.code, ended.err]).toEqual([code, expect.stringContaining(message)]);
@@ -67,16 +60,18 @@ describe('coplay', () => {
     [{ ...CONFIGURATION, agents: { kind: 'ppo', ppo: { gama: 0.9 } } }, 'the unknown option "gama"'],
     [{ ...CONFIGURATION, seats: { nobody: { kind: 'random' } } }, 'seats: expected ids of matrix-stag-hunt'],
   ])('a configuration with a mistake is refused: %#', async (configuration, message) => {
-    const ended = await coplay(['train', written(configuration), '--directory', join(folder, 'never')]);
+    const ended = await coplay(['train', written(folder, configuration), '--directory', join(folder, 'never')]);
     expect([ended.code, ended.err]).toEqual([1, expect.stringContaining(message)]);
     expect(existsSync(join(folder, 'never'))).toBe(false);
   });
 });
 
 describe('a run', () => {
+  let trained = '';
   beforeAll(async () => {
-    const ended = await coplay(['train', written(CONFIGURATION), '--directory', run, '--seed', '3']);
+    const ended = await coplay(['train', written(folder, CONFIGURATION), '--directory', run, '--seed', '3']);
     expect(ended).toMatchObject({ code: 0, out: expect.stringMatching(/agent_0|player_0/) });
+    trained = ended.out;
   });
 
   it('leaves its configuration, log and report', () => {
@@ -86,7 +81,7 @@ describe('a run', () => {
   });
 
   it('is not begun twice in one directory', async () => {
-    const ended = await coplay(['train', written(CONFIGURATION), '--directory', run]);
+    const ended = await coplay(['train', written(folder, CONFIGURATION), '--directory', run]);
     expect([ended.code, ended.err]).toEqual([1, expect.stringContaining(`coplay resume ${run}`)]);
   });
 
@@ -97,7 +92,31 @@ describe('a run', () => {
     expect(second.out).toBe(first.out);
   });
 
-  it('is inspected: what its newest checkpoint holds', async () => {
+  it('is evaluated on other episodes than after training, the same each time', async () => {
+    const args = ['evaluate', run, '--episodes', '200'];
+    const first = await coplay(args);
+    expect(first.out).toBe((await coplay(args)).out);
+    const table = (out: string) => out.split('\n').slice(0, 4).join('\n');
+    expect(table(first.out)).toMatch(/^agent +return/);
+    expect(table(first.out)).not.toBe(table(trained));
+    // The seed that it tells gives these episodes again.
+    const { seed, mean } = JSON.parse((await coplay([...args, '--json'])).out) as { seed: number; mean: number };
+    expect(JSON.parse((await coplay([...args, '--json', '--seed', String(seed)])).out)).toMatchObject({ seed, mean });
+  });
+
+  it('is inspected: first what its newest checkpoint holds, the configuration only where it is asked for', async () => {
+    const { out } = await coplay(['inspect', run]);
+    const [heading, columns, rule, ...rows] = out.split('\n');
+    expect(heading).toMatch(/^step-000000000064: 64 steps/);
+    expect([columns, rule]).toEqual([expect.stringMatching(/^part +arrays +numbers/), expect.stringMatching(/^-+/)]);
+    expect(rows.length).toBeLessThan(20);
+    const told = await coplay(['inspect', run, '--config']);
+    expect(told.out.startsWith(out)).toBe(true);
+    const { config } = JSON.parse(told.out.slice(out.length)) as { config: { envs: number } };
+    expect(config.envs).toBe(4);
+  });
+
+  it('is inspected: every array of a checkpoint', async () => {
     const { code, out } = await coplay(['inspect', run, '--json']);
     const { step, arrays } = JSON.parse(out) as { step: number; arrays: Record<string, unknown>[] };
     expect([code, step]).toEqual([0, 64]);
@@ -118,7 +137,7 @@ describe('a run', () => {
 
   it('stops when it is interrupted, goes on as if it had not, and says when all is done', async () => {
     const [stopped, whole] = [join(folder, 'stopped'), join(folder, 'whole')];
-    const path = written({ ...CONFIGURATION, envSteps: 96 });
+    const path = written(folder, { ...CONFIGURATION, envSteps: 96 });
     await coplay(['train', path, '--directory', whole]);
     const first = await coplay(['train', path, '--directory', stopped, '--steps', '32']);
     expect(first.code).toBe(0);

@@ -1,6 +1,6 @@
 import { textTable } from '@coplay/diagnostics';
 import { command, EXIT, wholeNumber } from '../command';
-import { trainedRun } from './trained';
+import { seedFor, trainedRun } from './trained';
 
 /** `coplay evaluate` */
 export const evaluateCommand = command({
@@ -9,18 +9,23 @@ export const evaluateCommand = command({
   words: { least: 1, most: 1 },
   flags: {
     episodes: { value: 'N', what: 'default 1000' },
-    seed: { value: 'N', what: "of the episodes; default: a child of the run's" },
+    seed: {
+      value: 'N',
+      what: "of the episodes; default: a child of the run's, other than that of the evaluation after training",
+    },
     json: { what: 'as JSON' },
   },
   async run([directory], flags, terminal) {
-    const run = await trainedRun(directory, terminal);
-    const seed = wholeNumber(flags, 'seed');
     const episodes = wholeNumber(flags, 'episodes') ?? 1000;
+    const asked = wholeNumber(flags, 'seed');
+    const trained = await trainedRun(directory, terminal);
+    const { run } = trained;
+    const seed = asked ?? seedFor('evaluate', trained);
     try {
-      const found = await run.evaluate({ episodes, ...(seed !== undefined && { seed }) });
-      const { byAgent, mean, lengthMean } = found;
-      if (flags['json']) terminal.out(JSON.stringify({ envSteps: run.envSteps, episodes, mean, lengthMean, byAgent }));
-      else {
+      const { byAgent, mean, lengthMean } = await run.evaluate({ episodes, seed });
+      if (flags['json']) {
+        terminal.out(JSON.stringify({ envSteps: run.envSteps, episodes, seed, mean, lengthMean, byAgent }));
+      } else {
         terminal.out(textTable(Object.entries(byAgent).map(([agent, row]) => ({ agent, ...row }))));
         terminal.out(`Mean over agents ${mean.toFixed(3)}, ${episodes} episodes of ${lengthMean.toFixed(1)} steps.`);
       }

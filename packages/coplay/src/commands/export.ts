@@ -1,6 +1,7 @@
 import { fail } from '@coplay/core';
-import { exportOnnx, type PpoAgent } from '@coplay/trainers';
+import { exportOnnx } from '@coplay/trainers';
 import { command, EXIT, textOf } from '../command';
+import { policyOf } from './policy';
 import { trainedRun } from './trained';
 
 /** `coplay export` */
@@ -13,15 +14,21 @@ export const exportCommand = command({
     value: { what: "with the critic's value as an output too" },
   },
   async run([directory, file], flags, terminal) {
-    const run = await trainedRun(directory, terminal);
+    const { run } = await trainedRun(directory, terminal);
     try {
       const id = textOf(flags, 'agent') ?? run.agents[0].id;
       const agent = run.agents.find((one) => one.id === id);
       if (!agent) {
         const ids = run.agents.map((one) => one.id).join(', ');
-        fail('--agent', `one of ${ids}`, id, 'Name an agent of the game.');
+        return fail('--agent', `one of ${ids}`, id, 'Name an agent of the game.');
       }
-      const { size, inputs, outputs } = await exportOnnx(agent as PpoAgent, file, { value: flags['value'] === true });
+      const policy = policyOf(agent);
+      if (typeof policy === 'string') {
+        const remedy =
+          'Name an agent whose policy PPO trains: ppo, shared-ppo, social-influence, or hop-plus with omg: false.';
+        return fail('coplay export', 'an agent with a file', `${id}, ${agent.name}: ${policy}`, remedy);
+      }
+      const { size, inputs, outputs } = await exportOnnx(policy, file, { value: flags['value'] === true });
       const named = `in: ${Object.keys(inputs).join(', ')}; out: ${Object.keys(outputs).join(', ')}`;
       terminal.out(`${file}: ${agent.name} of ${id} after ${run.envSteps} steps, ${size} bytes; ${named}`);
       return EXIT.ok;

@@ -11,6 +11,7 @@ export const inspectCommand = command({
   summary: 'Shows what a checkpoint holds, every checksum tried. A directory of a run stands for its newest good one.',
   words: { least: 1, most: 1 },
   flags: {
+    config: { what: 'the configuration of the run, as the checkpoint tells it' },
     arrays: { what: 'every array, with shape, extremes and how many numbers are not finite' },
     json: { what: 'all of it as JSON' },
   },
@@ -23,17 +24,29 @@ export const inspectCommand = command({
       return EXIT.ok;
     }
     terminal.out(describeCheckpoint(checkpoint));
-    terminal.out(JSON.stringify(about, null, 2));
     terminal.out(textTable(flags['arrays'] ? arrays : parts(arrays)));
+    if (flags['config']) terminal.out(JSON.stringify(about, null, 2));
     return EXIT.ok;
   },
 });
 
 async function find(path: string, { err }: Terminal): Promise<Checkpoint> {
-  const isRun = existsSync(join(path, 'checkpoints'));
-  if (!isRun) return loadCheckpoint(path);
-  const { checkpoint } = await latestCheckpoint(join(path, 'checkpoints'), { warn: err });
-  return checkpoint ?? fail('coplay inspect', `a good checkpoint in ${path}/checkpoints`, 'none', 'Train it further.');
+  const expected = 'a checkpoint, or the directory of a run';
+  if (!existsSync(path)) fail('coplay inspect', expected, `${path}, which does not exist`, 'Check the path.');
+  if (existsSync(join(path, 'checkpoints'))) return newest(join(path, 'checkpoints'), err);
+  if (existsSync(join(path, 'config.json'))) {
+    fail('coplay inspect', expected, `${path}, a run without checkpoints`, 'Train it further, until one is saved.');
+  }
+  if (!existsSync(join(path, 'manifest.json'))) {
+    const remedy = 'Give a directory such as runs/a or runs/a/checkpoints/step-000000012345.';
+    fail('coplay inspect', expected, `${path}, which is neither`, remedy);
+  }
+  return loadCheckpoint(path);
+}
+
+async function newest(folder: string, warn: Terminal['err']): Promise<Checkpoint> {
+  const { checkpoint } = await latestCheckpoint(folder, { warn });
+  return checkpoint ?? fail('coplay inspect', `a good checkpoint in ${folder}`, 'none', 'Train it further.');
 }
 
 /** A line for each array. */

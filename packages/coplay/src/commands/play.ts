@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { CoplayError, fail } from '@coplay/core';
-import { type PpoAgent, toOnnx } from '@coplay/trainers';
+import { fail } from '@coplay/core';
+import { toOnnx } from '@coplay/trainers';
 import { type PlayPolicy, type PlaySetting, playPage } from '@coplay/viewer';
 import { command, EXIT, type Flags, type Terminal, textOf, wholeNumber } from '../command';
 import { type ServedFile, serveFiles } from '../serve';
+import { policyOf } from './policy';
 import { trainedRun } from './trained';
 
 /** This module: `__filename` in the CommonJS build, `import.meta.url` in the other. */
@@ -53,46 +54,29 @@ function hostOf(flags: Flags): string {
 
 /** The game of a run with the policies of its newest good checkpoint, whose files join the others. */
 async function settingOf(directory: string, files: Map<string, ServedFile>, terminal: Terminal): Promise<PlaySetting> {
-  const run = await trainedRun(directory, terminal);
+  const { run, game } = await trainedRun(directory, terminal);
   try {
     const policies: PlayPolicy[] = [];
-    const notes: string[] = [];
-    const found: { game?: PpoAgent['learner']['setup']['game'] } = {};
+    const without: string[] = [];
     for (const agent of run.agents) {
-      const file = await policyFile(agent as PpoAgent);
-      if (typeof file === 'string') {
-        notes.push(`${agent.id} (${agent.name})`);
+      const policy = policyOf(agent);
+      if (typeof policy === 'string') {
+        without.push(`${agent.id} (${agent.name})`);
         continue;
       }
       const url = `models/${files.size}.onnx`;
-      files.set(`/${url}`, file);
+      files.set(`/${url}`, await toOnnx(policy));
       policies.push({ id: agent.id, name: `${agent.name} after ${run.envSteps} steps`, url });
-      found.game = (agent as PpoAgent).learner.setup.game;
     }
-    const { game } = found;
-    if (!game) {
-      return fail(
-        'coplay play',
-        `an agent in ${directory} that learns by PPO`,
-        notes.join(', '),
-        'Train one of that kind.',
-      );
+    if (policies.length === 0) {
+      const expected = `an agent in ${directory} whose policy PPO trains`;
+      fail('coplay play', expected, without.join(', '), 'Train one of that kind.');
     }
-    if (notes.length > 0)
-      terminal.err(`${directory}: offered without ${notes.join(', ')}, of which there is no ONNX file.`);
+    if (without.length > 0)
+      terminal.err(`${directory}: offered without ${without.join(', ')}, of which there is no ONNX file.`);
     return { title: `${game.name} of ${directory}`, game: game.name, options: game.options, policies };
   } finally {
     run.dispose();
-  }
-}
-
-/** The policy as a file; a message for agents that have none. */
-async function policyFile(agent: PpoAgent): Promise<Uint8Array | string> {
-  try {
-    return await toOnnx(agent);
-  } catch (error) {
-    if (error instanceof CoplayError) return error.message;
-    throw error;
   }
 }
 

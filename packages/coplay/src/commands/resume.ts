@@ -12,11 +12,14 @@ export const resumeCommand = command({
     steps: { value: 'N', what: 'environment steps in all, those done included; default: as it was configured' },
   },
   async run([directory], flags, terminal) {
-    const configured = configurationIn(directory);
+    const configured = await configurationIn(directory);
     const configuration = { ...configured, envSteps: wholeNumber(flags, 'steps') ?? configured.envSteps };
     const last: { experience?: Experience } = {};
-    const run = runOf(configuration, directory, terminal.err, (experience) => {
-      last.experience = experience;
+    const { run } = await runOf(configuration, directory, {
+      warn: terminal.err,
+      onRollout: (experience) => {
+        last.experience = experience;
+      },
     });
     if (!(await run.resume())) terminal.err(`There is no checkpoint in ${directory} yet: it begins at step 0.`);
     if (run.envSteps >= configuration.envSteps) {

@@ -5,12 +5,13 @@ import { addToReport, realAndImagined, textTable, writeReport } from '@coplay/di
 import { executorInfo } from '@coplay/tensor';
 import type { SelfPlay } from '@coplay/trainers';
 import { command, EXIT, type Terminal, textOf, wholeNumber } from '../command';
-import { checkConfiguration, keepConfiguration, type RunConfiguration, readJsonFile, runOf } from '../configuration';
+import { keepConfiguration, type RunConfiguration, readConfiguration, runOf } from '../configuration';
 
 /** `coplay train` */
 export const trainCommand = command({
-  usage: 'train CONFIG.json [--directory DIR]',
-  summary: 'Trains what a configuration file describes, and writes a report. Ctrl-C stops it in good order.',
+  usage: 'train CONFIG [--directory DIR]',
+  summary:
+    'Trains what a file (.json, .ts, .mts, .js, .mjs) describes, and writes a report. Ctrl-C stops it in good order.',
   words: { least: 1, most: 1 },
   flags: {
     directory: { value: 'DIR', what: 'where its files go; default: that of the configuration' },
@@ -18,7 +19,7 @@ export const trainCommand = command({
     seed: { value: 'N', what: 'default: that of the configuration' },
   },
   async run([path], flags, terminal) {
-    const given = checkConfiguration(path, readJsonFile(path));
+    const { configuration: given, ...read } = await readConfiguration(path);
     const directory = textOf(flags, 'directory') ?? given.directory;
     if (directory === undefined) {
       fail('coplay train', 'a directory', 'none', 'Give --directory runs/NAME, or directory in the configuration.');
@@ -34,11 +35,14 @@ export const trainCommand = command({
       seed: wholeNumber(flags, 'seed') ?? given.seed,
     };
     const last: { experience?: Experience } = {};
-    const run = runOf(configuration, directory, terminal.err, (experience) => {
-      last.experience = experience;
+    const { run } = await runOf(configuration, directory, {
+      warn: terminal.err,
+      onRollout: (experience) => {
+        last.experience = experience;
+      },
     });
     mkdirSync(directory, { recursive: true });
-    await keepConfiguration(directory, configuration);
+    await keepConfiguration(directory, { configuration, ...read });
     return train(run, configuration, directory, terminal, last);
   },
 });

@@ -1,16 +1,30 @@
-import { fail } from '@coplay/core';
-import type { SelfPlay } from '@coplay/trainers';
+import { fail, splitSeed } from '@coplay/core';
 import type { Terminal } from '../command';
-import { configurationIn, runOf } from '../configuration';
+import { type BuiltRun, configurationIn, runOf } from '../configuration';
+
+/** A run that was trained. */
+export interface TrainedRun extends BuiltRun {
+  /** What seeds of what is played afterwards are made of, unless one is asked for. */
+  readonly seed: number;
+}
+
+/** Children of a run's seed, apart from those that `selfPlay` uses: nothing that is played afterwards repeats what was seen in training. */
+const AFTERWARDS = { evaluate: 100, record: 101 };
+
+/** The seed of what a command plays with a run, unless one is asked for. */
+export function seedFor(command: keyof typeof AFTERWARDS, { seed }: TrainedRun): number {
+  return splitSeed(seed, AFTERWARDS[command]);
+}
 
 /**
  * A run with the parameters of its newest good checkpoint. Nothing in its directory changes.
  *
  * @throws CoplayError where there is no checkpoint
  */
-export async function trainedRun(directory: string, { err }: Terminal): Promise<SelfPlay> {
-  const run = runOf(configurationIn(directory), directory, err);
-  if (await run.resume()) return run;
+export async function trainedRun(directory: string, { err }: Terminal): Promise<TrainedRun> {
+  const configuration = await configurationIn(directory);
+  const { run, game } = await runOf(configuration, directory, { warn: err });
+  if (await run.resume()) return { run, game, seed: configuration.seed };
   run.dispose();
   return fail(
     'coplay',

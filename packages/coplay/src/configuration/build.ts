@@ -1,36 +1,42 @@
-import { type Agent, type AgentId, type Experience, fail, type Game } from '@coplay/core';
+import { type Agent, type AgentId, type Experience, fail, type Game, show } from '@coplay/core';
 import { csv, jsonLines, progress, tensorboard } from '@coplay/diagnostics';
-import { conv, mlp } from '@coplay/models';
 import { ppoPresets, type SelfPlay, selfPlay } from '@coplay/trainers';
+import type { AgentMaker } from './define';
 import { AGENTS, GAMES } from './kinds';
-import type { AgentConfiguration, RunConfiguration } from './schema';
+import { withNetworks } from './networks';
+import type { CheckedAgents, RunConfiguration } from './schema';
 
-/** The game of a configuration. @throws CoplayError for options that it doesn't have */
-function gameOf({ game: { name, ...options } }: RunConfiguration): Game {
-  const make: (options: Readonly<Record<string, unknown>>) => Game = GAMES[name];
-  return make(options);
+/** A run and what it plays. */
+export interface BuiltRun {
+  readonly run: SelfPlay;
+  readonly game: Game;
+}
+
+/** Who listens to a run. */
+export interface Listeners {
+  /** Is told what a person should know. */
+  warn(line: string): void;
+  /** Sees each rollout after it was learned from. */
+  onRollout?(experience: Experience): void;
 }
 
 /**
  * A run as its configuration tells it; nothing is trained or written yet.
  *
  * @param directory  where its files are
- * @param warn       is told what a person should know
- * @param onRollout  sees each rollout after it was learned from
  * @throws CoplayError for options that game or agents don't have, or seats that the game doesn't have
  */
-export function runOf(
+export async function runOf(
   configuration: RunConfiguration,
   directory: string,
-  warn: (line: string) => void,
-  onRollout: (experience: Experience) => void = () => {},
-): SelfPlay {
+  listeners: Listeners,
+): Promise<BuiltRun> {
   const { envs, steps, seed, checkpointEvery, keepCheckpoints, log } = configuration;
   const game = gameOf(configuration);
   const sinks = { progress: () => progress(), csv: () => csv(directory), tensorboard: () => tensorboard(directory) };
-  return selfPlay({
+  const run = selfPlay({
     game,
-    agents: agentsOf(configuration, game),
+    agents: await agentsOf(configuration, game),
     envs,
     steps,
     seed,
@@ -38,31 +44,50 @@ export function runOf(
     checkpointEvery,
     keepCheckpoints,
     log: [jsonLines(directory), ...log.map((name) => sinks[name]())],
-    warn,
-    onRollout,
+    ...listeners,
   });
+  return { run, game };
+}
+
+/** The game of a configuration. @throws CoplayError for options that it doesn't have */
+function gameOf({ game }: RunConfiguration): Game {
+  if (isOwn(game)) return game;
+  const { name, ...options } = game;
+  const make = GAMES[name] as (options: Readonly<Record<string, unknown>>) => Game;
+  return make(options);
+}
+
+function isOwn(game: RunConfiguration['game']): game is Game {
+  return typeof (game as Game).step === 'function';
 }
 
 /** `seats` by their ids, `agents` for all others. */
-function agentsOf({ agents, seats }: RunConfiguration, game: Game): Agent[] {
+async function agentsOf({ agents, seats, seed }: RunConfiguration, game: Game): Promise<Agent[]> {
   const unknown = Object.keys(seats).find((id) => !game.agents.includes(id));
   if (unknown !== undefined) {
     fail('seats', `ids of ${game.name}: ${game.agents.join(', ')}`, JSON.stringify(unknown), 'Name seats of the game.');
   }
+  const made: Agent[] = [];
+  for (const [id, one] of Object.entries(seats)) made.push(...(await makeAgents(one, game, [id], seed)));
   const others = game.agents.filter((id) => seats[id] === undefined);
-  const own = Object.entries(seats).flatMap(([id, one]) => makeAgents(one, game, [id]));
-  return others.length > 0 ? [...own, ...makeAgents(agents, game, others)] : own;
+  return others.length > 0 ? [...made, ...(await makeAgents(agents, game, others, seed))] : made;
 }
 
-function makeAgents({ kind, preset, network, ppo, ...rest }: AgentConfiguration, game: Game, ids: AgentId[]): Agent[] {
-  const numbers = { ...(preset && ppoPresets[preset]), ...ppo };
-  return AGENTS[kind](game, ids, {
-    ...rest,
-    ...(Object.keys(numbers).length > 0 && { ppo: numbers }),
-    ...(network && { network: networkOf(network) }),
-  });
+async function makeAgents(
+  one: CheckedAgents | AgentMaker,
+  game: Game,
+  ids: readonly AgentId[],
+  seed: number,
+): Promise<readonly Agent[]> {
+  if (typeof one !== 'function') return ofKind(one, game, ids);
+  const made: unknown = await one({ game, ids, seed });
+  if (Array.isArray(made)) return made as Agent[];
+  const remedy = 'Let the function return a list: ids.map((id) => myAgent({ game, id })).';
+  return fail('agents', `an agent for each of ${ids.join(', ')}`, show(made), remedy);
 }
 
-function networkOf({ kind, ...options }: NonNullable<AgentConfiguration['network']>) {
-  return kind === 'mlp' ? mlp(options) : conv(options);
+function ofKind({ kind, preset, ...options }: CheckedAgents, game: Game, ids: readonly AgentId[]): Agent[] {
+  const make = AGENTS[kind] as (game: Game, ids: readonly AgentId[], options: unknown) => Agent[];
+  const numbers = preset && { ppo: { ...ppoPresets[preset], ...options.ppo } };
+  return make(game, ids, { ...withNetworks(options), ...numbers });
 }

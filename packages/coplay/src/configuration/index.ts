@@ -1,3 +1,13 @@
-export { runOf } from './build';
+export { type BuiltRun, runOf } from './build';
+export {
+  type AgentConfiguration,
+  type AgentMaker,
+  type Configuration,
+  defineConfig,
+  type GameConfiguration,
+  type Seats,
+} from './define';
 export { configurationIn, keepConfiguration } from './directory';
-export { checkConfiguration, type RunConfiguration, readJsonFile } from './schema';
+export type { NetworkConfiguration } from './networks';
+export { readConfiguration } from './read';
+export { checkConfiguration, type RunConfiguration } from './schema';

@@ -1,9 +1,13 @@
-import type { Agent, AgentId, Game } from '@coplay/core';
+import { type Agent, type AgentId, checkOptions, type Game } from '@coplay/core';
 import {
   cartPole,
   catchGame,
   freeRider,
+  gymEscalation,
+  gymHarvest,
+  gymHunt,
   matrixGame,
+  mixed,
   nearestDrift,
   nearestHare,
   nearestStag,
@@ -12,12 +16,30 @@ import {
   stagHunt,
   titForTat,
 } from '@coplay/envs';
-import { hopPlusAgent, ppoAgent, sharedHopPlusAgents, sharedPpoAgents } from '@coplay/trainers';
+import {
+  dreamerAgent,
+  hopAgent,
+  hopPlusAgent,
+  memoryOneAgent,
+  ppoAgent,
+  sharedDreamerAgents,
+  sharedHopAgents,
+  sharedHopPlusAgents,
+  sharedPpoAgents,
+  socialInfluenceAgent,
+} from '@coplay/trainers';
+import { z } from 'zod';
 
-/** Whatever a file holds: the function that it is given to checks it. */
-type Given = Readonly<Record<string, unknown>>;
-/** Makes agents for some seats. */
-type Maker = (game: Game, ids: readonly AgentId[], options: Given) => Agent[];
+/** Makes agents for some seats. The function that it gives the options to checks them. */
+type Maker<Options> = (game: Game, ids: readonly AgentId[], options: Options) => Agent[];
+
+/** The options of `memoryOneAgent` as a file can hold them. */
+interface MemoryOne {
+  /** [5] logits of action 0: after 2 own + other of the last round, and at the start */
+  readonly parameters: readonly number[];
+}
+
+const memoryOneSchema = z.strictObject({ parameters: z.array(z.number()).readonly() });
 
 /** Games by the names that configurations have for them. */
 export const GAMES = {
@@ -26,24 +48,58 @@ export const GAMES = {
   matrix: matrixGame,
   'cart-pole': cartPole,
   catch: catchGame,
-} satisfies Readonly<Record<string, (options: Given) => Game>>;
+  'gym-hunt': gymHunt,
+  'gym-harvest': gymHarvest,
+  'gym-escalation': gymEscalation,
+} satisfies Readonly<Record<string, (options: never) => Game>>;
 
 /** Agents by their kinds. */
 export const AGENTS = {
   ppo: each(ppoAgent),
-  'shared-ppo': (game, ids, options) => sharedPpoAgents({ game, ids, ...options }),
+  'shared-ppo': shared(sharedPpoAgents),
   'hop-plus': each(hopPlusAgent),
-  'shared-hop-plus': (game, ids, options) => sharedHopPlusAgents({ game, ids, ...options }),
+  'shared-hop-plus': shared(sharedHopPlusAgents),
+  hop: each(hopAgent),
+  'shared-hop': shared(sharedHopAgents),
+  dreamer: each(dreamerAgent),
+  'shared-dreamer': shared(sharedDreamerAgents),
+  'social-influence': each(socialInfluenceAgent),
   random: each(randomAgent),
   'nearest-stag': each(nearestStag),
   'nearest-hare': each(nearestHare),
+  mixed: each(mixed),
   'tit-for-tat': each(titForTat),
   'nearest-drift': each(nearestDrift),
   'free-rider': each(freeRider),
-} satisfies Readonly<Record<string, Maker>>;
+  'memory-one': memoryOne,
+} satisfies Readonly<Record<string, Maker<never>>>;
 
-function each(make: (options: { game: Game; id: AgentId }) => Agent): Maker {
-  return (game, ids, options) => ids.map((id) => make({ game, id, ...options }));
+/** Kinds that have PPO's numbers. */
+export const AROUND_PPO: readonly (keyof typeof AGENTS)[] = [
+  'ppo',
+  'shared-ppo',
+  'hop-plus',
+  'shared-hop-plus',
+  'social-influence',
+];
+
+/** For algorithms and rules of one agent: one of its own for each seat. */
+function each<Options extends { readonly game: Game; readonly id: AgentId }>(
+  make: (options: Options) => Agent,
+): Maker<Omit<Options, 'game' | 'id'>> {
+  return (game, ids, options) => ids.map((id) => make({ ...options, game, id } as unknown as Options));
+}
+
+/** For agents that share what they learn. */
+function shared<Options extends { readonly game: Game; readonly ids?: readonly AgentId[] }>(
+  make: (options: Options) => Agent[],
+): Maker<Omit<Options, 'game' | 'ids'>> {
+  return (game, ids, options) => make({ ...options, game, ids } as unknown as Options);
+}
+
+function memoryOne(game: Game, ids: readonly AgentId[], options: MemoryOne): Agent[] {
+  const parameters = Float64Array.from(checkOptions('memory-one', memoryOneSchema, options).parameters);
+  return ids.map((id) => memoryOneAgent({ game, id, parameters }));
 }
 
 /** The names in a record, in its order, for a schema. */

@@ -1,30 +1,52 @@
 import { readFileSync } from 'node:fs';
-import { checkOptions, fail } from '@coplay/core';
+import { checkOptions, fail, type Game } from '@coplay/core';
 import { ppoPresets } from '@coplay/trainers';
-import { z } from 'zod';
-import { AGENTS, GAMES, namesOf } from './kinds';
+import { type ZodType, z } from 'zod';
+import type { AgentMaker, Configuration } from './define';
+import { AGENTS, AROUND_PPO, GAMES, namesOf } from './kinds';
 
-/** Options as the library's functions take them; those check them. */
-const options = z.record(z.string(), z.unknown());
 const logs = ['progress', 'csv', 'tensorboard'] as const;
 
 /** A game by its name, with its options: those of `stagHunt()`, `snowdrift()` and so on. */
-const gameSchema = z.looseObject({
-  name: z.enum(namesOf(GAMES)),
-});
+const namedGame = z.looseObject({ name: z.enum(namesOf(GAMES)) }, { error: 'a game by its name, or one of your own' });
 
-/** Who plays: an algorithm or a rule, with its options. */
-const agentSchema = z.looseObject({
-  kind: z.enum(namesOf(AGENTS)),
-  preset: z.enum(namesOf(ppoPresets)).optional(),
-  network: z.looseObject({ kind: z.enum(['mlp', 'conv']) }).optional(),
-  ppo: options.optional(),
-});
+/** Who plays: an algorithm or a rule, with its options. The library's functions check them. */
+const agentOfKind = z
+  .looseObject(
+    {
+      kind: z.enum(namesOf(AGENTS)),
+      preset: z.enum(namesOf(ppoPresets)).optional(),
+      ppo: z.record(z.string(), z.unknown()).optional(),
+    },
+    { error: 'agents by their kind, or a function that makes them' },
+  )
+  .refine(({ kind, preset }) => preset === undefined || AROUND_PPO.includes(kind), {
+    path: ['preset'],
+    error: `none but for ${AROUND_PPO.join(', ')}`,
+  });
+
+/** A description, or what code made. Not a union: that would complain of both where one is meant. */
+function orCode<Described, Code>(description: ZodType<Described>, isCode: (value: unknown) => value is Code) {
+  return z.unknown().transform((value, context): Described | Code => {
+    if (isCode(value)) return value;
+    const result = description.safeParse(value);
+    if (result.success) return result.data;
+    for (const { path, ...issue } of result.error.issues) {
+      context.issues.push({ ...issue, path: [...path], input: value } as z.core.$ZodRawIssue);
+    }
+    return z.NEVER;
+  });
+}
+
+const isGame = (value: unknown): value is Game => typeof (value as Game | undefined)?.step === 'function';
+const isMaker = (value: unknown): value is AgentMaker => typeof value === 'function';
+
+const agents = orCode(agentOfKind, isMaker);
 
 const schema = z.strictObject({
-  game: gameSchema,
-  agents: agentSchema.default({ kind: 'ppo' }),
-  seats: z.record(z.string(), agentSchema).default({}),
+  game: orCode(namedGame, isGame),
+  agents: agents.default({ kind: 'ppo' }),
+  seats: z.record(z.string(), agents).default({}),
   envs: z.int().min(1).default(32),
   steps: z.int().min(1).default(32),
   seed: z.int().min(0).default(1),
@@ -35,11 +57,11 @@ const schema = z.strictObject({
   log: z.array(z.enum(logs)).default(['progress']),
 });
 
-/** A training as a file tells it, with defaults filled in. Options of the game and of agents are checked where they are used. */
+/** {@link Configuration} with defaults filled in. Options of the game and of agents are checked where they are used. */
 export type RunConfiguration = z.infer<typeof schema>;
 
-/** One entry of `agents` or `seats`. */
-export type AgentConfiguration = z.infer<typeof agentSchema>;
+/** One entry of `agents` or `seats` that isn't code. */
+export type CheckedAgents = z.infer<typeof agentOfKind>;
 
 /**
  * Checks a configuration and fills in defaults.
@@ -48,7 +70,7 @@ export type AgentConfiguration = z.infer<typeof agentSchema>;
  * @throws CoplayError that names the first thing that is wrong
  */
 export function checkConfiguration(where: string, configuration: unknown): RunConfiguration {
-  return checkOptions(where, schema, configuration) as RunConfiguration;
+  return checkOptions(where, schema, configuration as Configuration) as RunConfiguration;
 }
 
 /**

@@ -1,0 +1,93 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, parse } from 'node:path';
+import { type Agent, type AgentId, fail, type Simulator, splitSeed } from '@coplay/core';
+import { addToReport, textTable, writeReport } from '@coplay/diagnostics';
+import { type Recording, recordEpisode, writeRecording } from '@coplay/envs';
+import { isLearning, type WorldModelLearner, withInsight } from '@coplay/trainers';
+import { replayPage } from '@coplay/viewer';
+import { command, EXIT, textOf, wholeNumber } from '../command';
+import { seedFor, type TrainedRun, trainedRun } from './trained';
+
+/** `coplay record` */
+export const recordCommand = command({
+  usage: 'record RUN [--episodes N] [--out FILE] [--page FILE.html]',
+  summary: 'Records episodes of a run of `coplay train`: what agents saw, did, and told of their choices.',
+  words: { least: 1, most: 1 },
+  flags: {
+    episodes: { value: 'N', what: 'default 1' },
+    out: {
+      value: 'FILE',
+      what: "of the recording; default: episode.coplay in the run's directory; several are numbered",
+    },
+    page: { value: 'FILE', what: 'a page that replays them all, which needs no other file' },
+    report: { what: "shows them in the run's report, too" },
+    seed: { value: 'N', what: "of the episodes; default: a child of the run's" },
+  },
+  async run([directory], flags, terminal) {
+    const episodes = wholeNumber(flags, 'episodes') ?? 1;
+    if (episodes < 1) fail('--episodes', 'at least 1', String(episodes), 'Record one or more.');
+    const seed = wholeNumber(flags, 'seed');
+    const trained = await trainedRun(directory, terminal);
+    try {
+      const recordings = await record(trained, episodes, seed ?? seedFor('record', trained));
+      const files = await write(recordings, textOf(flags, 'out') ?? join(directory, 'episode.coplay'));
+      terminal.out(textTable(recordings.map((recording, i) => rowOf(files[i], recording))));
+      const title = `${trained.game.name} after ${trained.run.envSteps} steps`;
+      const page = textOf(flags, 'page');
+      if (page !== undefined) {
+        mkdirSync(dirname(page), { recursive: true });
+        writeFileSync(page, await replayPage(recordings, { title }));
+        terminal.out(`Page: ${page}`);
+      }
+      if (flags['report']) terminal.out(`Report: ${report(directory, title, recordings)}`);
+      return EXIT.ok;
+    } finally {
+      trained.run.dispose();
+    }
+  },
+});
+
+async function record({ run, game }: TrainedRun, episodes: number, seed: number): Promise<Recording[]> {
+  const agents = run.agents.map(withInsight);
+  const simulator = simulatorOf(run.agents);
+  const recordings: Recording[] = [];
+  for (let i = 0; i < episodes; i++) {
+    const options = { seed: splitSeed(seed, i), observations: true, ...(simulator && { simulator }) };
+    recordings.push(await recordEpisode(game, agents, options));
+  }
+  return recordings;
+}
+
+/** What the first agent that learns a model of the world foretells; HOP and HOP+ may have one. */
+function simulatorOf(agents: readonly Agent[]): Simulator | undefined {
+  const models = agents.map((agent) => {
+    const setup = isLearning(agent) ? (agent.learner as { setup?: { worldModel?: unknown } }).setup : undefined;
+    return setup?.worldModel;
+  });
+  const model = models.find((one): one is WorldModelLearner => typeof one === 'object' && one !== null);
+  return model?.simulator({ sample: false });
+}
+
+/** @returns the paths: one as it was asked for, or `episode-1.coplay`, `episode-2.coplay` of `episode.coplay` */
+async function write(recordings: readonly Recording[], out: string): Promise<string[]> {
+  const { dir, name, ext } = parse(out);
+  const files = recordings.length === 1 ? [out] : recordings.map((_, i) => join(dir, `${name}-${i + 1}${ext}`));
+  mkdirSync(dirname(out), { recursive: true });
+  for (const [i, recording] of recordings.entries()) await writeRecording(files[i], recording);
+  return files;
+}
+
+/** What everybody earned. */
+function rowOf(file: string, { agents, steps }: Recording): Record<string, string | number> {
+  const sum = (seat: number) => steps.reduce((total, { rewards }) => total + rewards[seat], 0);
+  const returns: [AgentId, number][] = agents.map((id, seat) => [id, sum(seat)]);
+  return { file, steps: steps.length, ...Object.fromEntries(returns) };
+}
+
+function report(directory: string, title: string, recordings: readonly Recording[]): string {
+  const replays = Object.fromEntries(recordings.map((recording, i) => [`${title}, episode ${i + 1}`, recording]));
+  const file = join(directory, 'report.html');
+  addToReport(directory, { replays });
+  writeReport(file, [directory]);
+  return file;
+}
