@@ -1,3 +1,4 @@
+import { fail } from '@coplay/core';
 import { mean } from '@coplay/diagnostics';
 import { stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
@@ -16,15 +17,15 @@ export const study: Experiment = {
   name: 'adaptation',
   description:
     'few-shot adaptation on the stag hunt 4x4: HOP, its ablations and baselines meet rules; LOLA in matrix games',
-  minutes: 110,
+  minutes: 140,
   seeds: 5,
   options: {
-    steps: { what: 'environment steps of self-play for HOP, its ablations and direct-OM', default: '30720' },
+    steps: { what: 'environment steps of self-play for HOP, its ablations and direct-OM', default: '61440' },
     'ppo-steps': { what: 'the same for PPO, prosocial PPO and social influence', default: '200704' },
     episodes: { what: 'episodes with each kind of co-player', default: '30' },
-    games: { what: 'games of so many episodes for each seed and co-player, in other seats', default: '1' },
+    games: { what: 'games of so many episodes for each seed and co-player, in other seats', default: '3' },
     trees: { what: 'trees of a search among strangers', default: '5' },
-    simulations: { what: 'simulations of each tree', default: '20' },
+    simulations: { what: 'simulations of each tree', default: '40' },
     kinds: { what: 'focal agents', default: Object.keys(KINDS).join(','), isSelection: true },
   },
   bars: {
@@ -45,11 +46,12 @@ export const study: Experiment = {
     lola_dilemma: { what: "LOLA in the iterated prisoner's dilemma: mean payoff a round (naive: -2)", atLeast: -1.3 },
   },
   async run(context) {
+    const kinds = chosenKinds(context);
     const matrix = matrixGames(context.isQuick ? 2 : 20, context.isQuick ? 50 : 1000);
     context.table('LOLA and naive learners in iterated matrix games', matrixRows(matrix));
     const plan = planOf(context);
     const found: Partial<Record<KindName, Trial[]>> = {};
-    for (const [name, kind] of chosenKinds(context)) {
+    for (const [name, kind] of kinds) {
       const label = `${kind.label} ${budgetOf(context, kind)} steps`;
       const trials = await context.seedLoop(label, (seed, place) => {
         return context.isQuick && seed > 1 ? null : trial(context, plan, kind, seed, place);
@@ -74,6 +76,9 @@ function planOf({ isQuick, options }: Context): Plan {
 
 function chosenKinds({ isQuick, options }: Context): [KindName, Kind][] {
   const asked = options['kinds'].split(',');
+  const names = Object.keys(KINDS);
+  const unknown = asked.find((name) => !names.includes(name));
+  if (unknown !== undefined) fail('--kinds', `some of ${names.join(',')}`, unknown, 'Give those, with commas between.');
   return (Object.entries(KINDS) as [KindName, Kind][]).filter(([name]) => {
     return asked.includes(name) && !(isQuick && SLOW.includes(name));
   });

@@ -227,4 +227,60 @@ describe('files', () => {
     await expect(decodeRecording(changed(texts))).rejects.toThrow('steps.0.rewards.0');
     expect(() => checkRecording('here', null)).toThrow('here: expected a recording');
   });
+
+  it('whose parts do not fit each other, are refused by the name of the part', async () => {
+    const K = game.actions;
+    const extras = {
+      policy: ndarray(new Float32Array(K).fill(1 / K), [1, K]),
+      visits: ndarray(new Int32Array(K), [1, K]),
+      beliefs: ndarray(Float32Array.of(0, 0, 0.25, 0.75), [1, 4]),
+    };
+    const agents = [teller(game, 'agent_0', extras), nearestHare({ game, id: 'agent_1' })];
+    const rich = { seed: 3, observations: true, simulator: rulesSimulator(game) };
+    const recording = await recordEpisode(game, agents, rich);
+    expect(checkRecording('here', recording)).toBe(recording);
+    type Plain = Record<string, never>;
+    const complaint = (change: (copy: Plain) => void): string => {
+      const copy = structuredClone(recording) as unknown as Plain;
+      change(copy);
+      try {
+        checkRecording('here', copy);
+        return 'accepted';
+      } catch (error) {
+        return (error as Error).message.replace('here: expected a whole recording, got ', '');
+      }
+    };
+    const at = (path: string, value: unknown) => (copy: Plain) => {
+      const keys = path.split('.');
+      const last = keys.pop()!;
+      const parent = keys.reduce<Plain>((inner, key) => inner[key], copy);
+      if (value === undefined) delete parent[last];
+      else parent[last] = value as never;
+    };
+    const cases: [string, unknown, string][] = [
+      ['steps.1.actions.1', K, `steps.1.actions.1: ${K}, of ${K} actions`],
+      ['steps.0.actions.0', -1, `steps.0.actions.0: -1, of ${K} actions`],
+      ['steps.0.actions', [4], 'steps.0.actions: 1, of 2 agents'],
+      ['steps.0.terminated', [true, true, true], 'steps.0.terminated: 3, of 2 agents'],
+      ['steps.0.insights', [null], 'steps.0.insights: 1, of 2 agents'],
+      ['steps.0.insights.0.policy', [1], `steps.0.insights.0.policy: 1, of ${K} actions`],
+      ['steps.0.insights.0.visits', [], `steps.0.insights.0.visits: 0, of ${K} actions`],
+      ['steps.0.insights.0.beliefs.agent_1', [1], 'steps.0.insights.0.beliefs.agent_1: 1, of 2 goals'],
+      ['steps.0.insights.0.beliefs.agent_0', [0, 1], 'steps.0.insights.0.beliefs: of "agent_0", who is no co-player'],
+      ['goals', undefined, 'steps.0.insights.0.beliefs: but no goals'],
+      ['steps.0.predicted.rewards', [0], 'steps.0.predicted.rewards: 1, of 2 agents'],
+      ['steps.0.predicted.state', [0], `steps.0.predicted.state: 1, of ${game.stateSize} numbers`],
+      ['frames.1.state', [0], `frames.1.state: 1, of ${game.stateSize} numbers`],
+      ['frames.0.observations', [null], 'frames.0.observations: 1, of 2 agents'],
+      ['frames.0.observations.1.planes', [0, 1], 'frames.0.observations.1.planes: 2 numbers, of shape [3,3,5]'],
+      ['frames.0.observations.1.planes', undefined, 'frames.0.observations.1.planes: 0 numbers'],
+      ['frames.0.observations.0.sound', [1], 'frames.0.observations.0: "sound", which is none of ["planes"'],
+      ['observation.planes.shape', [3, 3, 6], 'frames.0.observations.0.planes: 45 numbers, of shape [3,3,6]'],
+      ['observation', undefined, 'frames.0.observations.0: but no observation'],
+      ['frames.1.scene.rows', 4, 'frames.1.scene: 4 x 3, where others are 3 x 3'],
+      ['frames.0.scene.items.0.column', 3, 'frames.0.scene: '],
+      ['agents', ['agent_0', 'agent_0'], 'agents: ["agent_0", "agent_0"], of which two are the same'],
+    ];
+    for (const [path, value, expected] of cases) expect(complaint(at(path, value))).toContain(expected);
+  });
 });

@@ -6,13 +6,15 @@ export interface Reference {
   readonly seat: number;
   readonly gamma: number;
   readonly exploration: number;
+  readonly unvisited?: 'zero' | 'parent';
   /** K log-probabilities, or logits, and a value */
   evaluate(state: Int32Array): { readonly logits: readonly number[]; readonly value: number };
   /** What a co-player does, always. */
   coAction(state: Int32Array, seat: number): number;
 }
 
-interface Node {
+/** What was found in a state. */
+export interface Node {
   readonly state: Int32Array;
   readonly reward: number;
   readonly isOver: boolean;
@@ -26,16 +28,17 @@ interface Node {
  * compare with.
  */
 export function referenceSearch(reference: Reference, root: Int32Array, simulations: number): Node {
-  const { game, gamma, exploration } = reference;
+  const { game, gamma, exploration, unvisited } = reference;
   const node = evaluated(reference, root, 0, 'open');
   const visit = (at: Node): number => {
     const total = at.edges.reduce((sum, edge) => sum + edge.visits, 0);
+    const untried = unvisited === 'parent' ? meanValue(at) : 0;
     let best = -1;
     let bestScore = Number.NEGATIVE_INFINITY;
     for (let k = 0; k < game.actions; k++) {
       if (at.priors[k] < 0) continue;
       const { visits, sum } = at.edges[k];
-      const score = (visits ? sum / visits : 0) + (exploration * Math.sqrt(total) * at.priors[k]) / (1 + visits);
+      const score = (visits ? sum / visits : untried) + (exploration * Math.sqrt(total) * at.priors[k]) / (1 + visits);
       const isBetter = score > bestScore || (score === bestScore && at.priors[k] > at.priors[best]);
       if (isBetter) [best, bestScore] = [k, score];
     }
@@ -50,6 +53,15 @@ export function referenceSearch(reference: Reference, root: Int32Array, simulati
   };
   for (let i = 0; i < simulations; i++) visit(node);
   return node;
+}
+
+/** Mean of the critic's value in a state and of every return from there. */
+export function meanValue({ value, edges }: Node): number {
+  const returns = edges.reduce((all, one) => ({ visits: all.visits + one.visits, sum: all.sum + one.sum }), {
+    visits: 0,
+    sum: 0,
+  });
+  return (value + returns.sum) / (1 + returns.visits);
 }
 
 function play(reference: Reference, before: Int32Array, action: number): Node {

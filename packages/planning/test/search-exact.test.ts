@@ -3,7 +3,7 @@ import { stagHunt } from '@coplay/envs';
 import { createSearch, type SearchNetworks } from '@coplay/planning';
 import { describe, expect, it } from 'vitest';
 import { noiseOf, only, uniform } from './networks';
-import { type Reference, referenceSearch } from './reference-search';
+import { meanValue, type Reference, referenceSearch } from './reference-search';
 import { type Place, randomTree, tableGame } from './table-game';
 
 const one = Int32Array.of(0);
@@ -80,6 +80,29 @@ describe('closed forms', () => {
       expect(q[branch]).toBeCloseTo((own * (visits[branch] - 2)) / visits[branch], 9);
     });
     expect(policy[0]).toBeGreaterThan(0.99);
+  });
+
+  it('an untried action is worth nothing, or what its state is worth by now: by hand', async () => {
+    // Three ends: 1, 4 and 0; the critic says 2 at the root. With P = 1/3 and c = 0.3, c P sqrt(N) / (1 + N(a)) is 0.1 sqrt(N) / (1 + N(a)).
+    const places: Place[] = [{ next: [-1, -1, -1], rewards: [[1], [4], [0]] }];
+    const game = tableGame({ agents: 1, actions: 3, places });
+    const found = async (unvisited: 'zero' | 'parent', simulations: number) => {
+      const options = { game, unvisited, simulations, trees: 1, gamma: 1, exploration: 0.3 };
+      const roots = { rows: 1, states: start(game), seats: one, generator: createGenerator(1) };
+      const { visits, q } = await createSearch(options).search(
+        roots,
+        uniform(3, () => 2),
+      );
+      return { visits: [...visits], q: [...q] };
+    };
+    // All scores are alike: the first action. Then zero: 1 + 0.05 to 0 + 0.1, for ever.
+    expect(await found('zero', 1)).toEqual({ visits: [1, 0, 0], q: [1, 0, 0] });
+    expect(await found('zero', 4)).toEqual({ visits: [4, 0, 0], q: [1, 0, 0] });
+    // Parent: the state is worth (2 + 1) / 2 = 1.5, and 1.6 is more than 1.05: the second action.
+    expect(await found('parent', 1)).toEqual({ visits: [1, 0, 0], q: [1, 1.5, 1.5] });
+    // Then (2 + 1 + 4) / 3, less than 4; and (2 + 1 + 4 + 4) / 4 = 2.75.
+    expect(await found('parent', 2)).toEqual({ visits: [1, 1, 0], q: [1, 4, 7 / 3] });
+    expect(await found('parent', 3)).toEqual({ visits: [1, 2, 0], q: [1, 4, 2.75] });
   });
 
   it('a matrix game of one round: the mean over trees, or over visits, is the expected payoff', async () => {
@@ -179,20 +202,27 @@ describe('beside the plainest search', () => {
     ['a stag hunt on 8x8', stagHunt({ size: 8, agents: 4, stags: 1, hares: 4, maxSteps: 12 })],
   ];
 
-  it.each(games)('%s: the same visits and values, per node and per visit', async (_, game) => {
-    for (const seat of game.agents.keys()) {
-      const setup = reference(game, seat);
-      const state = start(game);
-      const root = referenceSearch(setup, state, 300);
-      for (const draws of ['node', 'visit'] as const) {
-        const search = createSearch({ game, draws, simulations: 300, trees: 1, gamma: 0.9, exploration: 1.3 });
-        const roots = { rows: 1, states: state, seats: Int32Array.of(seat), generator: createGenerator(5) };
-        const { visits, q } = await search.search(roots, networksOf(setup));
-        expect(Array.from(visits)).toEqual(root.edges.map((edge) => edge.visits));
-        root.edges.forEach(({ sum, visits: count }, k) => {
-          expect(q[k]).toBeCloseTo(count ? sum / count : 0, 6);
-        });
+  const both = ['zero', 'parent'] as const;
+  const cases = games.flatMap(([name, game]) => both.map((unvisited) => ({ name, game, unvisited })));
+  it.each(cases)(
+    '$name, unvisited $unvisited: the same visits and values, per node and per visit',
+    async ({ game, unvisited }) => {
+      for (const seat of game.agents.keys()) {
+        const setup = { ...reference(game, seat), unvisited };
+        const state = start(game);
+        const root = referenceSearch(setup, state, 300);
+        const untried = unvisited === 'parent' ? meanValue(root) : 0;
+        for (const draws of ['node', 'visit'] as const) {
+          const options = { draws, unvisited, simulations: 300, trees: 1, gamma: 0.9, exploration: 1.3 };
+          const roots = { rows: 1, states: state, seats: Int32Array.of(seat), generator: createGenerator(5) };
+          const { visits, q } = await createSearch({ game, ...options }).search(roots, networksOf(setup));
+          expect(Array.from(visits)).toEqual(root.edges.map((edge) => edge.visits));
+          root.edges.forEach(({ sum, visits: count }, k) => {
+            const ifUntried = root.priors[k] < 0 ? 0 : untried;
+            expect(q[k]).toBeCloseTo(count ? sum / count : ifUntried, 6);
+          });
+        }
       }
-    }
-  });
+    },
+  );
 });

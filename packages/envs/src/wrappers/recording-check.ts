@@ -1,6 +1,7 @@
 import { fail, show } from '@coplay/core';
 import { z } from 'zod';
 import type { Recording } from './recording';
+import { misfit } from './recording-fit';
 
 const numbers = z.array(z.number());
 const observation = z.record(z.string(), numbers);
@@ -45,7 +46,7 @@ const schema = z.looseObject({
 });
 
 /**
- * Whether something is a recording of this version, whole.
+ * Whether something is a recording of this version, whole, whose parts fit each other.
  *
  * @param where  for the message: `readRecording(episode.coplay)`
  * @throws CoplayError that names what is wrong with it
@@ -61,21 +62,4 @@ export function checkRecording(where: string, value: unknown): Recording {
   const problem = issue ? `${issue.path.join('.')}: ${issue.message}` : misfit(value as Recording);
   if (problem !== undefined) fail(where, 'a whole recording', problem, 'It is damaged: record the episode again.');
   return value as Recording;
-}
-
-/** What doesn't fit together, in words. */
-function misfit({ agents, players, actionNames, frames, steps }: Recording): string | undefined {
-  const A = agents.length;
-  if (frames.length !== steps.length + 1) return `${frames.length} frames and ${steps.length} steps`;
-  if (players.length !== A) return `${players.length} players and ${A} agents`;
-  const t = steps.findIndex(({ actions, rewards, terminated, truncated, insights }) => {
-    const isWhole = [actions, rewards, terminated, truncated, insights ?? actions].every((list) => list.length === A);
-    return !isWhole || actions.some((action) => action !== null && actionNames[action] === undefined);
-  });
-  if (t >= 0) return `steps.${t}, which is not one of ${A} agents and ${actionNames.length} actions`;
-  const size = frames[0].state.length;
-  const f = frames.findIndex(({ state, observations }) => {
-    return state.length !== size || (observations !== undefined && observations.length !== A);
-  });
-  return f >= 0 ? `frames.${f}, which has another size` : undefined;
 }

@@ -1,4 +1,5 @@
 import { type ArrayOf, allocate, type DType, type Game } from '@coplay/core';
+import type { SearchSettings } from './options';
 
 /** No child, no sibling. */
 export const NONE = -1;
@@ -116,23 +117,36 @@ export class Forest {
 
   /**
    * The edge that PUCT takes (Silver et al. 2017, with HOP's Q): the largest Q(s, a) + c P(s, a) sqrt(sum_b N(s, b)) / (1 + N(s, a)) with
-   * Q = W / N, 0 when unvisited. Of equal ones that with the larger prior, then the first: a new node's scores are all 0.
+   * Q = W / N; see {@link worth} for unvisited ones. Of equal ones that with the larger prior, then the first: a new node's scores are all alike.
    */
-  select(node: number, exploration: number): number {
+  select(node: number, { exploration, unvisited }: Pick<SearchSettings, 'exploration' | 'unvisited'>): number {
     const K = this.size.game.actions;
     const scale = exploration * Math.sqrt(this.totals[node]);
+    const untried = this.worth(node, unvisited);
     let best = NONE;
     let bestScore = Number.NEGATIVE_INFINITY;
     for (let edge = node * K; edge < (node + 1) * K; edge++) {
       const prior = this.priors[edge];
       if (prior < 0) continue;
       const visits = this.visits[edge];
-      const q = visits === 0 ? 0 : this.sums[edge] / visits;
+      const q = visits === 0 ? untried : this.sums[edge] / visits;
       const score = q + (scale * prior) / (1 + visits);
       if (score < bestScore || (score === bestScore && prior <= this.priors[best])) continue;
       best = edge;
       bestScore = score;
     }
     return best;
+  }
+
+  /**
+   * What an edge that nobody has tried counts in a node: 0, or what the node is worth by now, (V + sum_b W(s, b)) / (1 + sum_b N(s, b)): the mean
+   * of the critic's value and of all returns from there.
+   */
+  worth(node: number, unvisited: SearchSettings['unvisited']): number {
+    if (unvisited === 'zero') return 0;
+    const K = this.size.game.actions;
+    let sum = this.values[node];
+    for (let edge = node * K; edge < (node + 1) * K; edge++) sum += this.sums[edge];
+    return sum / (1 + this.totals[node]);
   }
 }

@@ -24,6 +24,12 @@ export interface SearchOptions {
   readonly trees?: number | undefined;
   /** c of PUCT, above 0: Q + c P sqrt(sum N) / (1 + N). Default 1 */
   readonly exploration?: number | undefined;
+  /**
+   * Q of actions that a tree hasn't tried yet in a state: `zero`, as in HOP; or `parent`, what the state is worth by now: the mean of the critic's value
+   * there and of all returns from there (mctx's `qtransform_by_parent_and_siblings`, without its scaling). Where returns are above 0, `zero` tries
+   * again what was good before it tries what is new. Default `zero`
+   */
+  readonly unvisited?: 'zero' | 'parent' | undefined;
   /** Discount per step, 0 to 1. Default 0.95 */
   readonly gamma?: number | undefined;
   /** The target: `boltzmann` is proportional to exp(rationality * Q), `visits` to how often the root's actions were tried. Default `boltzmann` */
@@ -61,6 +67,7 @@ const schema = z
     simulations: whole(0).default(200),
     trees: whole(1).default(5),
     exploration: z.number().positive().default(1),
+    unvisited: z.enum(['zero', 'parent']).default('zero'),
     gamma: z.number().min(0).max(1).default(0.95),
     policy: z.enum(['boltzmann', 'visits']).default('boltzmann'),
     rationality: z.number().min(0).default(2),

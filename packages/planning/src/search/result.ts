@@ -2,7 +2,7 @@
 export interface SearchResult {
   /** [R, K] the target for the actor; sums to 1, 0 where illegal */
   readonly policy: Float32Array;
-  /** [R, K] mean over trees of Q = W / N, 0 where unvisited */
+  /** [R, K] mean over trees of Q = W / N; of what a tree didn't try as the option `unvisited` says, 0 where illegal */
   readonly q: Float64Array;
   /** [R, K] visits, summed over trees */
   readonly visits: Int32Array;

@@ -25,7 +25,7 @@ export function summarise(settings: SearchSettings, trees: Trees): SearchResult 
 
 /** Adds a tree's share to the means over the trees of its root. */
 function addTree(
-  { game, trees: T }: SearchSettings,
+  { game, trees: T, unvisited }: SearchSettings,
   { forest }: Trees,
   tree: number,
   root: number,
@@ -33,11 +33,15 @@ function addTree(
 ): void {
   const K = game.actions;
   const node = forest.rootOf(tree);
+  const untried = forest.worth(node, unvisited);
   let sum = 0;
   for (let k = 0; k < K; k++) {
     const edge = node * K + k;
     const count = forest.visits[edge];
-    if (count === 0) continue;
+    if (count === 0) {
+      if (forest.priors[edge] >= 0) q[root * K + k] += untried / T;
+      continue;
+    }
     sum += forest.sums[edge];
     visits[root * K + k] += count;
     q[root * K + k] += forest.sums[edge] / count / T;

@@ -50,7 +50,7 @@ export class Walk {
     const { trees, perVisit, settings } = this;
     const { forest } = trees;
     for (let node = trees.nodes[tree]; ; ) {
-      const edge = forest.select(node, settings.exploration);
+      const edge = forest.select(node, settings);
       const at = tree * trees.maxDepth + trees.depths[tree]++;
       trees.pathEdges[at] = edge;
       const child = forest.children[edge];

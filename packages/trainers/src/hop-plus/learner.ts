@@ -9,6 +9,7 @@ import {
   type Simulator,
 } from '@coplay/core';
 import type { Learner, LearnerData } from '../learner';
+import { AroundPpo } from '../learner/around-ppo';
 import { meanMetrics } from '../learner/metrics';
 import { PpoLearner } from '../ppo/learner';
 import { currentLogProbs } from '../ppo/log-probs';
@@ -28,35 +29,14 @@ const UPDATES_WHILE_AWAITED = 4;
  * HOP+ without tree search: PPO on real and imagined experience. Each update trains the models on what was lived through,
  * imagines from there on with the present policy, and then trains the policy on both.
  */
-export class HopPlusLearner implements Learner {
-  readonly ppo: PpoLearner;
+export class HopPlusLearner extends AroundPpo implements Learner {
   private readonly simulator: Simulator | undefined;
 
   constructor(readonly setup: HopPlusSetup) {
-    this.ppo = new PpoLearner(setup.ppo);
+    super(new PpoLearner(setup.ppo), setup.config);
     const { worldModel, imagined, game } = setup;
     if (worldModel === 'rules') this.simulator = rulesSimulator(game);
     else if (worldModel) this.simulator = worldModel.simulator({ sample: imagined ? imagined.sample : true });
-  }
-
-  get name(): string {
-    return this.ppo.name;
-  }
-
-  get ids(): readonly AgentId[] {
-    return this.setup.ids;
-  }
-
-  get updates(): number {
-    return this.ppo.updates;
-  }
-
-  get config() {
-    return this.setup.config;
-  }
-
-  get parts(): readonly Learner[] {
-    return [this.ppo];
   }
 
   /** What the agent in a seat makes of the others; nothing in seats of other learners. */

@@ -99,10 +99,12 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
 /** For run directories and checkpoints. */
 function describe(parts: Omit<HopSetup, 'config'>): Readonly<Record<string, unknown>> {
   const { options, network, worldModel, minds } = parts;
-  const { game: _, simulator: __, ...numbers } = resolveSearch(searchOptions(parts, parts.search));
+  const { game: _, simulator: __, unvisited, ...numbers } = resolveSearch(searchOptions(parts, parts.search));
+  // Left out where it's as ever, so that runs begun before there was a choice fit.
+  const search = { ...numbers, ...(unvisited !== 'zero' && { unvisited }) };
   const [moa] = minds.values();
   return {
-    ...{ algorithm: 'hop', ...options, network: network.config, search: numbers },
+    ...{ algorithm: 'hop', ...options, network: network.config, search },
     ...{ simulator: worldModel?.config ?? 'game', moa: moa.config },
   };
 }

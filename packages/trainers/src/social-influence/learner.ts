@@ -1,5 +1,4 @@
 import {
-  type AgentId,
   type Experience,
   fail,
   type Generator,
@@ -9,6 +8,7 @@ import {
   type SavedState,
 } from '@coplay/core';
 import type { Learner, LearnerData } from '../learner';
+import { AroundPpo } from '../learner/around-ppo';
 import type { MoaLearner } from '../moa';
 import { PpoLearner } from '../ppo/learner';
 import { anneal } from '../ppo/options';
@@ -26,35 +26,14 @@ const SPLITS = { ppo: 0, moa: 1 };
  * PPO that is also paid for its influence on the others (Jaques et al. 2019): r = alpha e + beta c, c its {@link actionInfluence} on each of them
  * by its own models of what they do next.
  */
-export class SocialInfluenceLearner implements Learner {
-  readonly ppo: PpoLearner;
+export class SocialInfluenceLearner extends AroundPpo implements Learner {
   private readonly seat: number;
   /** What was seen in the last step of the rollout before. */
   private last: ObservationArrays | undefined;
 
   constructor(readonly setup: SocialInfluenceSetup) {
-    this.ppo = new PpoLearner(setup.ppo);
+    super(new PpoLearner(setup.ppo), setup.config);
     this.seat = setup.game.agents.indexOf(setup.id);
-  }
-
-  get name(): string {
-    return this.ppo.name;
-  }
-
-  get ids(): readonly AgentId[] {
-    return this.ppo.ids;
-  }
-
-  get updates(): number {
-    return this.ppo.updates;
-  }
-
-  get config() {
-    return this.setup.config;
-  }
-
-  get parts(): readonly Learner[] {
-    return [this.ppo];
   }
 
   /** Its models of what the others do next. */

@@ -1,4 +1,15 @@
-import { type Agent, type AgentId, type AgentInput, checkGame, fail, type Game, show, sizeOf } from '@coplay/core';
+import {
+  type Agent,
+  type AgentId,
+  type AgentInput,
+  checkGame,
+  checkOptions,
+  fail,
+  type Game,
+  show,
+  sizeOf,
+} from '@coplay/core';
+import { z } from 'zod';
 import { drawAction } from './draw-action';
 
 /** What is used of a session of ONNX Runtime: that of `onnxruntime-web` and of `onnxruntime-node` fit. */
@@ -31,15 +42,25 @@ export interface OnnxAgentOptions {
   readonly name?: string | undefined;
 }
 
+const schema = z.strictObject({
+  game: z.custom<Game>(),
+  id: z.string(),
+  session: z.custom<OnnxSession>((value) => typeof (value as OnnxSession | undefined)?.run === 'function', {
+    error: 'a session of ONNX Runtime',
+  }),
+  Tensor: z.custom<OnnxTensorClass>((value) => typeof value === 'function', { error: "ONNX Runtime's class Tensor" }),
+  name: z.string().default('ONNX policy'),
+});
+
 /**
  * An agent that plays a policy which `exportOnnx` or `toOnnx` of `@coplay/trainers` wrote, in a browser or in Node, without anything that trains.
  * It draws its actions as the trained agent does. Extras are `logProbs` [B] of the actions and `policy` [B, K], the probabilities, which
  * `recordEpisode` writes down.
  *
- * @throws CoplayError for a file that isn't such a policy, or of a game with other observations
+ * @throws CoplayError for unknown options, a file that isn't such a policy, or of a game with other observations
  */
 export function onnxAgent(options: OnnxAgentOptions): Agent<Float32Array> {
-  const { game, id, session, Tensor, name = 'ONNX policy' } = options;
+  const { game, id, session, Tensor, name } = checkOptions('onnxAgent', schema, options);
   checkGame('onnxAgent: option game', game);
   if (!game.agents.includes(id)) {
     fail('onnxAgent: option id', `one of ${game.agents.join(', ')}`, show(id), 'Name a seat of the game.');

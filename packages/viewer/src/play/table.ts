@@ -4,6 +4,7 @@ import {
   type AgentStep,
   type ArrayOf,
   checkGame,
+  checkOptions,
   type DType,
   fail,
   type Game,
@@ -11,6 +12,7 @@ import {
   show,
 } from '@coplay/core';
 import { type Recording, recordEpisode } from '@coplay/envs';
+import { z } from 'zod';
 import { changedGame } from './changed-game';
 import { type GoalWatcher, goalWatcher } from './goal-watcher';
 
@@ -59,6 +61,16 @@ export interface TableOptions {
   readonly name?: string | undefined;
 }
 
+const schema = z.strictObject({
+  game: z.custom<Game>(),
+  person: z.string(),
+  others: z.custom<readonly Agent[]>(Array.isArray, { error: 'a list of agents' }),
+  decide: z.custom<TableOptions['decide']>((value) => typeof value === 'function', {
+    error: 'a function that chooses an action',
+  }),
+  name: z.string().default('Person'),
+});
+
 /** How {@link Table.play} begins. */
 export interface PlayOptions {
   /** Of the game and of the other agents, an integer in [0, 2^53). Default 0 */
@@ -83,16 +95,13 @@ export interface Table {
 /**
  * Seats a person among agents. No page is needed: `decide` may as well ask at a terminal.
  *
- * @throws CoplayError for a seat that the game doesn't have, or unless there's exactly one agent for each other seat
+ * @throws CoplayError for unknown options, a seat that the game doesn't have, or unless there's exactly one agent for each other seat
  */
 export function createTable(options: TableOptions): Table {
-  const { game, person, others, decide, name = 'Person' } = options;
+  const { game, person, others, decide, name } = checkOptions('createTable', schema, options);
   checkGame('createTable: option game', game);
   if (!game.agents.includes(person)) {
     fail('createTable: option person', `one of ${game.agents.join(', ')}`, show(person), 'Name a seat of the game.');
-  }
-  if (typeof decide !== 'function') {
-    fail('createTable: option decide', 'a function', show(decide), 'Give one that chooses an action.');
   }
   const free = game.agents.filter((id) => id !== person);
   const seated = seatAgents('createTable: option others', free, others);

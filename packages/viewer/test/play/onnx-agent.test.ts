@@ -68,4 +68,15 @@ describe('onnxAgent', () => {
       'inputs that stag-hunt has, got words',
     );
   });
+
+  it('refuses options that it does not have, or that are of another kind', () => {
+    const session = { inputNames: [], outputNames: ['logProbs'], inputMetadata: [], run: async () => ({}) };
+    const options = { game, id: 'agent_0', session, Tensor };
+    expect(onnxAgent(options).name).toBe('ONNX policy');
+    expect(() => onnxAgent({ ...options, nmae: 'mine' } as never)).toThrow(
+      'onnxAgent: expected known options only, got the unknown option "nmae". The options are: game, id, session, Tensor, name.',
+    );
+    expect(() => onnxAgent({ ...options, session: 'policy.onnx' as never })).toThrow('a session of ONNX Runtime');
+    expect(() => onnxAgent({ ...options, Tensor: undefined as never })).toThrow("ONNX Runtime's class Tensor");
+  });
 });

@@ -133,6 +133,20 @@ describe('createTable', () => {
     );
   });
 
+  it('refuses options that it does not have, or that are of another kind', () => {
+    const options = { game, person: 'agent_0', others: [nearestHare({ game, id: 'agent_1' })], decide: () => STAY };
+    const make = (changes: object) => () => createTable({ ...options, ...changes });
+    expect(make({})().person).toBe('agent_0');
+    expect(make({ naem: 'Ann' })).toThrow(
+      'createTable: expected known options only, got the unknown option "naem". The options are: game, person, others,',
+    );
+    expect(make({ decide: 4 })).toThrow(
+      'createTable: option decide: expected a function that chooses an action, got 4',
+    );
+    expect(make({ others: options.others[0] })).toThrow('createTable: option others: expected a list of agents');
+    expect(make({ name: 7 })).toThrow('createTable: option name');
+  });
+
   it('tells what co-players may be after: by Bayes, from steps towards something', async () => {
     // Agent 1 in the middle of a row between a stag on the left and a hare on the right.
     const row = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1, maxSteps: 4 });
