@@ -150,12 +150,16 @@ describe('findProblems', () => {
     // Returns are 4 at most, so that 16 is what a critic near 0 has: 1.5 times that is 24.
     ['inflated-critic', 'fault', (u) => ({ 'agent_1/value/mse': u < 20 ? 9 : 25 })],
     ['inflated-critic', 'warning', () => ({ 'imagined/value_mse': 25 })],
-    ['invented-rewards', 'warning', () => ({ 'imagined/reward_max': 4.5 })],
-    ['rare-outcomes', 'warning', () => ({ 'world_model/accuracy_by_outcome': 0.7 })],
+    // In four of five updates; three of four may be.
+    ['invented-rewards', 'warning', (u) => ({ 'imagined/reward_max': u % 5 < 4 ? 4.5 : 4 })],
+    // Three times what real steps pay is allowed.
+    ['invented-rewards', 'warning', () => ({ 'imagined/reward_mean': 0.31, 'reward/mean': 0.1 })],
+    ['rare-outcomes', 'warning', () => ({ 'world_model/accuracy_by_outcome': 0.84 })],
     ['stale-subgoals', 'warning', () => ({ 'omg/vae_kl': 0.001 })],
     ['stale-subgoals', 'warning', () => ({ 'omg/explained_variance': 0.01 })],
     ['large-updates', 'warning', () => ({ 'policy/approx_kl': 0.06 })],
-    ['early-entropy', 'warning', (u) => ({ 'policy/entropy': u < 10 ? 1.5 : 0.05 })],
+    // A quarter of 1.5 is 0.375, and a third of the run 17 updates.
+    ['early-entropy', 'warning', (u) => ({ 'policy/entropy': u < 10 ? 1.5 : 0.37 })],
     ['not-finite', 'fault', (u) => ({ 'policy/skipped': u === 7 ? 1 : 0 })],
     ['not-finite', 'fault', (u) => ({ 'opt/skipped': u === 7 ? 0.25 : 0 })],
     ['unequal-agents', 'note', (u) => ({ 'episode/return/agent_1': 0.05 * u })],
@@ -169,11 +173,31 @@ describe('findProblems', () => {
   it.each<[string, (u: number) => Record<string, number>]>([
     ['an error just below the bound', () => ({ 'agent_1/value/mse': 23 })],
     ['one odd update', (u) => ({ 'agent_1/value/mse': u === 30 ? 40 : 5 })],
-    ['a small gap', () => ({ 'world_model/accuracy_by_outcome': 0.8 })],
+    ['a small gap', () => ({ 'world_model/accuracy_by_outcome': 0.86 })],
+    ['impossible rewards now and then', (u) => ({ 'imagined/reward_max': u % 2 === 0 ? 4.5 : 4 })],
+    ['imagined steps that pay a little more', () => ({ 'imagined/reward_mean': 0.29, 'reward/mean': 0.1 })],
     ['agents that differ a little', (u) => ({ 'episode/return/agent_1': 0.075 * u })],
     ['an entropy that falls late', (u) => ({ 'policy/entropy': u < 25 ? 1.5 : 0.05 })],
+    ['an entropy that falls a little', (u) => ({ 'policy/entropy': u < 10 ? 1.5 : 0.38 })],
+    ['an entropy of 0 in one odd update', (u) => ({ 'policy/entropy': u === 7 ? 0 : 1.5 })],
+    [
+      'an entropy of 0 in updates without a step',
+      (u) => ({ 'policy/entropy': u % 10 < 8 && u > 5 ? 0 : 1.5, 'policy/steps': u % 10 < 8 && u > 5 ? 0 : 8 }),
+    ],
   ])('says nothing of %s', (_, change) => {
     expect(checksOf(change)).toEqual([]);
+  });
+
+  it.each([
+    ['invented-rewards', { 'imagined/reward_max': 4.5 }],
+    ['stale-subgoals', { 'omg/explained_variance': 0.01 }],
+  ])('does not judge %s before 30 updates have its figures', (check, change) => {
+    const checks = (updates: number) => {
+      const [directory] = writeRuns([{ updates, metrics: (u) => ({ ...SOUND(u), ...change }) }]);
+      return findProblems([readRun(directory)]).map((one) => one.check);
+    };
+    expect(checks(29)).toEqual([]);
+    expect(checks(30)).toEqual([check]);
   });
 
   it('calls agents unequal over seeds where one always earns more, and not where they take turns', () => {

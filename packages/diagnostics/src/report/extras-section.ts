@@ -6,7 +6,7 @@ import type { ReportExtras } from './extras';
 import { escapeHtml, htmlTable } from './html';
 import { section } from './sections';
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM] = [460, 200, 44, 24];
+const [WIDTH, HEIGHT, LEFT, BOTTOM] = [460, 200, 60, 24];
 const ORIGINS = ['real', 'imagined'] as const;
 
 /** Distributions, evaluations and tables of each run that has some. */

@@ -21,19 +21,20 @@ a{color:var(--link)}code{font:.92em ui-monospace,monospace;overflow-wrap:anywher
 .skip{position:absolute;left:-999px}.skip:focus{left:8px;top:8px;background:var(--paper);padding:4px 8px}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .controls{position:sticky;top:0;z-index:2;background:var(--paper);display:flex;flex-wrap:wrap;gap:8px 16px;align-items:center;padding:8px 16px;border-bottom:1px solid var(--rule)}
-.controls label{display:inline-flex;gap:6px;align-items:center}
+.controls label{display:inline-flex;gap:6px;align-items:center;max-width:100%;white-space:nowrap}
 input,select,button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--faint);border-radius:4px;padding:4px 8px;min-height:36px}
 input[type=checkbox]{min-height:20px;width:20px;height:20px}
-input[type=search]{width:min(100%,320px)}
+input[type=search]{width:240px;min-width:0;flex:0 1 auto}
 .finding{border:1px solid var(--rule);border-left:6px solid var(--note);background:var(--card);padding:10px 14px;margin:10px 0;border-radius:4px}
 .finding.fault{border-left-color:var(--fault)}.finding.warning{border-left-color:var(--warning)}
-.finding p{margin:.4em 0}.level{font-weight:700;text-transform:uppercase;font-size:.8rem;letter-spacing:.04em}
+.finding h3{margin:0}.finding p{margin:.4em 0}.level{font-weight:700;text-transform:uppercase;font-size:.8rem;letter-spacing:.04em}
 .fault .level{color:var(--fault)}.warning .level{color:var(--warning)}.note .level{color:var(--note)}
-.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.92rem}caption{text-align:left;color:var(--faint);padding:4px 0}
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.92rem}caption{text-align:left;color:var(--faint);padding:4px 0;max-width:calc(100vw - 60px)}
 th,td{text-align:left;padding:4px 10px;border-bottom:1px solid var(--rule);vertical-align:top}td{font-variant-numeric:tabular-nums}
 .panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,460px),1fr));gap:16px}
 .panel{border:1px solid var(--rule);border-radius:4px;background:var(--card);padding:10px 12px;min-width:0;scroll-margin-top:120px}
 .panel p{margin:.2em 0;color:var(--faint);font-size:.9rem}
+.panel table{width:100%}
 .chart{min-height:220px}.chart svg{display:block;width:100%;height:auto}
 .legend{display:flex;flex-wrap:wrap;gap:2px 12px;margin:4px 0 0;padding:0;list-style:none;font-size:.85rem;font-variant-numeric:tabular-nums}
 .legend svg{width:28px;height:10px;vertical-align:middle;display:inline-block}
@@ -44,6 +45,6 @@ ${LIGHT.map((_, i) => `.k${i}{stroke:var(--c${i})}.f${i}{fill:var(--c${i})}`).jo
 .none{color:var(--faint)}pre{overflow:auto;background:var(--card);padding:10px;font:13px/1.4 ui-monospace,monospace}
 .bar{display:inline-block;height:.7em;background:var(--c0);vertical-align:baseline;margin-right:6px}
 [hidden]{display:none!important}
-@media (max-width:600px){body{font-size:15px}.controls{position:static}h1{font-size:1.35rem}}
+@media (max-width:600px){body{font-size:15px}.controls{position:static}h1{font-size:1.35rem}th,td{padding:4px 6px}.panel svg text{font-size:16px}}
 @media print{.controls{display:none}.panel,.finding{break-inside:avoid}}
 `;

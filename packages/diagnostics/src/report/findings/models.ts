@@ -1,14 +1,16 @@
 import type { ReportExtras } from '../extras';
 import { apart, type Finding, figure, late, type Subject, valuesOf } from './finding';
 
-/** How far the accuracy on rare outcomes may lie below the accuracy on all. */
-const RARE_GAP = 0.2;
+/** How far the accuracy on rare outcomes may lie below the accuracy on all: 0.002 at most in 18 sound runs of HOP+, 0.17 to 0.25 without `outcomeShare`. */
+const RARE_GAP = 0.1;
 /** A class below this share of the rows is too rare to judge. */
 const LEAST_RATIO = 0.01;
-/** Nats below which a latent holds nothing. */
+/** Nats below which a latent holds nothing: 4 to 18 in sound state VAEs, 1e-4 and less in empty ones (study vae). */
 const EMPTY_LATENT = 0.01;
 /** Explained variance below which inferred subgoals are hardly better than a constant. */
 const STALE = 0.05;
+/** Updates of the inference before that is judged: sound ones begin at 0, pass 0.05 after 20 and have 0.2 after 40. */
+const LEAST_UPDATES = 30;
 
 /** A world model that is right on average and wrong where it matters. */
 export function rareOutcomes(subject: Subject): Finding[] {
@@ -38,7 +40,9 @@ export function rareOutcomes(subject: Subject): Finding[] {
 /** Subgoals that say nothing: an empty latent, or an inference that is no better than a constant. */
 export function staleSubgoals(subject: Subject): Finding[] {
   const empty = apart(valuesOf(subject, 'omg/vae_kl')).filter(([, { values }]) => late(values) < EMPTY_LATENT);
-  const flat = apart(valuesOf(subject, 'omg/explained_variance')).filter(([, { values }]) => late(values) < STALE);
+  const flat = apart(valuesOf(subject, 'omg/explained_variance')).filter(([, { values }]) => {
+    return values.length >= LEAST_UPDATES && late(values) < STALE;
+  });
   if (empty.length + flat.length === 0) return [];
   const told = [
     ...empty.map(([agent, { values }]) => `the latent${of(agent)} holds ${figure(late(values))} nats (omg/vae_kl)`),
