@@ -52,6 +52,26 @@ describe('large convolutions take other forms than small ones, with the same val
     });
   });
 
+  it.each(GEOMETRIES)(
+    'small ones, too, with a filter that is known: [%s] * [%s], %o',
+    async (xShape, filterShape, attrs) => {
+      const geometry = geometry2D('test', xShape, filterShape, attrs, false);
+      const entries = Float32Array.from({ length: sizeOf(filterShape) }, (_, i) => Math.sin(1.7 * i));
+      const graph = graphOf({ x: xShape, filter: filterShape }, (builder, { x, filter }) => ({
+        given: convolve(builder, x!, filter!, geometry),
+        known: convolve(builder, x!, constant(entries, filterShape, 'float32'), geometry),
+      }));
+      expect(countOps(graph)).toMatchObject({ Conv: 1, MatMul: 1 });
+      const { 'out/given': given, 'out/known': known } = await runGraph(graph, {
+        ...someFeeds(graph),
+        'in/filter': entries,
+      });
+      given!.data.forEach((value, i) => {
+        expect(known!.data[i]).toBeCloseTo(value, 4);
+      });
+    },
+  );
+
   it('leaves sizes that ONNX would work out otherwise to patches', async () => {
     // tfjs takes the filter's height for its width here: 6 columns where ONNX would make 7
     const geometry = geometry2D('test', [1, 4, 6, 2], [3, 1, 2, 2], { strides: 1, pad: 1 }, false);

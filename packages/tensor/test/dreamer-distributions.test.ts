@@ -3,6 +3,7 @@ import {
   boundedNormal,
   categoricalEntropy,
   latentLosses,
+  mirrorBins,
   normalEntropy,
   normalLogProb,
   normalSample,
@@ -189,6 +190,45 @@ describe.each(await loadableMachines())("DreamerV3's distributions on $label", (
         gradient,
         exp.map((e, i) => e / sum - (i === 1 || i === 2 ? 0.5 : 0)),
         1e-4,
+      ),
+    ).toEqual([]);
+  });
+
+  it('bins with their lower half turned round have the same means, losses and gradients', async () => {
+    expect([...mirrorBins(Float32Array.of(0, 1, 2, 3, 4))]).toEqual([1, 0, 2, 3, 4]);
+    expect([...mirrorBins(Float32Array.of(0, 1, 2, 3))]).toEqual([1, 0, 2, 3]);
+    const mirrored = mirrorBins(bins255);
+    const place = (i: number) => (i < 127 ? 126 - i : i); // of bin i
+    const turned = Array.from({ length: 255 }, (_, i) => WAVE[place(i)]);
+    const { order, mean, symmetric, loss, plain, gradient, ofPlain } = await run(
+      ({ turned, wave, symmetric, x }) => ({
+        order: mirrorBins(tf.tensor2d([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [2, 5])),
+        mean: twoHotMean(turned, mirrored),
+        symmetric: twoHotMean(symmetric, mirrored),
+        loss: twoHotLoss(turned, x, mirrored),
+        plain: twoHotLoss(wave, x, bins255),
+        gradient: tf.grad((y: tf.Tensor) => tf.sum(twoHotLoss(y, x, mirrored)))(turned),
+        ofPlain: tf.grad((y: tf.Tensor) => tf.sum(twoHotLoss(y, x, bins255)))(wave),
+      }),
+      {
+        turned: floats([...turned, ...turned, ...turned], [3, 255]),
+        wave: floats([...WAVE, ...WAVE, ...WAVE], [3, 255]),
+        symmetric: floats(
+          Array.from({ length: 255 }, (_, i) => Math.cos((place(i) - 127) / 20)),
+          [1, 255],
+        ),
+        x: floats([1.5, -0.2, -1e9]),
+      },
+    );
+    expect(order).toEqual([1, 0, 2, 3, 4, 6, 5, 7, 8, 9]);
+    expect(symmetric[0] + 0).toBe(0);
+    expect(differences([mean[0], loss[0]], [-1.1653e7, 5.050083], 1e-4)).toEqual([]); // as published
+    expect(differences(loss, plain, 1e-6)).toEqual([]);
+    expect(
+      differences(
+        gradient.map((_, i) => gradient[255 * Math.floor(i / 255) + place(i % 255)]),
+        ofPlain,
+        1e-5,
       ),
     ).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GraphBuilder, indices, type Node, scalar, type Value } from '../src/graph';
+import { type Graph, type GraphBuilder, indices, type Node, scalar, type Value } from '../src/graph';
 import { optimiseGraph } from '../src/passes';
 import { commonSubexpressions } from '../src/passes/common-subexpressions';
 import {
@@ -7,11 +7,13 @@ import {
   batchedSteps,
   joinedNodes,
   knownFactors,
+  productsOfParts,
   splitProducts,
   stackedRows,
   sumsOfProducts,
 } from '../src/passes/recurrence';
 import { inOrder } from '../src/passes/recurrence/order';
+import { stepClasses } from '../src/passes/recurrence/step-classes';
 import { simplify } from '../src/passes/simplify';
 import { countOps, f32, graphOf, keepsValues } from './run-graph';
 
@@ -23,6 +25,96 @@ const perStep = (name: string, shape: readonly number[]) =>
 const valuesOf = (inputs: Record<string, Value>, name: string) => steps.map((t) => inputs[`${name}${t}`]!);
 const addUp = (b: GraphBuilder, terms: readonly Value[]) =>
   terms.reduce((sum, term) => b.op('Add', [sum, term], { shape: term.shape, dtype: term.dtype }));
+
+describe('stepClasses', () => {
+  const tanhs = (b: GraphBuilder, x: Value, count: number) => {
+    const made = [x];
+    for (let t = 0; t < count; t++) made.push(b.op('Tanh', [made.at(-1)!], x));
+    return made.slice(1);
+  };
+
+  it('tell steps that depend on each other from others, and what depends on any of them', () => {
+    const made: Value[] = [];
+    const graph = graphOf({ x: [2], parts: [10, 3] }, (b, { x, parts }) => {
+      const chain = tanhs(b, x!, 14);
+      const cut = b.ops('Split', [parts!, indices(Array(10).fill(1))], Array(10).fill(f32(1, 3)), { axis: 0 });
+      const free = cut.map((part) => b.op('Tanh', [part], part));
+      const joined = b.op('Concat', free, f32(10, 3), { axis: 0 });
+      made.push(
+        chain.at(-1)!,
+        free[0]!,
+        b.op('Neg', [chain.at(-1)!], x!),
+        b.op('Neg', [joined], joined),
+        b.op('Neg', [x!], x!),
+      );
+      return Object.fromEntries(made.map((value, i) => [`y${i}`, value]));
+    });
+    const [last, free, afterLast, afterFree, neither] = made as [Value, Value, Value, Value, Value];
+    const classes = stepClasses(graph);
+    const classOf = (value: Value) => classes.get(graph.nodes.find(({ outputs }) => outputs[0] === value)!)!;
+    expect(classOf(last).isRecurrent).toBe(true);
+    expect(classOf(free).isRecurrent).toBe(false);
+    expect(classOf(free).members).toHaveLength(10);
+    const answers = [last, free].map((value) => [afterLast, afterFree, neither].map((y) => classOf(value).reaches(y)));
+    expect(answers).toEqual([
+      [true, false, false],
+      [false, true, false],
+    ]);
+  });
+});
+
+describe('productsOfParts', () => {
+  const [rows, K, N] = [4, 6, 3];
+  /** Joined rows of all steps, and what is made of them. */
+  const joined = (make: (b: GraphBuilder, x: Value, values: Record<string, Value>) => Record<string, Value>) =>
+    graphOf({ ...perStep('x', [rows, K]), w: [K, N], v: [N, K], bias: [N], d: [T * rows, N] }, (b, values) =>
+      make(b, b.op('Concat', valuesOf(values, 'x'), f32(T * rows, K), { axis: 0 }), values),
+    );
+  const undoes = (graph: Graph) => keepsValues(graph, (given) => productsOfParts(given, T * rows * K));
+
+  it('multiplies part by part, forward and for the gradient of the matrix', async () => {
+    const graph = joined((b, x, { w, v, bias, d }) => ({
+      plain: b.op('MatMul', [x, w], f32(T * rows, N)),
+      biased: b.op('Gemm', [x, v, bias], f32(T * rows, N), { transB: 1 }),
+      gradient: b.op('Gemm', [x, d], f32(K, N), { transA: 1 }),
+    }));
+    expect(countOps(await undoes(graph))).toEqual({ Concat: 2, MatMul: T, Gemm: 2 * T, Split: 1 });
+  });
+
+  it('finds the products again that a recurrence has made', async () => {
+    const graph = joined((b, x, values) => {
+      const { w, bias } = values;
+      const made = valuesOf(values, 'x').map((part) =>
+        b.op('Gemm', [part, w, bias], f32(rows, N), { transA: 0, transB: 0 }),
+      );
+      return { all: b.op('Gemm', [x, w, bias], f32(T * rows, N), { transA: 0, transB: 0 }), sum: addUp(b, made) };
+    });
+    expect(countOps(commonSubexpressions(await undoes(graph)))).toEqual({ Concat: 1, Gemm: T, Add: T - 1 });
+  });
+
+  it.each<[string, Parameters<typeof joined>[0]]>([
+    [
+      'is read by something else, too',
+      (b, x, { w }) => ({ y: b.op('MatMul', [x, w], f32(T * rows, N)), z: b.op('Neg', [x], x) }),
+    ],
+    ['is a result', (b, x, { w }) => ({ y: b.op('MatMul', [x, w], f32(T * rows, N)), x })],
+    ['gives something as large', (b, x) => ({ y: b.op('Gemm', [x, x], f32(T * rows, T * rows), { transB: 1 }) })],
+    ['gets a matrix added', (b, x, { w, d }) => ({ y: b.op('Gemm', [x, w, d], f32(T * rows, N), {}) })],
+    ['is scaled', (b, x, { w }) => ({ y: b.op('Gemm', [x, w], f32(T * rows, N), { alpha: { float: 2 } }) })],
+    ['is the right operand', (b, x, { d }) => ({ y: b.op('Gemm', [d, x], f32(N, K), { transA: 1 }) })],
+  ])('leaves a join alone that %s', async (_, make) => {
+    const graph = joined(make);
+    expect(countOps(await undoes(graph))).toEqual(countOps(graph));
+  });
+
+  it('leaves small joins alone', async () => {
+    const graph = joined((b, x, { w }) => ({ y: b.op('MatMul', [x, w], f32(T * rows, N)) }));
+    expect(countOps(await keepsValues(graph, (given) => productsOfParts(given, T * rows * K + 1)))).toEqual(
+      countOps(graph),
+    );
+    expect(countOps(productsOfParts(graph))).toEqual(countOps(graph));
+  });
+});
 
 describe('sumsOfProducts', () => {
   it('makes one product of the gradients of a weight', async () => {

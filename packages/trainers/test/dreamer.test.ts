@@ -333,6 +333,23 @@ describe('updates by hand', () => {
     run.dispose();
   });
 
+  it('weigh the entropy as the progress of the training says', async () => {
+    const after = async (entropyScale: NonNullable<DreamerOptions['entropyScale']>, progress: number) => {
+      const played: Experience[] = [];
+      const onRollout = (experience: Experience) => void played.push(experience);
+      const { run, agents } = makeRun({ startAfter: 1000, entropyScale }, { onRollout });
+      await run.train({ envSteps: 40 });
+      const { learner } = agents[0];
+      await learner.update({ experience: played[0], progress, generator: createGenerator(1) });
+      const { 'loss/policy': loss } = await learner.train(1, createGenerator(2));
+      run.dispose();
+      return loss;
+    };
+    const quarter = await after({ from: 1, to: 0 }, 0.75);
+    expect(quarter).toBe(await after(0.25, 0));
+    expect(quarter).not.toBe(await after({ from: 1, to: 0 }, 0.5));
+  });
+
   it('renews the states that sequences begin with', async () => {
     const { run, agents } = makeRun({ startAfter: 1000, warmUp: 0 }, { envs: 1, steps: 20 });
     await run.train({ envSteps: 20 });

@@ -1,4 +1,4 @@
-import { bernoulliLoss, type TensorRecord, tf, twoHotBins, twoHotLoss, twoHotMean } from '@coplay/tensor';
+import { bernoulliLoss, mirrorBins, type TensorRecord, tf, twoHotBins, twoHotLoss, twoHotMean } from '@coplay/tensor';
 import { linear, linearSpecs, normMlp, type ParamSpecs, prefixedSpecs } from '../layers';
 
 /** A network from features [N, F] to logits. */
@@ -31,9 +31,12 @@ export function dreamerHead({ featureSize, units, layers, outputs, scale }: Head
   };
 }
 
-/** A head that predicts a number as a distribution over bins: DreamerV3's reward and value. */
+/**
+ * A head that predicts a number as a distribution over bins: DreamerV3's reward and value. Its logits are in the order of `bins`; parameters are in
+ * that of `twoHotBins`, as in DreamerV3's code.
+ */
 export interface TwoHotHead extends DreamerHead {
-  /** [bins] */
+  /** [bins] in the order of `mirrorBins` */
   readonly bins: Float32Array;
   /** [N, bins] to the mean [N] */
   mean(logits: tf.Tensor): tf.Tensor1D;
@@ -43,13 +46,20 @@ export interface TwoHotHead extends DreamerHead {
 
 /** Begins with zero kernels: predictions are exactly 0, losses ln(bins). */
 export function twoHotHead(options: Omit<HeadOptions, 'outputs' | 'scale'> & { readonly bins: number }): TwoHotHead {
-  const bins = twoHotBins(options.bins);
+  const bins = mirrorBins(twoHotBins(options.bins));
+  const { specs, logits } = dreamerHead({ ...options, outputs: options.bins, scale: 0 });
   return {
-    ...dreamerHead({ ...options, outputs: options.bins, scale: 0 }),
+    specs,
+    logits: (params, features) => logits({ ...params, ...mirrored(params, 'head/kernel', 'head/bias') }, features),
     bins,
     mean: (logits) => twoHotMean(logits, bins) as tf.Tensor1D,
     loss: (logits, targets) => twoHotLoss(logits, targets, bins) as tf.Tensor1D,
   };
+}
+
+/** These parameters with their bins turned round: less work than to do so with the logits of many rows. */
+function mirrored(params: TensorRecord, ...names: readonly string[]): TensorRecord {
+  return Object.fromEntries(names.map((name) => [name, mirrorBins(params[name])]));
 }
 
 /** A head that predicts a probability: DreamerV3's continue flag, with the discount in it. */

@@ -44,6 +44,8 @@ export function imagineSequence(
   }
   const { dyn, pol, moa } = nets.parts(detached(params));
   const others = imaginedCoplayers(nets, moa, noise, active);
+  // With co-players there would be an entry for each joint action.
+  const table = nets.actor.actions.kind === 'discrete' && !nets.coplayers ? nets.rssm.actionTable(dyn) : undefined;
   const latents = tf.unstack(noise.latents) as tf.Tensor2D[];
   const draws = tf.unstack(noise.actions) as tf.Tensor2D[];
   const features: tf.Tensor[] = [];
@@ -54,7 +56,7 @@ export function imagineSequence(
     const action = nets.actor.sample(nets.actor.distribution(pol, seen), draws[t]);
     features.push(seen);
     actions.push(action);
-    if (t < horizon) state = nets.rssm.imagine(dyn, state, others.join(action, seen), latents[t]);
+    if (t < horizon) state = nets.rssm.imagine(dyn, state, others.join(action, seen), latents[t], table);
   }
   return {
     features: tf.stack(features, 1) as tf.Tensor3D,

@@ -20,7 +20,10 @@ export interface PolicyTerms {
  * @param entropyScale 0 or more; DreamerV3 has 3e-4
  * @returns as the terms
  */
-export function policyLoss({ logProbs, entropies, advantages, weights }: PolicyTerms, entropyScale: number): tf.Tensor {
+export function policyLoss(
+  { logProbs, entropies, advantages, weights }: PolicyTerms,
+  entropyScale: number | tf.Scalar,
+): tf.Tensor {
   checkShapes('policyLoss', { entropies, advantages, weights }, logProbs.shape.join(' '));
   const score = tf.mul(logProbs, stopGradient(advantages));
   return tf.neg(tf.mul(stopGradient(weights), tf.add(score, tf.mul(entropies, entropyScale))));

@@ -65,8 +65,21 @@ export interface Rssm {
    *
    * @param action [B, A] taken in `state`
    * @param noise  [B, S] uniform in [0, 1)
+   * @param table  of `actionTable`, where many steps are imagined: actions must be one-hot then, and no gradient is meant to flow into them
    */
-  imagine(params: TensorRecord, state: RssmState, action: tf.Tensor2D, noise: tf.Tensor2D): RssmState;
+  imagine(
+    params: TensorRecord,
+    state: RssmState,
+    action: tf.Tensor2D,
+    noise: tf.Tensor2D,
+    table?: tf.Tensor3D,
+  ): RssmState;
+  /**
+   * What each of A discrete actions does to the state: the same in all rows and steps, so that it's looked up instead of computed.
+   *
+   * @returns [g, A, D / g]
+   */
+  actionTable(params: TensorRecord): tf.Tensor3D;
   /**
    * What is expected before the observation is seen.
    *
@@ -116,9 +129,11 @@ export function rssm(options: RssmOptions): Rssm {
       const flat = [tf.reshape(state.deter, [-1, deter]), tf.reshape(state.stoch, [-1, latent])];
       return tf.concat(flat, 1) as tf.Tensor2D;
     },
-    imagine: (params, state, action, noise) => {
+    actionTable: (params) => core.actionPart(params, tf.eye(actionSize)),
+    imagine: (params, state, action, noise, table) => {
       const flat = tf.reshape(state.stoch, [-1, latent]) as tf.Tensor2D;
-      const next = core.step(params, state.deter, flat, core.actionPart(params, action));
+      const drive = table ? tf.matMul(tf.expandDims(action, 0), table) : core.actionPart(params, action);
+      const next = core.step(params, state.deter, flat, drive as tf.Tensor3D);
       return { deter: next, stoch: sample(prior(params, next), noise) };
     },
     observe: sequenceObserver(options, core, sample),

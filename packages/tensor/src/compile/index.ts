@@ -19,6 +19,7 @@ export {
 } from './executor-choice';
 export type { GraphInspection } from './onnx/inspect';
 export type { OperationTime } from './onnx/profile';
+export type { MemorySetting } from './onnx/session-options';
 export {
   restoreThreadChoices,
   type ThreadChoices,

@@ -26,6 +26,30 @@ export function twoHotBins(count: number): Float32Array {
 }
 
 /**
+ * Bins, or whatever has an entry for each along its last axis, with the lower half turned round: n / 2 - 1, ..., 0 and then the rest as it is. Each
+ * bin lies where its mirror image does in the other half then, so that {@link twoHotMean} has nothing to turn round: a head that makes many rows of
+ * logits does better to turn round its kernel. Twice gives what was given.
+ */
+export function mirrorBins(bins: Float32Array): Float32Array;
+/** @param x [..., n] */
+export function mirrorBins<T extends tf.Tensor>(x: T): T;
+export function mirrorBins(x: Float32Array | tf.Tensor): Float32Array | tf.Tensor {
+  if (x instanceof Float32Array) {
+    const half = Math.floor(x.length / 2);
+    return Float32Array.of(...x.slice(0, half).reverse(), ...x.slice(half));
+  }
+  const axis = x.rank - 1;
+  const count = x.shape[axis];
+  const half = Math.floor(count / 2);
+  return tf.concat([tf.reverse(lastAxis(x, 0, half), axis), lastAxis(x, half, count - half)], axis);
+}
+
+/** Whether bins are in the order of {@link mirrorBins}. Of fewer than 4 both orders are the same. */
+function isMirrored(bins: Float32Array): boolean {
+  return bins[0] > bins[1];
+}
+
+/**
  * A number as weights of its two nearest bins, whose mean is the number (Hafner et al. 2023, eq. 9); beyond the ends the last bin alone.
  * No gradient is meant to flow into the number.
  *
@@ -53,7 +77,7 @@ const APART = 1e-20;
  * distribution is symmetric. Of equal logits the mean is exactly 0.
  *
  * @param logits [..., n]
- * @param bins   [n] of {@link twoHotBins}
+ * @param bins   [n] of {@link twoHotBins}, or these in the order of {@link mirrorBins}, if that of the logits is
  * @returns [...]
  */
 export function twoHotMean(logits: tf.Tensor, bins: Float32Array): tf.Tensor {
@@ -63,7 +87,7 @@ export function twoHotMean(logits: tf.Tensor, bins: Float32Array): tf.Tensor {
   const axis = p.rank - 1;
   const [negative, positive] = [lastAxis(p, 0, half), lastAxis(p, bins.length - half, half)];
   // -b_(n-1-i) = b_i: p_i b_i + p_(n-1-i) b_(n-1-i) = (p_i - p_(n-1-i)) b_i.
-  const excess = tf.sub(positive, tf.reverse(negative, axis));
+  const excess = tf.sub(positive, isMirrored(bins) ? negative : tf.reverse(negative, axis));
   const places = tf.tensor2d(bins.slice(bins.length - half), [half, 1]);
   return tf.reshape(tf.matMul(tf.reshape(excess, [-1, half]), places), logits.shape.slice(0, -1));
 }
@@ -83,7 +107,7 @@ export interface TwoHotTarget {
  *
  * @param logits  [..., n]
  * @param targets [...] no gradient flows into them; or several, each with a weight
- * @param bins    [n] of {@link twoHotBins}
+ * @param bins    [n] of {@link twoHotBins}, or these in the order of {@link mirrorBins}, if that of the logits is
  * @returns [...]
  * @throws CoplayError for targets of another shape
  */
@@ -159,7 +183,8 @@ function flat(x: tf.Tensor): tf.Tensor1D {
 }
 
 /** Where the numbers of one target lie: bins are evenly spread over symlog, so that a number's place is known without a search. */
-function spotsOf(x: tf.Tensor, bins: Float32Array, weight: number): Spots {
+function spotsOf(x: tf.Tensor, binsOfLogits: Float32Array, weight: number): Spots {
+  const bins = isMirrored(binsOfLogits) ? mirrorBins(binsOfLogits) : binsOfLogits;
   const last = bins.length - 1;
   const given = flat(x);
   const limited = tf.clipByValue(given, bins[0], bins[last]);
@@ -173,12 +198,20 @@ function spotsOf(x: tf.Tensor, bins: Float32Array, weight: number): Spots {
     'int32',
   );
   return {
-    places: tf.add(tf.expandDims(tf.add(lower, rows), 1), tf.tensor1d([0, 1], 'int32')) as tf.Tensor2D,
+    places: tf.add(columnsOf(lower, binsOfLogits), tf.expandDims(rows, 1)) as tf.Tensor2D,
     weights: tf.add(
       tf.mul(tf.expandDims(upper, 1), tf.tensor1d([-weight, weight])),
       tf.tensor1d([weight, 0]),
     ) as tf.Tensor2D,
   };
+}
+
+/** [R, 2] int32 the logits of these bins and of the next ones. */
+function columnsOf(lower: tf.Tensor1D, binsOfLogits: Float32Array): tf.Tensor {
+  const both = tf.add(tf.expandDims(lower, 1), tf.tensor1d([0, 1], 'int32'));
+  if (!isMirrored(binsOfLogits)) return both;
+  const columns = mirrorBins(Float32Array.from(binsOfLogits.keys())); // turning round twice changes nothing: also the way back
+  return tf.gather(tf.tensor1d(Int32Array.from(columns), 'int32'), both);
 }
 
 /** [R] int32 the last bins at or below numbers, at most the last but one. Rounding may err by one bin next to a bin: its weight is then 0 or 1 all the same. */

@@ -39,6 +39,7 @@ function counterParts(options: Parameters<typeof smallParts>[0] = {}, script: Sc
     rssm: {
       featureSize: 1,
       features: ({ deter }: RssmState) => tf.reshape(deter, [-1, 1]),
+      actionTable: () => undefined,
       imagine: (_: unknown, { deter, stoch }: RssmState) => ({ deter: tf.add(deter, 1), stoch }),
     },
     reward: head((x) => tf.mul(x, pays)),
@@ -67,7 +68,11 @@ function counterParts(options: Parameters<typeof smallParts>[0] = {}, script: Sc
   return { ...parts, nets };
 }
 
-const noise = () => ({ 'noise/prior': tf.zeros([H, 1, 2]), 'noise/actions': tf.zeros([H + 1, 1, 1]) });
+const fed = () => ({
+  'noise/prior': tf.zeros([H, 1, 2]),
+  'noise/actions': tf.zeros([H + 1, 1, 1]),
+  entropyScale: tf.scalar(3e-4),
+});
 const memory = ([low, high]: readonly number[]): CriticMemory => ({
   slow: {},
   range: { low: tf.scalar(low), high: tf.scalar(high) },
@@ -79,7 +84,7 @@ function imagineFrom(n: number, options: Parameters<typeof smallParts>[0] = {}, 
   const starts = { deter: tf.tensor2d([[n]]), stoch: tf.zeros([1, 2, 4]) } as RssmState;
   const { gradients, metrics } = valueAndGradients(
     (params) => {
-      const { loss, startReturns, metrics: all } = behaviourTerms(parts, params, memory(range), starts, noise());
+      const { loss, startReturns, metrics: all } = behaviourTerms(parts, params, memory(range), starts, fed());
       return { loss, metrics: { ...all, startReturns } };
     },
     { 'pol/scale': tf.scalar(1) },

@@ -72,7 +72,7 @@ export function behaviourTerms(
   const codes = stepwise(imagined.actions);
   const entropies = butLast(table(nets.actor.entropy(distribution)));
   const logProbs = butLast(table(nets.actor.logProb(distribution, codes)));
-  const policy = meanOf(policyLoss({ logProbs, entropies, advantages, weights }, options.entropyScale));
+  const policy = meanOf(policyLoss({ logProbs, entropies, advantages, weights }, inputs['entropyScale'] as tf.Scalar));
   // The critic is judged in all H + 1 states, and the last one left out afterwards: so its logits need no copy.
   const rows = (x: tf.Tensor2D) => tf.reshape(tf.transpose(x), [(H + 1) * N]);
   const padded = (x: tf.Tensor2D) =>

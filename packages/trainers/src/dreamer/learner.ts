@@ -10,6 +10,7 @@ import {
 } from '@coplay/core';
 import { learningRate } from '@coplay/tensor';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
+import { anneal } from '../ppo/options';
 import { checkArrays, createMachine, type DreamerMachine, freshArrays, nonFinite } from './machine';
 import { imaginationNoise, posteriorNoise } from './noise';
 import { type OpenLoop, type OpenLoopOptions, openLoop } from './open-loop';
@@ -44,6 +45,8 @@ export class DreamerLearner implements Learner {
   private due = 0;
   private hasBegun = false;
   private behaviourUpdates = 0;
+  /** Of the training, in [0, 1], as the last update was told */
+  private progress = 0;
   private readonly rate: (update: number) => number;
 
   constructor(readonly setup: DreamerSetup) {
@@ -80,7 +83,8 @@ export class DreamerLearner implements Learner {
     return { ...(await world.read()), ...(await behaviour.read()) };
   }
 
-  async update({ experience, generator }: LearnerData): Promise<Metrics> {
+  async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
+    this.progress = progress;
     const replay = this.replayOf(experience.envs * this.ids.length);
     const played = pushExperience(this.setup, this.name, replay, experience);
     const learned = await this.train(this.updatesDue(played, replay), generator);
@@ -92,7 +96,7 @@ export class DreamerLearner implements Learner {
     };
   }
 
-  /** So many updates of the schedule on what the replay holds; means of their metrics. */
+  /** So many updates of the schedule on what the replay holds, at the progress of the last {@link update}; means of their metrics. */
   async train(updates: number, generator: Generator): Promise<Metrics> {
     const tally = new Tally();
     const parts = this.scheduleParts(tally);
@@ -242,7 +246,8 @@ export class DreamerLearner implements Learner {
   ): Promise<NamedArrays> {
     const machine = this.ready();
     const rate = this.rate(kind === 'behaviour' ? this.behaviourUpdates : this.updates);
-    const feeds = { ...inputs, learningRate: ndarray(Float32Array.of(rate), []) };
+    const entropyScale = scalar(anneal(this.setup.options.entropyScale, this.progress));
+    const feeds = { ...inputs, learningRate: scalar(rate), ...(kind !== 'world' && { entropyScale }) };
     const { deter, stoch, ...outputs } = (await machine[kind](feeds)) as NamedArrays;
     const bad = nonFinite(outputs);
     if (bad) this.refuse(bad, outputs, feeds);
@@ -263,6 +268,10 @@ export class DreamerLearner implements Learner {
     const came = `${bad} = ${outputs[bad].data[0]}, from ${given ? `the input ${given}` : 'finite inputs'}`;
     throw new NonFiniteError(`DreamerV3 (${this.name}), update ${this.updates + 1}`, came, inputs);
   }
+}
+
+function scalar(value: number): NDArray {
+  return ndarray(Float32Array.of(value), []);
 }
 
 /** Who acts in states that are given; without a word of it all co-players do. */

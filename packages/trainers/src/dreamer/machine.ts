@@ -62,7 +62,7 @@ export function createMachine(setup: MachineSetup, arrays: DreamerArrays): Dream
     Object.entries(arrays).map(([group, values]) => [group, variables(values)]),
   ) as Record<DreamerGroup, Variables>;
   const { world, worldSlots, behaviour } = groups;
-  const common = { executor, acceptState: areFinite };
+  const common = { executor, acceptState: areFinite, memory: 'arena' } as const; // an update makes the same large arrays every time
   const functions = {
     act: mergeRows(compile(actStep(setup), { name: 'dreamer/act', state: { world, behaviour }, executor })),
     joint: compile(jointStep(setup), { name: 'dreamer/joint', state: groups, ...common }),

@@ -1,6 +1,7 @@
 import { checkOptions } from '@coplay/core';
 import { DREAMER_SIZES, type DreamerSize, dreamerSizes } from '@coplay/models';
 import { z } from 'zod';
+import { type Annealed, annealed } from '../ppo/options';
 
 /** Weights of the losses. */
 export interface DreamerLossScales {
@@ -64,8 +65,11 @@ export interface DreamerOptions {
   readonly discountHorizon?: number;
   /** Lambda of the returns, in [0, 1]. Default 0.95 */
   readonly lambda?: number;
-  /** Weight of the policy's entropy, at least 0. Default 3e-4 */
-  readonly entropyScale?: number;
+  /**
+   * Weight of the policy's entropy, at least 0; `{ from, to }` is a straight line over the training's progress. Default 3e-4, as published; where
+   * the first thing that pays keeps agents from what pays more, begin higher
+   */
+  readonly entropyScale?: Annealed;
   /** Nats of divergence that aren't pushed down, at least 0. Default 1 */
   readonly freeNats?: number;
   /** Share of the uniform distribution in latents, in [0, 1). Default 0.01 */
@@ -127,7 +131,7 @@ const dreamerFields = {
   adaptiveClip: positive.default(0.3),
   discountHorizon: z.number().gt(1).default(333),
   lambda: unit.default(0.95),
-  entropyScale: nonNegative.default(3e-4),
+  entropyScale: annealed(nonNegative).default(3e-4),
   freeNats: nonNegative.default(1),
   unimix: z.number().min(0).lt(1).default(0.01),
   actorUnimix: z.number().min(0).lt(1).default(0),

@@ -63,6 +63,7 @@ export function smallBatch({ nets, options }: DreamerParts, generator: Generator
     ...posteriorNoise(nets, generator, B, T),
     ...imaginationNoise(nets, generator, B * starts, horizon),
     learningRate: ndarray(Float32Array.of(1e-2), []),
+    entropyScale: ndarray(Float32Array.of(3e-4), []),
   };
 }
 

@@ -10,6 +10,7 @@ import { type ProfileFolder, profileFolder } from './profile';
 import { record, signatureOf } from './record';
 import type { Runtime } from './runtime';
 import { SessionCache } from './session-cache';
+import type { MemorySetting } from './session-options';
 import type { ThreadSetting } from './threads';
 
 /** What ONNX Runtime is told about a function. */
@@ -20,6 +21,8 @@ export interface OnnxOptions {
   readonly isProfiled?: boolean;
   /** The most threads that a trial tries. Default: one for each core */
   readonly cores?: number;
+  /** Default `system` */
+  readonly memory?: MemorySetting | undefined;
 }
 
 /** Traces a step function once for each signature and runs the graphs. */
@@ -45,7 +48,7 @@ export function graphExecutor(
   runtime: Runtime,
   name: string,
   build: (inputs: Tree<NDArray>, statics: Statics) => BoundGraph,
-  { threads, cores, isProfiled = false }: OnnxOptions = {},
+  { threads, cores, memory, isProfiled = false }: OnnxOptions = {},
 ): Executor {
   const where = `compiled function ${name}`;
   const sessions = new SessionCache<GraphSession>(where, (line) => console.warn(line));
@@ -61,7 +64,7 @@ export function graphExecutor(
     if (known?.isCurrent) return known;
     await sessions.remove(signature);
     if (isProfiled) folder ??= await profileFolder();
-    const setup = { runtime, name, where, threads, cores, profileFolder: folder?.path };
+    const setup = { runtime, name, where, threads, cores, memory, profileFolder: folder?.path };
     const made = await GraphSession.create(setup, build(inputs, statics), leaves);
     await sessions.add(signature, made);
     return made;

@@ -1,9 +1,9 @@
-import type { Graph } from '../../graph';
+import { elements, type Graph } from '../../graph';
 import { coreCount } from '../environment';
 import { explainRun, explainSession } from './errors';
 import type { Feeds } from './feeds';
 import type { Runtime, RuntimeSession, SessionOptions } from './runtime';
-import { sessionOptions } from './session-options';
+import { type MemorySetting, sessionOptions } from './session-options';
 import { noteThreads, type ThreadSetting, threadsOf } from './threads';
 import { fastestThreads } from './trial';
 import { isWorthThreads } from './work';
@@ -18,6 +18,8 @@ export interface SessionSetup {
   readonly threads?: ThreadSetting | undefined;
   /** The most threads that a trial tries. Default: one for each core */
   readonly cores?: number | undefined;
+  /** Default `system` */
+  readonly memory?: MemorySetting | undefined;
   /** Where times of operations go, if they're asked for. */
   readonly profileFolder?: string | undefined;
 }
@@ -46,21 +48,31 @@ export async function openSession(
   const key = `${setup.name}#${hashOf(model)}`;
   const ofFunction = `${setup.name}#`;
   const known = threadsOf(key, setup.threads) ?? (isWorthThreads(graph) ? threadsOf(ofFunction, setup.threads) : 1);
-  if (known !== undefined) return opened(setup, model, key, known);
+  if (known !== undefined) return opened(setup, model, key, known, resultsOf(graph));
   const { threads, session } = await tryThreads(setup, graph, model, feeds);
   noteThreads(ofFunction, threads); // the function's other large graphs take the same: a trial for each size would cost more than it gains
   if (setup.profileFolder === undefined) return note({ session, key, threads });
   await session.release(); // the trial's runs are none of the function's
-  return opened(setup, model, key, threads);
+  return opened(setup, model, key, threads, resultsOf(graph));
 }
 
-async function opened(setup: SessionSetup, model: Uint8Array, key: string, threads: number): Promise<OpenedSession> {
+async function opened(
+  setup: SessionSetup,
+  model: Uint8Array,
+  key: string,
+  threads: number,
+  results: number,
+): Promise<OpenedSession> {
   const profiling =
     setup.profileFolder === undefined
       ? {}
       : { enableProfiling: true, profileFilePrefix: `${setup.profileFolder}/${profileCount++}` };
-  const session = await load(setup, model, { ...sessionOptions(threads), ...profiling });
+  const session = await load(setup, model, { ...sessionOptions(threads, setup.memory, results), ...profiling });
   return note({ session, key, threads });
+}
+
+function resultsOf({ nodes }: Graph): number {
+  return nodes.reduce((sum, { outputs }) => sum + outputs.reduce((numbers, value) => numbers + elements(value), 0), 0);
 }
 
 /** Tells files of sessions of one second apart. */
@@ -75,7 +87,7 @@ async function tryThreads(setup: SessionSetup, graph: Graph, model: Uint8Array, 
   const fetches = Object.fromEntries(graph.outputs.map(({ name }) => [name, null]));
   const { threads, runner } = await fastestThreads(
     async (count) => {
-      const session = await load(setup, model, sessionOptions(count));
+      const session = await load(setup, model, sessionOptions(count, setup.memory, resultsOf(graph)));
       return { session, run: () => tryRun(setup, session, feeds, fetches), release: () => session.release() };
     },
     { cores: setup.cores ?? (await coreCount()), clock: () => performance.now() },

@@ -29,7 +29,7 @@ export function stepClasses(graph: Graph): ReadonlyMap<Node, StepClass> {
   const classes = new Map<Node, StepClass>();
   for (const members of groups.values()) {
     if (members.length < MANY) continue;
-    const made = withoutEnds((from, to) => new Reach(members.slice(from, members.length - to), graph, numbered));
+    const made = withoutEnds((from, to) => new Reach(members.slice(from, members.length - to), numbered));
     for (const member of made.members) classes.set(member, made);
   }
   return classes;
@@ -50,24 +50,31 @@ function withoutEnds(make: (from: number, to: number) => StepClass): StepClass {
   return ENDS.map(([from, to]) => make(from, to)).find(({ isRecurrent }) => !isRecurrent)!;
 }
 
-/** Numbers of values, and for each node its place and the numbers of its operands. */
+/** Numbers of values, and for each node its place and the numbers of what it reads and makes. */
 interface Numbered {
   readonly numbers: ReadonlyMap<Value, number>;
   readonly makers: ReadonlyMap<Value, number>;
+  /** By place: lists of numbers, since whole graphs are gone through once for each class. */
+  readonly reads: readonly Int32Array[];
+  readonly makes: readonly Int32Array[];
 }
 
 function numberValues({ nodes }: Graph): Numbered {
   const numbers = new Map<Value, number>();
   const makers = new Map<Value, number>();
-  const number = (value: Value | undefined) => {
-    if (value && !numbers.has(value)) numbers.set(value, numbers.size);
+  const number = (value: Value): number => {
+    const known = numbers.get(value) ?? numbers.size;
+    numbers.set(value, known);
+    return known;
   };
+  const reads: Int32Array[] = [];
+  const makes: Int32Array[] = [];
   nodes.forEach(({ inputs, outputs }, i) => {
-    inputs.forEach(number);
-    outputs.forEach(number);
+    reads.push(Int32Array.from(inputs.filter((input) => input !== undefined).map(number)));
+    makes.push(Int32Array.from(outputs.map(number)));
     for (const output of outputs) makers.set(output, i);
   });
-  return { numbers, makers };
+  return { numbers, makers, reads, makes };
 }
 
 /** A number for each node; equal for nodes whose operands are made alike. */
@@ -106,38 +113,44 @@ function interned(names: readonly string[]): readonly number[] {
 
 /** What depends on a class, found when first asked for. */
 class Reach implements StepClass {
-  private reached: Uint8Array | undefined;
+  /** 1 for each value that depends on a member, as far as the graph was gone through. */
+  private readonly reached: Uint8Array;
+  /** Places of the members, in order, and how many of them were met. */
+  private readonly places: Int32Array;
+  private met = 0;
+  /** The place to go on from. */
+  private next: number;
   private hasLoop = false;
 
   constructor(
     readonly members: readonly Node[],
-    private readonly graph: Graph,
     private readonly numbered: Numbered,
-  ) {}
+  ) {
+    this.reached = new Uint8Array(numbered.numbers.size);
+    this.places = Int32Array.from(members, ({ outputs }) => numbered.makers.get(outputs[0])!);
+    this.next = this.places[0];
+  }
 
   get isRecurrent(): boolean {
-    this.find();
+    while (!this.hasLoop && this.met < this.places.length) this.step();
     return this.hasLoop;
   }
 
   reaches(value: Value): boolean {
     const number = this.numbered.numbers.get(value);
-    return number !== undefined && this.find()[number] === 1;
+    if (number === undefined) return false;
+    while (this.next < this.numbered.reads.length) this.step();
+    return this.reached[number] === 1;
   }
 
-  private find(): Uint8Array {
-    if (this.reached) return this.reached;
-    const { numbers, makers } = this.numbered;
-    const reached = new Uint8Array(numbers.size);
-    const own = new Set(this.members);
-    const { nodes } = this.graph;
-    for (let i = makers.get(this.members[0].outputs[0])!; i < nodes.length; i++) {
-      const isDependent = nodes[i].inputs.some((input) => input && reached[numbers.get(input)!] === 1);
-      const isMember = own.has(nodes[i]);
-      if (isDependent && isMember) this.hasLoop = true;
-      if (isDependent || isMember) for (const output of nodes[i].outputs) reached[numbers.get(output)!] = 1;
-    }
-    this.reached = reached;
-    return reached;
+  /** Looks at one more node. */
+  private step(): void {
+    const { reads, makes } = this.numbered;
+    const isDependent = reads[this.next].some((number) => this.reached[number] === 1);
+    const isMember = this.next === this.places[this.met];
+    if (isMember) this.met++;
+    if (isDependent && isMember) this.hasLoop = true;
+    if (isDependent || isMember) for (const number of makes[this.next]) this.reached[number] = 1;
+    this.next++;
   }
 }

