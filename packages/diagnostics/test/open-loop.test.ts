@@ -70,11 +70,26 @@ describe('openLoopFigure', () => {
     expect(texts.filter((x) => x === '0' || x === '1')).toHaveLength(18 - 6);
   });
 
-  it('leaves steps empty that cannot be compared', async () => {
+  it('leaves out steps at the end that cannot be compared, and leaves those in between empty', async () => {
     const texts = textsOf(await openLoopFigure(openLoopOf(open, 'obs/planes'), 1));
-    expect(texts).toContain('2 imagined');
+    expect(texts).toContain('1 imagined');
+    expect(texts).not.toContain('2 imagined');
     expect(texts).not.toContain('7');
     expect(texts.filter((x) => /^[-\d.]+$/.test(x))).toHaveLength(2 * 2 * 3);
+    const gap = openLoopOf({ ...open, valid: bytes([1, 0, 1, 1, 1, 0], [2, 3]) }, 'obs/planes');
+    expect(textsOf(await openLoopFigure(gap, 0))).toEqual(expect.arrayContaining(['1 imagined', '2 imagined']));
+  });
+
+  it('leaves room for the longest label', async () => {
+    const svg = await openLoopFigure(openLoopOf(open, 'obs/planes'), 0, { names: ['a channel with a long name'] });
+    const label = [...parseHTML(svg).document.querySelectorAll('text')].find((text) =>
+      text.textContent?.startsWith('a channel'),
+    )!;
+    const left = (node: Element | null): number => {
+      const [, x = '0'] = /translate\(([-\d.]+)/.exec(node?.getAttribute?.('transform') ?? '') ?? [];
+      return node ? Number(x) + left(node.parentElement) : 0;
+    };
+    expect(left(label)).toBeGreaterThan(6 * 'a channel with a long name: predicted'.length); // it ends there
   });
 
   it('takes the numbers of a vector for channels, of which some may be chosen', async () => {

@@ -27,11 +27,13 @@ interface Cell {
 }
 
 const CELL = 40;
+/** Width of a letter of a label, about. */
+const LETTER = 7;
 
 /**
  * Pictures of an open loop: step after step from left to right, and for each channel what came, what the model saw in it or imagined, and the
  * difference. The numbers in the cells are raw: none is shown as the whole number that it's near ({@link rawNumber}). A channel's colours span 0 to 1, or
- * farther where its values do; those of differences are white at 0. Steps that can't be compared stay empty.
+ * farther where its values do; those of differences are white at 0. Steps that can't be compared stay empty; those after the last one that can are left out.
  *
  * @param sample which of the B sequences
  * @returns SVG as text
@@ -43,27 +45,30 @@ export async function openLoopFigure(
   { names: given, channels: chosen, ...options }: OpenLoopFigureOptions = {},
 ): Promise<string> {
   checkPrediction('openLoopFigure', prediction);
-  const { B, T, H, W, C } = gridOf(prediction);
+  const { B, H, W, C } = gridOf(prediction);
   const names = given ?? Array.from({ length: C }, (_, c) => String(c));
   checkNames(names, chosen, C);
   if (!Number.isInteger(sample) || sample < 0 || sample >= B) {
     fail('openLoopFigure', `a sample from 0 to ${B - 1}`, String(sample), 'Give one of the sequences.');
   }
   const channels = chosen ?? names;
+  const strips = channels.flatMap((name) => ROWS.map((row) => stripName(name, row)));
+  const marginLeft = Math.max(110, 20 + LETTER * Math.max(...strips.map((strip) => strip.length)));
+  const shown = shownSteps(prediction, sample);
   const size = {
-    width: Math.max(200, 130 + T * (W * CELL + 8)),
+    width: Math.max(200, marginLeft + 20 + shown * (W * CELL + 8)),
     height: Math.max(150, 90 + channels.length * ROWS.length * (H * CELL + 8)),
   };
-  const steps = Array.from({ length: T }, (_, t) => stepName(t, prediction.context));
+  const steps = Array.from({ length: shown }, (_, t) => stepName(t, prediction.context));
   return drawFigure(checkFigure('openLoopFigure', { ...size, ...options }), [], (plot) => {
     const cells = channels.flatMap((name) => channelCells(plot, prediction, sample, name, names.indexOf(name)));
     return {
       padding: 0,
-      marginLeft: 110,
+      marginLeft,
       x: { axis: null },
       y: { axis: null },
       fx: { domain: steps, label: null },
-      fy: { domain: channels.flatMap((name) => ROWS.map((row) => stripName(name, row))), label: null, axis: 'left' },
+      fy: { domain: strips, label: null, axis: 'left' },
       color: { type: 'identity' },
       marks: marks(plot, cells),
     };
@@ -76,6 +81,14 @@ function marks(plot: Plot, cells: readonly Cell[]) {
     plot.cell(cells, { ...place, fill: 'fill', inset: 0.5 }),
     plot.text(cells, { ...place, fontSize: 8, text: ({ value }: Cell) => rawNumber(value), fill: 'ink' }),
   ];
+}
+
+/** Up to the last step of a sequence that can be compared; one at least. */
+function shownSteps(prediction: OpenLoopPrediction, sample: number): number {
+  const { T } = gridOf(prediction);
+  let shown = T;
+  while (shown > 1 && !isValid(prediction, sample * T + shown - 1)) shown--;
+  return shown;
 }
 
 /** The cells of one channel, in all steps that can be compared. */
