@@ -1,4 +1,14 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSequenceReplay, loadReplay, type SequenceReplay, saveReplay } from '@coplay/buffers';
@@ -334,6 +344,38 @@ describe('saveReplay and loadReplay', () => {
     for (const name of chunkNames(directory)) rmSync(join(directory, name));
     rest.restore(await loadReplay(directory, { onDamaged }));
     expect([rest.size, rest.windows, rest.waiting]).toEqual([0, 0, 0]);
+  });
+
+  it('write a chunk again of which a part is missing, from what is held', async () => {
+    const replay = createSequenceReplay({ length: 2, capacity: 20 });
+    replay.push(steps(0, 9));
+    const directory = fresh();
+    await saveReplay(directory, replay.state(), { chunk: 4 });
+    truncateSync(pathOf(directory, 4), 10);
+    expect(await saveReplay(directory, replay.state(), { chunk: 4 })).toEqual({ written: 1, kept: 2, removed: 0 });
+    expect(await loadReplay(directory)).toEqual(replay.state());
+  });
+
+  it('wait for each other where one directory has two names', async () => {
+    const replay = createSequenceReplay({ length: 2, capacity: 20 });
+    const directory = fresh();
+    mkdirSync(directory, { recursive: true });
+    const link = `${directory}-link`;
+    symlinkSync(directory, link);
+    const saves: Promise<unknown>[] = [];
+    for (let n = 0; n < 10; n++) {
+      replay.push(steps(n, n + 1));
+      saves.push(saveReplay(n % 2 === 0 ? directory : link, replay.state(), { chunk: 2 }));
+    }
+    await Promise.all(saves);
+    expect(await loadReplay(link)).toEqual(replay.state());
+  });
+
+  it('refuse a field that JavaScript would lose', () => {
+    const rows = JSON.parse('{"__proto__": 0}') as Record<string, unknown>;
+    Object.defineProperty(rows, '__proto__', { value: { data: new Float32Array(1), shape: [1] }, enumerable: true });
+    const replay = createSequenceReplay({ length: 2, capacity: 20 });
+    expect(() => replay.push(rows as never)).toThrow(/__proto__/);
   });
 
   it('load the newest of runs of a length', async () => {

@@ -179,6 +179,7 @@ describe('findProblems', () => {
     ['agents that differ a little', (u) => ({ 'episode/return/agent_1': 0.075 * u })],
     ['an entropy that falls late', (u) => ({ 'policy/entropy': u < 25 ? 1.5 : 0.05 })],
     ['an entropy that falls a little', (u) => ({ 'policy/entropy': u < 10 ? 1.5 : 0.38 })],
+    ['an entropy that rises', (u) => ({ 'policy/entropy': Math.min(1.5, 0.02 + 0.1 * u) })],
     ['an entropy of 0 in one odd update', (u) => ({ 'policy/entropy': u === 7 ? 0 : 1.5 })],
     [
       'an entropy of 0 in updates without a step',
@@ -186,6 +187,23 @@ describe('findProblems', () => {
     ],
   ])('says nothing of %s', (_, change) => {
     expect(checksOf(change)).toEqual([]);
+  });
+
+  it('tells only of what was logged', () => {
+    const [found] = checksOf(() => ({ 'policy/approx_kl': 0.06 }));
+    expect(found.finding).toBe('Over the last fifth policy/approx_kl is 0.06 nats (up to 0.05 is usual).');
+  });
+
+  it('judges runs with more updates than a call takes arguments', () => {
+    const [directory] = writeRuns([{ metrics: () => ({}) }]);
+    const run = readRun(directory);
+    const long = Array.from({ length: 200_000 }, (_, i) => ({
+      ...run.entries[0],
+      update: i,
+      envSteps: i,
+      metrics: { 'reward/max': 4, 'imagined/reward_max': 5 },
+    }));
+    expect(findProblems([{ ...run, entries: long }]).map((one) => one.check)).toEqual(['invented-rewards']);
   });
 
   it.each([
@@ -211,6 +229,13 @@ describe('findProblems', () => {
       i % 2 === 0 ? better : (u: number) => ({ 'episode/return/agent_1': 0.09 * (u + 1) }),
     );
     expect(checksOf(...turns)).toEqual([]);
+    // A run that was cut before anybody but one had an end doesn't keep the others from being judged.
+    const cut = writeRuns([
+      { seed: 9, metrics: () => ({ 'episode/return/agent_0': 1 }) },
+      ...seeds.map((change, seed) => ({ seed, metrics: (u: number) => ({ ...SOUND(u), ...change(u) }) })),
+    ]);
+    const [judged] = findProblems(cut.map((directory) => readRun(directory)));
+    expect([judged.check, judged.level, judged.runs.length]).toEqual(['unequal-agents', 'fault', 8]);
   });
 
   it('tells one thing about several runs once', () => {

@@ -10,8 +10,6 @@ const PATH = 'node:path';
 /** The largest piece given to one system call: Node limits them to 2 GiB. */
 const PIECE = 2 ** 30;
 
-let written = 0;
-
 /**
  * Writes named arrays to a .npz file that numpy reads. The file appears whole or not at all: it's written beside its
  * place, synced and renamed. Node only.
@@ -21,7 +19,8 @@ let written = 0;
 export async function saveNpz(path: string, arrays: Readonly<StoredArrays>): Promise<void> {
   const fs = (await import(FS)) as typeof import('node:fs/promises');
   const parts = npzParts(arrays);
-  const temporary = `${path}.${process.pid}-${written++}.tmp`;
+  // Not the process's number: in containers the next one has the same, and what a kill left behind would be in its way.
+  const temporary = `${path}.${globalThis.crypto.randomUUID()}.tmp`;
   try {
     const file = await fs.open(temporary, 'wx');
     try {

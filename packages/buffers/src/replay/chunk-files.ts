@@ -1,7 +1,8 @@
 import { CoplayError, dtypeOf, type NamedArrays } from '@coplay/core';
 import { loadNpz, saveNpz } from '../npz';
+import { npzParts } from '../npz/npz';
 import type { ChunkFile } from './chunk-index';
-import { sha256 } from './node-modules';
+import { nodeFs, sha256 } from './node-modules';
 
 /** The SHA-256 of what rows are: names, dtypes, shapes and values. Quicker than that of a file, which would have to be made first. */
 export async function checksumOf(rows: NamedArrays): Promise<string> {
@@ -14,6 +15,14 @@ export async function checksumOf(rows: NamedArrays): Promise<string> {
 export async function fileOf(stream: number, first: number, rows: NamedArrays): Promise<ChunkFile> {
   const checksum = await checksumOf(rows);
   return { name: `stream-${stream}-step-${first}-${checksum.slice(0, 16)}.npz`, sha256: checksum, first };
+}
+
+/** Whether a file is there in its full length: its name says what should be in it. */
+export async function isWhole(directory: string, { name }: ChunkFile, rows: NamedArrays): Promise<boolean> {
+  const fs = await nodeFs();
+  const length = npzParts(rows).reduce((sum, part) => sum + part.length, 0);
+  const found = await fs.stat(`${directory}/${name}`).catch(() => undefined);
+  return found?.isFile() === true && found.size === length;
 }
 
 /** Writes a file, whole or not at all. */

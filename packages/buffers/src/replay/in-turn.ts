@@ -1,17 +1,12 @@
-/** The work that each directory waits for. */
-const turns = new Map<string, Promise<unknown>>();
+/** What all that is asked for now waits for. */
+let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Begins when all that was asked for the same directory before has ended, well or badly: a save must not remove what another one
- * is about to name.
+ * Begins when all that was asked for before has ended, well or badly: a save must not remove what another one is about to name. Directories
+ * aren't told apart, since links give one of them several names.
  */
-export function inTurn<T>(directory: string, work: () => Promise<T>): Promise<T> {
-  const before = turns.get(directory) ?? Promise.resolve();
-  const turn = before.then(work, work);
-  turns.set(directory, turn);
-  const forget = () => {
-    if (turns.get(directory) === turn) turns.delete(directory);
-  };
-  turn.then(forget, forget);
+export function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const turn = last.then(work, work);
+  last = turn.catch(() => {});
   return turn;
 }

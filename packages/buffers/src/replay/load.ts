@@ -5,7 +5,6 @@ import { readChunk } from './chunk-files';
 import { type ChunkEntry, type ChunkIndex, INDEX, readIndex } from './chunk-index';
 import { sliceRows } from './chunks';
 import { inTurn } from './in-turn';
-import { absolute } from './node-modules';
 import { heldSteps } from './replay-buffer';
 
 /** Options of {@link loadReplay}. */
@@ -45,7 +44,7 @@ const schema = z.strictObject({
 export async function loadReplay(directory: string, options: LoadReplayOptions = {}): Promise<SavedState> {
   const where = `loadReplay(${directory})`;
   const { capacity, onDamaged } = checkOptions('loadReplay', schema, options);
-  return inTurn(await absolute(directory), async () => {
+  return inTurn(async () => {
     const found = await readIndex(where, directory);
     const index = found ?? fail(where, `a replay in ${directory}`, `no ${INDEX}`, 'Give what saveReplay wrote.');
     const ring = ringOf(index, capacity);

@@ -2,18 +2,11 @@ import { CoplayError } from '@coplay/core';
 
 // Bundlers for browsers look for modules by their literal names, and these are only there in Node.
 const FS = 'node:fs/promises';
-const PATH = 'node:path';
 const CRYPTO = 'node:crypto';
 
 /** Node's file system. */
 export async function nodeFs() {
   return (await import(FS)) as typeof import('node:fs/promises');
-}
-
-/** A path from the root of the file system on, one for each place. */
-export async function absolute(path: string): Promise<string> {
-  const { resolve } = (await import(PATH)) as typeof import('node:path');
-  return resolve(path);
 }
 
 /** The SHA-256 of pieces that follow each other, in hexadecimal. */

@@ -1,10 +1,10 @@
 import { checkOptions, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
 import { z } from 'zod';
-import { checksumOf, fileOf, readChunk, writeChunk } from './chunk-files';
+import { checksumOf, fileOf, isWhole, readChunk, writeChunk } from './chunk-files';
 import { CHUNK_FILE, type ChunkEntry, type ChunkFile, readIndex, writeIndex } from './chunk-index';
 import { type Chunk, chunksOf, sliceRows } from './chunks';
 import { inTurn } from './in-turn';
-import { absolute, attempt, nodeFs } from './node-modules';
+import { attempt, nodeFs } from './node-modules';
 import type { SequenceState } from './sequence-replay';
 
 /** Options of {@link saveReplay}. */
@@ -55,7 +55,8 @@ export async function saveReplay(
 ): Promise<ReplaySaving> {
   const { chunk } = checkOptions('saveReplay', schema, options);
   const state = checkState(saved);
-  return inTurn(await absolute(directory), async () => {
+  return inTurn(async () => {
+    await makeFolder(directory);
     const folder = await openFolder(directory, chunk);
     const { chunks, written } = await saveChunks(folder, chunksOf(state, chunk));
     await writeIndex(directory, { chunk, ...numbersOf(state), chunks });
@@ -77,13 +78,16 @@ function numbersOf({ buffer, queue, length, renewed = [] }: SequenceState) {
   return { ring, length, renewed: [...renewed], pushed: [...pushed], begun: [...begun], queue: [...queue] };
 }
 
+async function makeFolder(directory: string): Promise<void> {
+  const fs = await nodeFs();
+  const make = () => fs.mkdir(directory, { recursive: true });
+  await attempt('saveReplay', `write to ${directory}`, 'Mend the cause and save again.', make);
+}
+
 async function openFolder(directory: string, chunk: number): Promise<Folder> {
   const fs = await nodeFs();
-  const remedy = 'Mend the cause and save again.';
-  const names = await attempt('saveReplay', `write to ${directory}`, remedy, async () => {
-    await fs.mkdir(directory, { recursive: true });
-    return fs.readdir(directory);
-  });
+  const read = () => fs.readdir(directory);
+  const names = await attempt('saveReplay', `read ${directory}`, 'Mend the cause and save again.', read);
   const index = await readIndex('saveReplay', directory);
   return { directory, names: new Set(names), earlier: index?.chunk === chunk ? index.chunks : [] };
 }
@@ -126,7 +130,7 @@ async function savePart(
 ): Promise<{ readonly file: ChunkFile; readonly isNew: boolean }> {
   if (earlier && (await endsWith(folder, earlier, first, rows))) return { file: earlier, isNew: false };
   const file = await fileOf(stream, first, rows);
-  const isNew = !folder.names.has(file.name);
+  const isNew = !folder.names.has(file.name) || !(await isWhole(folder.directory, file, rows));
   if (isNew) await writeChunk(folder.directory, file, rows);
   return { file, isNew };
 }

@@ -32,6 +32,14 @@ export function rowSpecOf(rows: NamedArrays): RowSpec {
 /** Refuses rows whose fields, dtypes or shapes differ from `spec`, by field. */
 export function checkRowSpec(where: string, spec: RowSpec, rows: NamedArrays): void {
   const given = rowSpecOf(rows);
+  if (Object.hasOwn(rows, '__proto__')) {
+    fail(
+      where,
+      'fields with names of their own',
+      '__proto__',
+      'Rename it: JavaScript takes that name for something else.',
+    );
+  }
   for (const name of new Set([...Object.keys(spec), ...Object.keys(given)])) {
     const expected = describe(spec, name);
     const got = describe(given, name);

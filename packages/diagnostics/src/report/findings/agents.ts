@@ -21,7 +21,7 @@ export function unequalAgents(seeds: readonly Subject[]): Finding[] {
   const last = seeds
     .filter(({ run }) => run.entries.length > 0)
     .map((subject) => ({ subject, returns: returnsOf(subject) }));
-  const agents = Object.keys(last[0]?.returns ?? {});
+  const agents = [...new Set(last.flatMap(({ returns }) => Object.keys(returns)))]; // a run cut short may lack some
   const complete = last.filter(({ returns }) => agents.every((id) => Number.isFinite(returns[id])));
   if (agents.length < 2 || complete.length === 0) return [];
   const runs = complete.map(({ subject }) => subject.name);

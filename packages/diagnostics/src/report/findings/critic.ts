@@ -70,11 +70,16 @@ function tooLarge(subject: Subject): string | undefined {
   if (real === 0) return undefined;
   const shares = apart(valuesOf(subject, 'imagined/reward_max')).flatMap(([, { values }]) => {
     const isAbove = values.map((value) => (value > 1.05 * real + 1e-6 ? 1 : 0));
-    return values.length >= LEAST_UPDATES ? [{ share: late(isAbove), most: Math.max(...values) }] : [];
+    return values.length >= LEAST_UPDATES ? [{ share: late(isAbove), most: greatestOf(values) }] : [];
   });
   const worst = shares.reduce((a, b) => (b.share > a.share ? b : a), { share: 0, most: 0 });
   if (worst.share <= OFTEN) return undefined;
   return `In ${figure(100 * worst.share)} % of the last updates a single imagined step pays up to ${figure(worst.most)}, a real one up to ${figure(real)} so far.`;
+}
+
+/** Without spreading them: a long run has more updates than a call takes arguments. */
+function greatestOf(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
 }
 
 function tooMany(subject: Subject): string | undefined {

@@ -19,12 +19,16 @@ export function largeUpdates(subject: Subject): Finding[] {
   const kl = greatestLate(subject, 'policy/approx_kl');
   const clipped = greatestLate(subject, 'policy/clip_fraction');
   if (!(kl > LARGE_KL) && !(clipped > LARGE_CLIP_FRACTION)) return [];
+  const told = [
+    Number.isFinite(kl) ? `policy/approx_kl is ${figure(kl)} nats (up to ${LARGE_KL} is usual)` : '',
+    Number.isFinite(clipped) ? `policy/clip_fraction ${figure(clipped)} (up to ${LARGE_CLIP_FRACTION})` : '',
+  ];
   return [
     {
       check: 'large-updates',
       level: 'warning',
       title: 'Policy updates are too large',
-      finding: `Over the last fifth policy/approx_kl is ${figure(kl)} nats (up to ${LARGE_KL} is usual) and policy/clip_fraction ${figure(clipped)} (up to ${LARGE_CLIP_FRACTION}).`,
+      finding: `Over the last fifth ${told.filter(Boolean).join(' and ')}.`,
       advice:
         'Lower the learning rate, take fewer epochs, or larger minibatches; targetKl stops an update that goes too far.',
       command: 'npm run study -- ppo-stag-hunt',
@@ -39,7 +43,8 @@ export function earlyEntropy(subject: Subject): Finding[] {
   const idle = valuesOf(subject, 'policy/steps');
   const lost = apart(valuesOf(subject, 'policy/entropy')).flatMap(([agent, curve]) => {
     const early = earlyStretches(withoutIdle(curve, idle.get(agent)));
-    return Math.min(...early) < EARLY * Math.max(...early) ? [agent || 'the policy'] : [];
+    const fell = early.some((value, i) => value < EARLY * Math.max(...early.slice(0, i)));
+    return fell ? [agent || 'the policy'] : [];
   });
   if (lost.length === 0) return [];
   return [
