@@ -85,7 +85,8 @@ describe('openLoopFigure', () => {
     const label = [...parseHTML(svg).document.querySelectorAll('text')].find((text) =>
       text.textContent?.startsWith('a channel'),
     )!;
-    const left = (node: Element | null): number => {
+    type Node = { getAttribute?(name: string): string | null; parentElement: Node | null };
+    const left = (node: Node | null): number => {
       const [, x = '0'] = /translate\(([-\d.]+)/.exec(node?.getAttribute?.('transform') ?? '') ?? [];
       return node ? Number(x) + left(node.parentElement) : 0;
     };

@@ -115,11 +115,16 @@ describe('report', () => {
     const [directory] = writeRuns([{ metrics: SOUND }]);
     const reward = { real: distributionOf([0, 1, 1]), imagined: distributionOf([]) };
     const line = { steps: [0, 1], belief: [0.5, Number.NaN], switches: [1] };
-    addToReport(directory, { distributions: { reward }, tables: { 'world model': [{ model: 'cells', mse: 0.5 }] } });
+    const none = { real: distributionOf([]), imagined: distributionOf([]) };
+    addToReport(directory, {
+      distributions: { reward, none },
+      tables: { 'world model': [{ model: 'cells', mse: 0.5 }] },
+    });
     addToReport(directory, { beliefs: { 'P(stag)': { agent_1: line } } });
     const page = report([directory]);
     expect(page).toContain('<h4>reward</h4>');
     expect(page.match(/class="bar-real /g)!.length).toBe(20);
+    expect(page).toContain('<h4>none</h4><p>There were none');
     expect(page).toContain('<th scope="row">cells</th><td>0.500</td>');
     expect(dataOf(page).beliefs.map(({ title }) => title)).toEqual(['P(stag)']);
     expect(() => addToReport(directory, { moa: { x: 1 as never } })).toThrow(/addToReport: option moa.x/);

@@ -279,6 +279,29 @@ describe.each(['joint', 'coupled', 'separate'] as const)('the schedule %s', (sch
   });
 });
 
+describe('a replay of another learner', () => {
+  it('begins a new one, with as many streams, and is refused by field where it does not fit', async () => {
+    const { run, agents } = makeRun({ startAfter: 1000 });
+    await run.train({ envSteps: 40 });
+    const { replay } = await agents[0].learner.state();
+    const restored = async (options: object, other: Game = game) => {
+      const { learner } = dreamerAgent({ ...small, ...options, game: other, id: other.agents[0] });
+      await learner.initialise(createGenerator(1));
+      const { streams: _, ...fresh } = await learner.state();
+      await learner.restore({ ...fresh, replay });
+      return learner;
+    };
+    const pupil = await restored({});
+    expect((await pupil.state())['streams']).toBe(2);
+    expect((await pupil.train(1, createGenerator(2)))['opt/loss']).toBeGreaterThan(0);
+    await expect(restored({}, countGame(3, true))).rejects.toThrow(
+      /a replay with obs\/vector of \[1\], got obs\/vector of \[2\]/,
+    );
+    await expect(restored({ size: 'nano' })).rejects.toThrow(/startDeter of \[128\], got startDeter of \[8\]/);
+    run.dispose();
+  });
+});
+
 describe('updates by hand', () => {
   it('actor and critic learn from states that are given, and from sampled ones where none are', async () => {
     const { run, agents } = makeRun({ startAfter: 1000, warmUp: 0 });

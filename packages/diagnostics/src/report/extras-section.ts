@@ -26,8 +26,12 @@ export function extrasSection(extras: readonly ReportExtras[], names: readonly s
 /** Bars of real and imagined shares side by side, with their figures as a table below. */
 function histogram(title: string, origins: Origins): string {
   const shown = ORIGINS.filter((origin) => origins[origin].count > 0);
+  if (shown.length === 0) {
+    const text = 'There were none: a rollout in which no episode ended has no returns.';
+    return `<article class="panel distribution"><h4>${escapeHtml(title)}</h4><p>${text}</p></article>`;
+  }
   const shares = shown.map((origin) => origins[origin].histogram.counts.map((n) => n / origins[origin].count));
-  const edges = shown.length > 0 ? origins[shown[0]].histogram.edges : [];
+  const { edges } = origins[shown[0]].histogram;
   const top = Math.max(...shares.flat(), 1e-9);
   const bars = shares.flatMap((list, i) =>
     list.map((share, bin) => {
@@ -38,7 +42,7 @@ function histogram(title: string, origins: Origins): string {
       return `<rect class="bar-${shown[i]} f${i} k${i}" x="${x.toFixed(1)}" y="${(HEIGHT - BOTTOM - height).toFixed(1)}" width="${((0.9 * width) / shown.length).toFixed(1)}" height="${height.toFixed(1)}"${pattern}/>`;
     }),
   );
-  const ends = edges.length > 0 ? [edges[0], edges[edges.length - 1]] : [];
+  const ends = [edges[0], edges[edges.length - 1]];
   const label = `${title}: shares of ${shown.join(' (filled) and ')}${shown.length > 1 ? ' (outlined)' : ''}; the scale is a square root`;
   const svg = `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(label)}"><line class="axis" x1="${LEFT}" x2="${WIDTH}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM}"/>
 <text x="0" y="16">${formatCell(100 * top, 1)} %</text>${ends.map((end, i) => `<text x="${i === 0 ? LEFT : WIDTH}" y="${HEIGHT - 6}" text-anchor="${i === 0 ? 'start' : 'end'}">${formatCell(end, 2)}</text>`).join('')}${bars.join('')}</svg>`;

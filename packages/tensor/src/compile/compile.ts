@@ -39,8 +39,8 @@ export interface CompileOptions<Key extends string = string> {
   /** Threads inside an operation, at least 1; `trial` finds them when a graph first runs. Default: as `useThreads` says */
   readonly threads?: ThreadSetting;
   /**
-   * `system`: arrays inside a call come from the system and go back to it. `arena`: each graph keeps what its largest call needed until it's
-   * released; up to a fifth faster where arrays of some MB are made in every call, as in a long training step. For functions of few signatures,
+   * `system`: arrays inside a call come from the system and go back to it. `arena`: each graph keeps what its largest call needed until the
+   * function is disposed; up to a fifth faster where arrays of some MB are made in every call, as in a long training step. For functions of few signatures,
    * of which there are few: Dreamer's updates, not the policies of many agents. With `onnx`. Default `system`
    */
   readonly memory?: MemorySetting;

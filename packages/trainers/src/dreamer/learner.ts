@@ -14,7 +14,7 @@ import { anneal } from '../ppo/options';
 import { checkArrays, createMachine, type DreamerMachine, freshArrays, nonFinite } from './machine';
 import { imaginationNoise, posteriorNoise } from './noise';
 import { type OpenLoop, type OpenLoopOptions, openLoop } from './open-loop';
-import { batchInputs, pushExperience, storeLatents } from './replay';
+import { batchInputs, checkReplay, pushExperience, storeLatents, streamsOf } from './replay';
 import { coupledUpdates, type ScheduleParts, separateUpdates, type UpdateKind } from './schedules';
 import type { DreamerSetup } from './setup';
 import { Tally } from './tally';
@@ -165,11 +165,12 @@ export class DreamerLearner implements Learner {
 
   async restore(saved: SavedState): Promise<void> {
     const arrays = checkArrays(`DreamerV3 (${this.name})`, this.setup, saved['arrays'] as SavedState | undefined);
+    if (saved['replay']) checkReplay(`DreamerV3 (${this.name})`, this.setup, saved['replay']);
     this.machine?.dispose();
     this.machine = createMachine(this.setup, arrays);
     this.isDisposed = false;
     this.replay = undefined;
-    this.streams = saved['streams'] as number;
+    this.streams = saved['replay'] ? streamsOf(saved['replay']) : (saved['streams'] as number);
     if (saved['replay']) this.replayOf(this.streams).restore(saved['replay'] as SavedState);
     this.updates = saved['updates'] as number;
     this.behaviourUpdates = saved['behaviourUpdates'] as number;
@@ -246,13 +247,15 @@ export class DreamerLearner implements Learner {
   ): Promise<NamedArrays> {
     const machine = this.ready();
     const rate = this.rate(kind === 'behaviour' ? this.behaviourUpdates : this.updates);
-    const entropyScale = scalar(anneal(this.setup.options.entropyScale, this.progress));
-    const feeds = { ...inputs, learningRate: scalar(rate), ...(kind !== 'world' && { entropyScale }) };
+    const entropyScale = anneal(this.setup.options.entropyScale, this.progress);
+    const ofBehaviour = kind !== 'world' && { entropyScale: scalar(entropyScale) };
+    const feeds = { ...inputs, learningRate: scalar(rate), ...ofBehaviour };
     const { deter, stoch, ...outputs } = (await machine[kind](feeds)) as NamedArrays;
     const bad = nonFinite(outputs);
     if (bad) this.refuse(bad, outputs, feeds);
     else if (deter && sample && this.setup.options.replayLatents) storeLatents(this.filled(), sample, deter, stoch);
     tally.add(outputs, rate, bad !== undefined);
+    if (ofBehaviour) tally.put('dreamer/entropy_scale', entropyScale);
     if (kind !== 'behaviour') this.updates++;
     if (kind !== 'world') this.behaviourUpdates++;
     const done = kind === 'behaviour' ? this.behaviourUpdates : this.updates;

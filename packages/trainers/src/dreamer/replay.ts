@@ -1,7 +1,12 @@
 import { type Records, type SequenceReplay, type SequenceSample, streamRecords } from '@coplay/buffers';
-import { type Experience, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
+import { type Experience, fail, type NamedArrays, type NDArray, ndarray, type Saved } from '@coplay/core';
 import type { RowSource } from '@coplay/models';
 import type { DreamerSetup } from './setup';
+
+/** What is read here of the state of a sequence replay. */
+interface SavedReplay {
+  readonly buffer: { readonly rows: NamedArrays; readonly pushed: Float64Array };
+}
 
 /** Names of what the acting agent gives with each step: its state after it saw the observation. */
 export function latentNames(learner: string) {
@@ -48,6 +53,35 @@ function newRecords({ records: R, agents, isFirst, active }: Records, piece: num
   let to = from;
   while (to < R && active[(piece * R + to) * agents.length + seat] === 1) to++;
   return [from, to];
+}
+
+/** Streams of a saved replay. */
+export function streamsOf(saved: Saved): number {
+  return (saved as unknown as SavedReplay).buffer.pushed.length;
+}
+
+/**
+ * Refuses a saved replay whose fields are others than those that this learner records and reads.
+ *
+ * @throws CoplayError naming the field and both shapes
+ */
+export function checkReplay(where: string, { encoder, nets, options }: DreamerSetup, saved: Saved): void {
+  const { rows } = (saved as unknown as SavedReplay).buffer;
+  if (Object.keys(rows).length === 0) return;
+  const shapes = Object.entries(encoder.shapes).map(([field, shape]) => [`obs/${field}`, shape] as const);
+  const latents = { startDeter: [nets.sizes.deter], startStoch: [nets.sizes.stoch] };
+  const expected: Record<string, readonly number[]> = {
+    ...Object.fromEntries(shapes),
+    ...(options.replayLatents && latents),
+  };
+  const read = Object.keys(rows).filter((name) => name.startsWith('obs/'));
+  for (const name of new Set([...Object.keys(expected), ...read])) {
+    const described = (shape: readonly number[] | undefined) =>
+      shape ? `${name} of [${shape.join(', ')}]` : `no ${name}`;
+    const [wanted, got] = [described(expected[name]), described(rows[name]?.shape.slice(1))];
+    const remedy = 'Give the replay of a learner with the same game, inputs, size and replayLatents, or none.';
+    if (wanted !== got) fail(where, `a replay with ${wanted}`, got, remedy);
+  }
 }
 
 /** One seat's records, [pieces R, ...] for each field of the replay. */

@@ -136,6 +136,7 @@ export const METRIC_DOCS: readonly MetricDoc[] = [
   {"key":"dreamer/weight","what":"mean weight of imagined steps: the chance that they are reached, discounted","unit":"0 to 1","section":"DreamerV3"},
   {"key":"dreamer/ent_action","what":"entropy of the policy in imagination, and as a share of ln K","unit":"nats; 0 to 1","section":"DreamerV3"},
   {"key":"dreamer/rand_action","what":"entropy of the policy in imagination, and as a share of ln K","unit":"nats; 0 to 1","section":"DreamerV3"},
+  {"key":"dreamer/entropy_scale","what":"weight of that entropy, as annealed","unit":"","section":"DreamerV3"},
   {"key":"opt/loss","what":"sum of all scaled losses of a joint update, and the norm of its gradient before clipping","unit":"","section":"DreamerV3"},
   {"key":"opt/grad_norm","what":"sum of all scaled losses of a joint update, and the norm of its gradient before clipping","unit":"","section":"DreamerV3"},
   {"key":"opt/loss_world","what":"the same of each half where they are updated apart","unit":"","section":"DreamerV3"},
