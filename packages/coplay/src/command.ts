@@ -90,12 +90,13 @@ export function helpOf({ usage, summary, flags }: Command): string {
   );
 }
 
-/** The whole number of a flag. @throws CoplayError for something else */
-export function wholeNumber(flags: Flags, name: string): number | undefined {
+/** The whole number of a flag, from `least` to `most`. @throws CoplayError for something else */
+export function wholeNumber(flags: Flags, name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number | undefined {
   const text = flags[name];
   if (text === undefined) return undefined;
-  if (typeof text === 'string' && /^\d+$/.test(text)) return Number(text);
-  return fail(`--${name}`, 'a whole number', String(text), `Write it in digits: --${name} 1000`);
+  const number = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  return fail(`--${name}`, `a whole number from ${least} to ${most}`, String(text), `Write it in digits: --${name} 10`);
 }
 
 /** The text of a flag. */

@@ -1,4 +1,4 @@
-import { CoplayError } from '@coplay/core';
+import { CoplayError, show } from '@coplay/core';
 import { type Command, EXIT, helpOf, parse, type Terminal, UsageError } from './command';
 import { evaluateCommand } from './commands/evaluate';
 import { exportCommand } from './commands/export';
@@ -54,9 +54,21 @@ async function perform(name: string, chosen: Command, args: readonly string[], t
       return EXIT.usage;
     }
     // What the caller can mend needs no stack trace.
-    terminal.err(error instanceof CoplayError ? error.message : String((error as Error).stack ?? error));
+    terminal.err(error instanceof CoplayError ? error.message : traceOf(name, error));
     return EXIT.failed;
   }
+}
+
+/** Anything may be thrown by a configuration of code. */
+function traceOf(name: string, error: unknown): string {
+  if (!(error instanceof Error)) return `coplay ${name}: thrown was ${show(error)}, which is no error.`;
+  if (!isOfSystem(error)) return error.stack ?? error.message;
+  return `coplay ${name}: expected files and folders that can be read and written, got ${error.message}. Check the path.`;
+}
+
+/** Whether files or the like refused something: the message names it. */
+function isOfSystem(error: NodeJS.ErrnoException): boolean {
+  return error.syscall !== undefined && error.path !== undefined;
 }
 
 function overview(): string {

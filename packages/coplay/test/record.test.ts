@@ -88,7 +88,7 @@ describe('coplay record', () => {
 
   it('says what is wrong', async () => {
     const none = await coplay(['record', run, '--episodes', '0']);
-    expect(none).toMatchObject({ code: 1, err: '--episodes: expected at least 1, got 0. Record one or more.' });
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('--episodes: expected a whole number from 1') });
     expect(await coplay(['record', folder])).toMatchObject({ code: 1, err: expect.stringContaining('`coplay train`') });
   });
 });

@@ -16,7 +16,7 @@ export const evaluateCommand = command({
     json: { what: 'as JSON' },
   },
   async run([directory], flags, terminal) {
-    const episodes = wholeNumber(flags, 'episodes') ?? 1000;
+    const episodes = wholeNumber(flags, 'episodes', 1) ?? 1000;
     const asked = wholeNumber(flags, 'seed');
     const trained = await trainedRun(directory, terminal);
     const { run } = trained;

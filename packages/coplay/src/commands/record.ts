@@ -1,11 +1,12 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, parse } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join, parse, resolve } from 'node:path';
 import { type Agent, type AgentId, fail, type Simulator, splitSeed } from '@coplay/core';
 import { addToReport, textTable, writeReport } from '@coplay/diagnostics';
 import { type Recording, recordEpisode, writeRecording } from '@coplay/envs';
 import { isLearning, type WorldModelLearner, withInsight } from '@coplay/trainers';
 import { replayPage } from '@coplay/viewer';
 import { command, EXIT, textOf, wholeNumber } from '../command';
+import { checkWritable } from '../writable';
 import { seedFor, type TrainedRun, trainedRun } from './trained';
 
 /** `coplay record` */
@@ -24,18 +25,18 @@ export const recordCommand = command({
     seed: { value: 'N', what: "of the episodes; default: a child of the run's" },
   },
   async run([directory], flags, terminal) {
-    const episodes = wholeNumber(flags, 'episodes') ?? 1;
-    if (episodes < 1) fail('--episodes', 'at least 1', String(episodes), 'Record one or more.');
+    const episodes = wholeNumber(flags, 'episodes', 1) ?? 1;
     const seed = wholeNumber(flags, 'seed');
+    const files = filesOf(textOf(flags, 'out') ?? join(directory, 'episode.coplay'), episodes);
+    const page = textOf(flags, 'page');
     const trained = await trainedRun(directory, terminal);
     try {
+      checkPlaces(files, page);
       const recordings = await record(trained, episodes, seed ?? seedFor('record', trained));
-      const files = await write(recordings, textOf(flags, 'out') ?? join(directory, 'episode.coplay'));
+      for (const [i, recording] of recordings.entries()) await writeRecording(files[i], recording);
       terminal.out(textTable(recordings.map((recording, i) => rowOf(files[i], recording))));
       const title = `${trained.game.name} after ${trained.run.envSteps} steps`;
-      const page = textOf(flags, 'page');
       if (page !== undefined) {
-        mkdirSync(dirname(page), { recursive: true });
         writeFileSync(page, await replayPage(recordings, { title }));
         terminal.out(`Page: ${page}`);
       }
@@ -68,13 +69,19 @@ function simulatorOf(agents: readonly Agent[]): Simulator | undefined {
   return model?.simulator({ sample: false });
 }
 
-/** @returns the paths: one as it was asked for, or `episode-1.coplay`, `episode-2.coplay` of `episode.coplay` */
-async function write(recordings: readonly Recording[], out: string): Promise<string[]> {
+/** Where recordings go: one as it was asked for, or `episode-1.coplay`, `episode-2.coplay` of `episode.coplay`. */
+function filesOf(out: string, episodes: number): string[] {
   const { dir, name, ext } = parse(out);
-  const files = recordings.length === 1 ? [out] : recordings.map((_, i) => join(dir, `${name}-${i + 1}${ext}`));
-  mkdirSync(dirname(out), { recursive: true });
-  for (const [i, recording] of recordings.entries()) await writeRecording(files[i], recording);
-  return files;
+  return episodes === 1 ? [out] : Array.from({ length: episodes }, (_, i) => join(dir, `${name}-${i + 1}${ext}`));
+}
+
+/** Before anything is played: what is recorded must not be lost. */
+function checkPlaces(files: readonly string[], page: string | undefined): void {
+  for (const file of files) checkWritable('--out', file);
+  if (page === undefined) return;
+  checkWritable('--page', page);
+  if (!files.some((file) => resolve(file) === resolve(page))) return;
+  fail('--page', 'another file than the recording', page, 'Give --out and --page different names.');
 }
 
 /** What everybody earned. */

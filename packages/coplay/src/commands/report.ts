@@ -4,6 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ReportOptions, writeReport } from '@coplay/diagnostics';
 import { command, EXIT, type Terminal, textOf, wholeNumber } from '../command';
 
+/** Seconds that a timer of Node can wait: those in 2^31 - 1 milliseconds. */
+const LONGEST = 2_147_483;
+
 /** `coplay report` */
 export const reportCommand = command({
   usage: 'report RUN... [--out FILE] [--watch]',
@@ -17,7 +20,7 @@ export const reportCommand = command({
   },
   async run(runs, flags, terminal) {
     const file = textOf(flags, 'out') ?? (runs.length === 1 ? join(runs[0], 'report.html') : 'report.html');
-    const seconds = Math.max(1, wholeNumber(flags, 'every') ?? 10);
+    const seconds = wholeNumber(flags, 'every', 1, LONGEST) ?? 10;
     const title = textOf(flags, 'title');
     const options = { ...(title !== undefined && { title }), refreshSeconds: flags['watch'] ? seconds : 0 };
     writeReport(file, runs, options);

@@ -12,8 +12,9 @@ export const resumeCommand = command({
     steps: { value: 'N', what: 'environment steps in all, those done included; default: as it was configured' },
   },
   async run([directory], flags, terminal) {
+    const steps = wholeNumber(flags, 'steps', 1);
     const configured = await configurationIn(directory);
-    const configuration = { ...configured, envSteps: wholeNumber(flags, 'steps') ?? configured.envSteps };
+    const configuration = { ...configured, envSteps: steps ?? configured.envSteps };
     const last: { experience?: Experience } = {};
     const { run } = await runOf(configuration, directory, {
       warn: terminal.err,

@@ -1,11 +1,18 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Experience, fail } from '@coplay/core';
 import { addToReport, realAndImagined, textTable, writeReport } from '@coplay/diagnostics';
 import { executorInfo } from '@coplay/tensor';
 import type { SelfPlay } from '@coplay/trainers';
 import { command, EXIT, type Terminal, textOf, wholeNumber } from '../command';
-import { keepConfiguration, type RunConfiguration, readConfiguration, runOf } from '../configuration';
+import {
+  giveBack,
+  keepConfiguration,
+  type RunConfiguration,
+  readConfiguration,
+  refuseBegun,
+  runOf,
+} from '../configuration';
 
 /** `coplay train` */
 export const trainCommand = command({
@@ -19,21 +26,15 @@ export const trainCommand = command({
     seed: { value: 'N', what: 'default: that of the configuration' },
   },
   async run([path], flags, terminal) {
+    const envSteps = wholeNumber(flags, 'steps', 1);
+    const seed = wholeNumber(flags, 'seed');
     const { configuration: given, ...read } = await readConfiguration(path);
     const directory = textOf(flags, 'directory') ?? given.directory;
-    if (directory === undefined) {
+    if (!directory) {
       fail('coplay train', 'a directory', 'none', 'Give --directory runs/NAME, or directory in the configuration.');
     }
-    if (existsSync(join(directory, 'config.json'))) {
-      const remedy = `Go on with it: coplay resume ${directory}. Or choose another directory.`;
-      fail('coplay train', 'a directory without a run', directory, remedy);
-    }
-    const configuration = {
-      ...given,
-      directory,
-      envSteps: wholeNumber(flags, 'steps') ?? given.envSteps,
-      seed: wholeNumber(flags, 'seed') ?? given.seed,
-    };
+    refuseBegun(directory);
+    const configuration = { ...given, directory, envSteps: envSteps ?? given.envSteps, seed: seed ?? given.seed };
     const last: { experience?: Experience } = {};
     const { run } = await runOf(configuration, directory, {
       warn: terminal.err,
@@ -41,9 +42,18 @@ export const trainCommand = command({
         last.experience = experience;
       },
     });
-    mkdirSync(directory, { recursive: true });
-    await keepConfiguration(directory, { configuration, ...read });
-    return train(run, configuration, directory, terminal, last);
+    try {
+      keepConfiguration(directory, { configuration, ...read });
+    } catch (error) {
+      run.dispose();
+      throw error;
+    }
+    try {
+      return await train(run, configuration, directory, terminal, last);
+    } catch (error) {
+      giveBack(directory);
+      throw error;
+    }
   },
 });
 

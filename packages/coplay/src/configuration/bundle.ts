@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CoplayError } from '@coplay/core';
 import type { Loader, Plugin } from 'esbuild';
@@ -55,11 +55,13 @@ const PLACES = {
 const ownPlaces: Plugin = {
   name: 'own-places',
   setup({ onLoad }) {
-    onLoad({ filter: /\.m?[jt]s$/ }, ({ path }) => {
+    onLoad({ filter: /\.[cm]?[jt]sx?$/ }, ({ path }) => {
       const values = [pathToFileURL(path).href, path, dirname(path)];
       const places = Object.values(PLACES).map((name, i) => `const ${name} = ${JSON.stringify(values[i])};`);
-      const loader: Loader = /ts$/.test(path) ? 'ts' : 'js';
-      return { contents: `${places.join(' ')} ${readFileSync(path, 'utf8')}`, loader };
+      const text = readFileSync(path, 'utf8');
+      // Behind something else on its line, the first line of a script isn't told apart any more.
+      const contents = `${places.join(' ')} ${text.startsWith('#!') ? '//' : ''}${text}`;
+      return { contents, loader: extname(path).replace(/[.cm]/g, '') as Loader };
     });
   },
 };

@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { fail } from '@coplay/core';
+import { CoplayError, fail } from '@coplay/core';
 import { bundle } from './bundle';
+import { withModule } from './momentary';
 
 /** A configuration file of code. */
 export interface LoadedCode {
   /** Its default export. */
   readonly exported: unknown;
-  /** What it was read from, by absolute path: the file, and files that it imports by relative paths. SHA-256, hexadecimal. */
+  /** The file, by its absolute path without symbolic links. */
+  readonly file: string;
+  /** What it was read from, by such paths: the file, and files that it imports by relative paths. SHA-256, hexadecimal. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +21,6 @@ export interface LoadedCode {
 const ENDING = /\.m?[jt]s$/;
 /** The kind of modules that this one is: a build for CommonJS knows no address. Code of the other kind would get libraries of its own. */
 const FORMAT = import.meta.url === undefined ? 'cjs' : 'esm';
-let loads = 0;
 
 /** Whether a configuration is code, by its name. */
 export function isCode(path: string): boolean {
@@ -30,31 +31,44 @@ export function isCode(path: string): boolean {
  * Runs a file of TypeScript or JavaScript, anew at every call. Its own files are joined into one module, which stands beside it for a
  * moment: so packages are those that everything else imports from there, and no part of a library is there twice.
  *
+ * @param approve  is told the files before any of them is run, and may throw
  * @throws CoplayError for a file that can't be read, can't be compiled, or exports nothing by default
  */
-export async function loadCode(path: string): Promise<LoadedCode> {
-  const file = resolve(path);
-  if (!existsSync(file)) fail('coplay', 'a configuration file', `${path}, which does not exist`, 'Check the path.');
+export async function loadCode(path: string, approve?: (files: LoadedCode['files']) => void): Promise<LoadedCode> {
+  if (!existsSync(path)) fail('coplay', 'a configuration file', `${path}, which does not exist`, 'Check the path.');
+  // A link may be told to lead elsewhere later: the run stays with what it leads to now.
+  const file = realpathSync(path);
   const { text, inputs } = await bundle(file, FORMAT);
   const files = Object.fromEntries(inputs.map((input) => [input, checksumOf(input)]));
-  const module = join(
-    dirname(file),
-    `.${basename(file)}.${process.pid}-${loads++}.${FORMAT === 'esm' ? 'mjs' : 'cjs'}`,
-  );
-  try {
-    await writeFile(module, text);
-    const { default: exported } = await run(module);
-    if (exported === undefined) {
-      fail(path, 'a default export', 'none', 'End it with: export default defineConfig({ ... })');
-    }
-    return { exported, files };
-  } finally {
-    await rm(module, { force: true });
+  approve?.(files);
+  const { default: exported } = await withModule(dirname(file), text, FORMAT === 'esm' ? 'mjs' : 'cjs', run);
+  if (exported === undefined) {
+    fail(path, 'a default export', 'none', 'End it with: export default defineConfig({ ... })');
   }
+  return { exported, file, files };
 }
 
 async function run(module: string): Promise<{ readonly default?: unknown }> {
-  return FORMAT === 'esm' ? import(/* @vite-ignore */ pathToFileURL(module).href) : createRequire(module)(module);
+  try {
+    return await (FORMAT === 'esm'
+      ? import(/* @vite-ignore */ pathToFileURL(module).href)
+      : createRequire(module)(module));
+  } catch (error) {
+    throw isRequire(error) ? refusalOfRequire(error) : error;
+  }
+}
+
+/** What esbuild puts in the place of `require`, of which an ES module has none. */
+function isRequire(error: unknown): error is Error {
+  return error instanceof Error && error.message.startsWith('Dynamic require of ');
+}
+
+function refusalOfRequire(error: Error): CoplayError {
+  const remedy = 'Write it as an ES module, whatever its ending: import and export default, no require.';
+  return new CoplayError(
+    { where: 'coplay', expected: 'a configuration that is an ES module', got: error.message, remedy },
+    { cause: error },
+  );
 }
 
 /** SHA-256 of a file, hexadecimal. */

@@ -1,7 +1,6 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { checkOptions, fail } from '@coplay/core';
-import { writeFileAtomic } from '@coplay/trainers';
 import { z } from 'zod';
 import { checksumOf } from './code';
 import { type ReadConfiguration, readConfiguration } from './read';
@@ -16,27 +15,63 @@ const COPIES = 'code';
 /** What is kept of a configuration that is code: where it is, as seen from the directory, and what a command line may say instead. */
 const keptCode = z.strictObject({
   code: z.string(),
-  files: z.record(z.string(), z.string()),
+  files: z.record(z.string(), z.string()).refine((files) => Object.keys(files).length > 0, 'at least one file'),
   envSteps: z.int().min(1),
   seed: z.int().min(0),
   directory: z.string(),
 });
 
-/** Keeps the configuration beside the run's own files, and of one that is code a copy. */
-export function keepConfiguration(directory: string, { configuration, code }: ReadConfiguration): Promise<void> {
-  if (code) copyCode(directory, Object.keys(code.files));
-  const kept = code ? codeToKeep(directory, configuration, code) : configuration;
-  return writeFileAtomic(join(directory, FILE), `${JSON.stringify(kept, null, 2)}\n`);
+/** @throws CoplayError for a directory that has a run */
+export function refuseBegun(directory: string): void {
+  if (![FILE, 'config.json'].some((name) => existsSync(join(directory, name)))) return;
+  refuseTaken(directory);
+}
+
+function refuseTaken(directory: string): never {
+  const remedy = `Go on with it: coplay resume ${directory}. Or choose another directory.`;
+  return fail('coplay train', 'a directory without a run', directory, remedy);
+}
+
+/**
+ * Takes a directory for a run: keeps the configuration in it, and of one that is code a copy. Of several processes that try, one can.
+ *
+ * @throws CoplayError where it was taken before
+ */
+export function keepConfiguration(directory: string, { configuration, code }: ReadConfiguration): void {
+  mkdirSync(directory, { recursive: true });
+  const kept = code ? codeToKeep(realpathSync(directory), configuration, code) : configuration;
+  claim(directory, `${JSON.stringify({ ...kept, directory: configuration.directory }, null, 2)}\n`);
+  try {
+    if (code) copyCode(directory, Object.keys(code.files));
+  } catch (error) {
+    giveBack(directory);
+    throw error;
+  }
+}
+
+/** Fails where the file is there, which no other process can bring about in between. */
+function claim(directory: string, text: string): void {
+  try {
+    writeFileSync(join(directory, FILE), text, { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') refuseTaken(directory);
+    throw error;
+  }
+}
+
+/** Leaves a directory to others again if its run never began. */
+export function giveBack(directory: string): void {
+  if (!existsSync(join(directory, 'config.json'))) rmSync(join(directory, FILE), { force: true });
 }
 
 function codeToKeep(
-  directory: string,
+  place: string,
   { envSteps, seed }: RunConfiguration,
   { file, files }: NonNullable<ReadConfiguration['code']>,
-): z.infer<typeof keptCode> {
-  const seen = (path: string) => relative(directory, path).split(sep).join('/');
+): Omit<z.infer<typeof keptCode>, 'directory'> {
+  const seen = (path: string) => relative(place, path).split(sep).join('/');
   const checksums = Object.entries(files).map(([path, checksum]) => [seen(path), checksum]);
-  return { code: seen(file), files: Object.fromEntries(checksums), envSteps, seed, directory };
+  return { code: seen(file), files: Object.fromEntries(checksums), envSteps, seed };
 }
 
 function copyCode(directory: string, files: readonly string[]): void {
@@ -62,14 +97,16 @@ export async function configurationIn(directory: string): Promise<RunConfigurati
   const path = join(directory, FILE);
   if (!existsSync(path)) refuseDirectory(directory);
   const kept = readJsonFile(path);
-  if ((kept as { code?: unknown }).code === undefined) return checkConfiguration(path, kept);
+  if ((kept as { code?: unknown } | null)?.code === undefined) return checkConfiguration(path, kept);
   const { code, files, ...told } = checkOptions(path, keptCode, kept);
-  const paths = Object.keys(files).map((file) => resolve(directory, file));
-  const copies = copiesOf(directory, paths);
-  Object.values(files).forEach((checksum, i) => {
-    checkUnchanged(paths[i], checksum, copies.get(paths[i])!);
+  // Paths were written as seen from where the directory is, not from a link to it.
+  const place = realpathSync(directory);
+  const checksums = new Map(Object.entries(files).map(([file, checksum]) => [resolve(place, file), checksum]));
+  const copies = copiesOf(directory, [...checksums.keys()]);
+  for (const [file, checksum] of checksums) checkUnchanged(file, checksum, copies.get(file)!);
+  const { configuration } = await readConfiguration(resolve(place, code), (loaded) => {
+    checkLoaded(Object.keys(loaded), checksums);
   });
-  const { configuration } = await readConfiguration(resolve(directory, code));
   return { ...configuration, ...told };
 }
 
@@ -87,4 +124,12 @@ function checkUnchanged(file: string, checksum: string, copy: string): void {
   const got = existsSync(file) ? 'another content' : 'no such file';
   const remedy = `Put it back as it was (a copy is ${copy}), or train a new run with it.`;
   fail(file, 'the code that the run was begun with', got, remedy);
+}
+
+/** What was recorded is unchanged, but a link or another ending may lead to something else by now. */
+function checkLoaded(files: readonly string[], recorded: ReadonlyMap<string, string>): void {
+  const other = files.find((file) => !recorded.has(file));
+  if (other === undefined) return;
+  const remedy = 'Let links and imports lead to what they led to, or train a new run with it.';
+  fail(other, 'the code that the run was begun with', 'a file that was no part of it', remedy);
 }

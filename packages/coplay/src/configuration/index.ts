@@ -7,7 +7,7 @@ export {
   type GameConfiguration,
   type Seats,
 } from './define';
-export { configurationIn, keepConfiguration } from './directory';
+export { configurationIn, giveBack, keepConfiguration, refuseBegun } from './directory';
 export type { NetworkConfiguration } from './networks';
 export { readConfiguration } from './read';
 export { checkConfiguration, type RunConfiguration } from './schema';

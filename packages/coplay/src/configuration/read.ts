@@ -7,19 +7,23 @@ export interface ReadConfiguration {
   /** Checked, with defaults filled in. */
   readonly configuration: RunConfiguration;
   /** Present where JSON could not hold it: the path of the file, and checksums of all files that it consists of. */
-  readonly code?: { readonly file: string; readonly files: LoadedCode['files'] };
+  readonly code?: Pick<LoadedCode, 'file' | 'files'>;
 }
 
 /**
  * Reads the configuration of a run: JSON, or TypeScript or JavaScript that exports one by default.
  *
+ * @param approve  of code: is told the files and their checksums before any of them is run, and may throw
  * @throws CoplayError for a file that can't be read, or a configuration with something wrong
  */
-export async function readConfiguration(path: string): Promise<ReadConfiguration> {
+export async function readConfiguration(
+  path: string,
+  approve?: (files: LoadedCode['files']) => void,
+): Promise<ReadConfiguration> {
   if (!isCode(path)) return { configuration: checkConfiguration(path, readJsonFile(path)) };
-  const { exported, files } = await loadCode(path);
+  const { exported, ...code } = await loadCode(path, approve);
   const configuration = checkConfiguration(path, exported);
-  return isJson(configuration) ? { configuration } : { configuration, code: { file: path, files } };
+  return isJson(configuration) ? { configuration } : { configuration, code };
 }
 
 /** Whether JSON can hold it as it is. */

@@ -4,6 +4,7 @@ import { ppoPresets } from '@coplay/trainers';
 import { type ZodType, z } from 'zod';
 import type { AgentMaker, Configuration } from './define';
 import { AGENTS, AROUND_PPO, GAMES, namesOf } from './kinds';
+import { isPlainRecord } from './networks';
 
 const logs = ['progress', 'csv', 'tensorboard'] as const;
 
@@ -17,20 +18,41 @@ const agentOfKind = z
       kind: z.enum(namesOf(AGENTS)),
       preset: z.enum(namesOf(ppoPresets)).optional(),
       ppo: z.record(z.string(), z.unknown()).optional(),
+      moa: z.union([z.record(z.string(), z.unknown()), z.literal(false)]).optional(),
     },
     { error: 'agents by their kind, or a function that makes them' },
   )
   .refine(({ kind, preset }) => preset === undefined || AROUND_PPO.includes(kind), {
     path: ['preset'],
     error: `none but for ${AROUND_PPO.join(', ')}`,
+  })
+  .superRefine(({ search, ...options }, context) => {
+    refuseFilledIn(options, ['game', 'id', 'ids'], [], context);
+    refuseFilledIn(search, ['game', 'simulator', 'gamma', 'share', 'reads', 'truncation'], ['search'], context);
   });
 
+/** Options that are filled in here would be ignored without a word. */
+function refuseFilledIn(
+  options: unknown,
+  names: readonly string[],
+  path: string[],
+  context: Pick<z.core.$RefinementCtx, 'addIssue'>,
+): void {
+  if (!isPlainRecord(options)) return;
+  const keys = names.filter((name) => Object.hasOwn(options, name));
+  if (keys.length > 0) context.addIssue({ code: 'unrecognized_keys', keys, path, input: options });
+}
+
 /** A description, or what code made. Not a union: that would complain of both where one is meant. */
-function orCode<Described, Code>(description: ZodType<Described>, isCode: (value: unknown) => value is Code) {
+function orCode<Described, Code>(
+  description: ZodType<Described>,
+  isCode: (value: unknown) => value is Code,
+  code: ZodType = z.unknown(),
+) {
   return z.unknown().transform((value, context): Described | Code => {
-    if (isCode(value)) return value;
-    const result = description.safeParse(value);
-    if (result.success) return result.data;
+    const result = (isCode(value) ? code : description).safeParse(value);
+    // Code stays what it is: a check would give back a copy.
+    if (result.success) return isCode(value) ? value : (result.data as Described);
     for (const { path, ...issue } of result.error.issues) {
       context.issues.push({ ...issue, path: [...path], input: value } as z.core.$ZodRawIssue);
     }
@@ -41,10 +63,26 @@ function orCode<Described, Code>(description: ZodType<Described>, isCode: (value
 const isGame = (value: unknown): value is Game => typeof (value as Game | undefined)?.step === 'function';
 const isMaker = (value: unknown): value is AgentMaker => typeof value === 'function';
 
+const own = z.custom((value) => typeof value === 'function', { error: 'a function' });
+
+/** What any game has; what that must do is checked by `gameContract`. */
+const ownGame = z.looseObject({
+  name: z.string(),
+  agents: z.array(z.string()).min(1),
+  actions: z.int().min(1),
+  actionNames: z.array(z.string()),
+  observation: z.record(z.string(), z.unknown()),
+  stateSize: z.int().min(0),
+  maxSteps: z.int().min(1),
+  infos: z.array(z.string()),
+  options: z.record(z.string(), z.unknown()),
+  ...{ reset: own, step: own, legal: own, observe: own, isActive: own, elapsed: own },
+});
+
 const agents = orCode(agentOfKind, isMaker);
 
 const schema = z.strictObject({
-  game: orCode(namedGame, isGame),
+  game: orCode(namedGame, isGame, ownGame),
   agents: agents.default({ kind: 'ppo' }),
   seats: z.record(z.string(), agents).default({}),
   envs: z.int().min(1).default(32),
@@ -70,7 +108,15 @@ export type CheckedAgents = z.infer<typeof agentOfKind>;
  * @throws CoplayError that names the first thing that is wrong
  */
 export function checkConfiguration(where: string, configuration: unknown): RunConfiguration {
+  refusePrototype(where, (configuration as { seats?: unknown } | null | undefined)?.seats);
   return checkOptions(where, schema, configuration as Configuration) as RunConfiguration;
+}
+
+/** A seat of the name `__proto__`: JSON makes a field of it, which a schema leaves out, code what `seats` inherits from. */
+function refusePrototype(where: string, seats: unknown): void {
+  if (typeof seats !== 'object' || seats === null || Array.isArray(seats)) return;
+  if (!Object.hasOwn(seats, '__proto__') && isPlainRecord(seats)) return;
+  fail(`${where}: option seats`, 'ids of the game', '"__proto__"', 'Name seats of the game.');
 }
 
 /**

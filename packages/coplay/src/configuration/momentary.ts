@@ -1,0 +1,66 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CoplayError } from '@coplay/core';
+
+/** Names of modules that stand in a folder for a moment: whose process they are of comes first. */
+const NAME = /^\.coplay-(\d+)-\d+\.[cm]js$/;
+/** What ends a process, unless it listens. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+let count = 0;
+
+/**
+ * Calls `use` with the path of a module that stands in a folder only until then, however this process ends. What others left there that
+ * were killed is removed.
+ *
+ * @param ending  of its name: `mjs`
+ * @throws CoplayError for a folder that can't be written to
+ */
+export async function withModule<T>(
+  folder: string,
+  text: string,
+  ending: string,
+  use: (module: string) => Promise<T>,
+): Promise<T> {
+  const module = join(folder, `.coplay-${process.pid}-${count++}.${ending}`);
+  const remove = () => rmSync(module, { force: true });
+  const end = (signal: NodeJS.Signals) => {
+    remove();
+    // Of those who listen beside, each decides for itself.
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  };
+  write(folder, module, text);
+  process.once('exit', remove);
+  for (const signal of SIGNALS) process.once(signal, end);
+  try {
+    return await use(module);
+  } finally {
+    remove();
+    process.off('exit', remove);
+    for (const signal of SIGNALS) process.off(signal, end);
+  }
+}
+
+function write(folder: string, module: string, text: string): void {
+  try {
+    for (const name of readdirSync(folder)) if (isLeft(name)) rmSync(join(folder, name), { force: true });
+    writeFileSync(module, text);
+  } catch (error) {
+    const got = (error as Error).message;
+    const remedy =
+      'It is compiled into that folder for a moment: copy the file to one of the project that can be written.';
+    const complaint = { where: 'coplay', expected: `to write to ${folder}, where the configuration is`, got, remedy };
+    throw new CoplayError(complaint, { cause: error });
+  }
+}
+
+/** Whether it's of a process that is no more. */
+function isLeft(name: string): boolean {
+  const pid = NAME.exec(name)?.[1];
+  if (pid === undefined) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
