@@ -206,10 +206,14 @@ describe('saveReplay and loadReplay', () => {
     fill(replay, 1, 1, 11); // 8-11, both files
     expect(await save()).toEqual({ written: 2, kept: 4, removed: 2 });
     writeFileSync(join(directory, 'notes.txt'), 'mine');
-    for (const name of ['stream-0-step-0-0123456789abcdef.npz', 'stream-3-step-4-0123456789abcdef.npz.77-1.tmp']) {
+    for (const name of [
+      'stream-0-step-0-0123456789abcdef.npz',
+      'stream-3-step-4-0123456789abcdef.npz.77-1.tmp',
+      'replay.json.77-2.tmp',
+    ]) {
       writeFileSync(join(directory, name), 'left over');
     }
-    expect(await save()).toEqual({ written: 0, kept: 6, removed: 2 });
+    expect(await save()).toEqual({ written: 0, kept: 6, removed: 3 });
     expect(readdirSync(directory).filter((name) => !name.startsWith('stream-'))).toEqual(['notes.txt', 'replay.json']);
     rmSync(pathOf(directory, 8)); // one of the two
     expect(await save()).toEqual({ written: 1, kept: 5, removed: 0 });

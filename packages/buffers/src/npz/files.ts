@@ -1,11 +1,10 @@
 import { CoplayError } from '@coplay/core';
 import type { StoredArrays } from './npz';
 import { decodeNpz, npzParts } from './npz';
+import { writeWhole } from './whole-file';
 
-// Bundlers for browsers look for modules by their literal names, and these are only there in Node.
-const FS = 'node:fs/promises';
+// Bundlers for browsers look for modules by their literal names, and this one is only there in Node.
 const SYNC_FS = 'node:fs';
-const PATH = 'node:path';
 
 /** The largest piece given to one system call: Node limits them to 2 GiB. */
 const PIECE = 2 ** 30;
@@ -17,22 +16,10 @@ const PIECE = 2 ** 30;
  * @throws CoplayError naming the path, where it can't be written; a file that was there before is untouched
  */
 export async function saveNpz(path: string, arrays: Readonly<StoredArrays>): Promise<void> {
-  const fs = (await import(FS)) as typeof import('node:fs/promises');
   const parts = npzParts(arrays);
-  // Not the process's number: in containers the next one has the same, and what a kill left behind would be in its way.
-  const temporary = `${path}.${globalThis.crypto.randomUUID()}.tmp`;
   try {
-    const file = await fs.open(temporary, 'wx');
-    try {
-      for (const part of parts) await writeAll(file, part);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await fs.rename(temporary, path);
-    await syncDirectory(fs, path);
+    await writeWhole(path, parts);
   } catch (error) {
-    await fs.rm(temporary, { force: true });
     refuse('saveNpz', `to write ${path}`, error, 'Mend the cause and save again; nothing was left behind.');
   }
 }
@@ -58,14 +45,6 @@ export async function loadNpz(path: string): Promise<StoredArrays> {
   }
 }
 
-async function writeAll(file: import('node:fs/promises').FileHandle, bytes: Uint8Array): Promise<void> {
-  let done = 0;
-  while (done < bytes.length) {
-    const { bytesWritten } = await file.write(bytes, done, Math.min(PIECE, bytes.length - done));
-    done += bytesWritten;
-  }
-}
-
 function readAll(fs: typeof import('node:fs'), file: number, offset: number, length: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let done = 0;
@@ -75,17 +54,6 @@ function readAll(fs: typeof import('node:fs'), file: number, offset: number, len
     done += read;
   }
   return bytes;
-}
-
-/** Makes the rename last through a power cut; not possible on every system, and then left to the system. */
-async function syncDirectory(fs: typeof import('node:fs/promises'), path: string): Promise<void> {
-  const { dirname } = (await import(PATH)) as typeof import('node:path');
-  try {
-    const directory = await fs.open(dirname(path), 'r');
-    await directory.sync().finally(() => directory.close());
-  } catch {
-    // Windows can't open directories.
-  }
 }
 
 function refuse(where: string, expected: string, error: unknown, remedy: string): never {

@@ -1,8 +1,9 @@
 import { CoplayError, dtypeOf, type NamedArrays } from '@coplay/core';
-import { loadNpz, saveNpz } from '../npz';
+import { loadNpz } from '../npz';
 import { npzParts } from '../npz/npz';
+import { writeWhole } from '../npz/whole-file';
 import type { ChunkFile } from './chunk-index';
-import { nodeFs, sha256 } from './node-modules';
+import { attempt, nodeFs, sha256 } from './node-modules';
 
 /** The SHA-256 of what rows are: names, dtypes, shapes and values. Quicker than that of a file, which would have to be made first. */
 export async function checksumOf(rows: NamedArrays): Promise<string> {
@@ -11,23 +12,29 @@ export async function checksumOf(rows: NamedArrays): Promise<string> {
   return sha256([JSON.stringify(fields), ...values]);
 }
 
-/** The file of rows of a stream that begin with the step `first`. */
-export async function fileOf(stream: number, first: number, rows: NamedArrays): Promise<ChunkFile> {
+/** A file of rows of a stream that begin with the step `first`, as it is to be. */
+export async function fileOf(stream: number, first: number, rows: NamedArrays): Promise<Omit<ChunkFile, 'bytes'>> {
   const checksum = await checksumOf(rows);
   return { name: `stream-${stream}-step-${first}-${checksum.slice(0, 16)}.npz`, sha256: checksum, first };
 }
 
-/** Whether a file is there in its full length: its name says what should be in it. */
-export async function isWhole(directory: string, { name }: ChunkFile, rows: NamedArrays): Promise<boolean> {
+/** Whether a file is there in its full length. */
+export async function isWhole(directory: string, { name, bytes }: ChunkFile): Promise<boolean> {
   const fs = await nodeFs();
-  const length = npzParts(rows).reduce((sum, part) => sum + part.length, 0);
   const found = await fs.stat(`${directory}/${name}`).catch(() => undefined);
-  return found?.isFile() === true && found.size === length;
+  return found?.isFile() === true && found.size === bytes;
 }
 
 /** Writes a file, whole or not at all. */
-export async function writeChunk(directory: string, { name }: ChunkFile, rows: NamedArrays): Promise<void> {
-  await saveNpz(`${directory}/${name}`, rows);
+export async function writeChunk(
+  directory: string,
+  file: Omit<ChunkFile, 'bytes'>,
+  rows: NamedArrays,
+): Promise<ChunkFile> {
+  const path = `${directory}/${file.name}`;
+  const write = () => writeWhole(path, npzParts(rows));
+  const bytes = await attempt('saveReplay', `write ${path}`, 'Mend the cause and save again.', write);
+  return { ...file, bytes };
 }
 
 /**

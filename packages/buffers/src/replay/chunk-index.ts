@@ -1,5 +1,6 @@
 import { fail, show } from '@coplay/core';
 import { z } from 'zod';
+import { writeWhole } from '../npz/whole-file';
 import { attempt, isAbsent, nodeFs, sha256 } from './node-modules';
 
 /** The name of the index in its directory. */
@@ -16,6 +17,8 @@ const fileSchema = z.strictObject({
   name: z.string().regex(CHUNK_FILE),
   /** Of the rows in it, in hexadecimal */
   sha256: z.string(),
+  /** Length of the file */
+  bytes: whole,
   /** Number of its first step: the replay may hold later ones only */
   first: whole,
 });
@@ -52,25 +55,11 @@ export type ChunkIndex = z.infer<typeof schema>;
 
 /** Puts an index in the place of the one before, in one step; when this resolves it's on the disk. */
 export async function writeIndex(directory: string, fields: Omit<ChunkIndex, 'format' | 'version'>): Promise<void> {
-  const fs = await nodeFs();
   const text = await seal({ format: FORMAT, version: VERSION, ...fields });
   const path = `${directory}/${INDEX}`;
-  await attempt(
-    'saveReplay',
-    `write ${path}`,
-    'Mend the cause and save again; what was saved before is whole.',
-    async () => {
-      const file = await fs.open(`${path}.tmp`, 'w');
-      try {
-        await file.writeFile(text);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await fs.rename(`${path}.tmp`, path);
-      await syncDirectory(directory);
-    },
-  );
+  const remedy = 'Mend the cause and save again; what was saved before is whole.';
+  const write = () => writeWhole(path, [new TextEncoder().encode(text)]);
+  await attempt('saveReplay', `write ${path}`, remedy, write);
 }
 
 /**
@@ -110,17 +99,6 @@ function parse(where: string, path: string, text: string): Record<string, unknow
 /** The text of an index, which ends with the checksum of all that comes before. */
 async function seal(content: object): Promise<string> {
   return `${JSON.stringify({ ...content, sha256: await sha256([JSON.stringify(content)]) })}\n`;
-}
-
-/** Makes the rename last through a power cut; not possible on every system, and then left to the system. */
-async function syncDirectory(directory: string): Promise<void> {
-  const fs = await nodeFs();
-  try {
-    const handle = await fs.open(directory, 'r');
-    await handle.sync().finally(() => handle.close());
-  } catch {
-    // Windows can't open directories.
-  }
 }
 
 function refuse(

@@ -1,7 +1,7 @@
 import { checkOptions, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
 import { z } from 'zod';
 import { checksumOf, fileOf, isWhole, readChunk, writeChunk } from './chunk-files';
-import { CHUNK_FILE, type ChunkEntry, type ChunkFile, readIndex, writeIndex } from './chunk-index';
+import { CHUNK_FILE, type ChunkEntry, type ChunkFile, INDEX, readIndex, writeIndex } from './chunk-index';
 import { type Chunk, chunksOf, sliceRows } from './chunks';
 import { inTurn } from './in-turn';
 import { attempt, nodeFs } from './node-modules';
@@ -26,8 +26,6 @@ export interface ReplaySaving {
 /** A directory of chunks, while it's written to. */
 interface Folder {
   readonly directory: string;
-  /** Names of the files in it */
-  readonly names: ReadonlySet<string>;
   /** Chunks that the last index named */
   readonly earlier: readonly ChunkEntry[];
 }
@@ -56,7 +54,6 @@ export async function saveReplay(
   const { chunk } = checkOptions('saveReplay', schema, options);
   const state = checkState(saved);
   return inTurn(async () => {
-    await makeFolder(directory);
     const folder = await openFolder(directory, chunk);
     const { chunks, written } = await saveChunks(folder, chunksOf(state, chunk));
     await writeIndex(directory, { chunk, ...numbersOf(state), chunks });
@@ -78,18 +75,12 @@ function numbersOf({ buffer, queue, length, renewed = [] }: SequenceState) {
   return { ring, length, renewed: [...renewed], pushed: [...pushed], begun: [...begun], queue: [...queue] };
 }
 
-async function makeFolder(directory: string): Promise<void> {
+async function openFolder(directory: string, chunk: number): Promise<Folder> {
   const fs = await nodeFs();
   const make = () => fs.mkdir(directory, { recursive: true });
   await attempt('saveReplay', `write to ${directory}`, 'Mend the cause and save again.', make);
-}
-
-async function openFolder(directory: string, chunk: number): Promise<Folder> {
-  const fs = await nodeFs();
-  const read = () => fs.readdir(directory);
-  const names = await attempt('saveReplay', `read ${directory}`, 'Mend the cause and save again.', read);
   const index = await readIndex('saveReplay', directory);
-  return { directory, names: new Set(names), earlier: index?.chunk === chunk ? index.chunks : [] };
+  return { directory, earlier: index?.chunk === chunk ? index.chunks : [] };
 }
 
 /** Sees to it that chunks are in the directory; `written` counts the files that it took. */
@@ -130,9 +121,8 @@ async function savePart(
 ): Promise<{ readonly file: ChunkFile; readonly isNew: boolean }> {
   if (earlier && (await endsWith(folder, earlier, first, rows))) return { file: earlier, isNew: false };
   const file = await fileOf(stream, first, rows);
-  const isNew = !folder.names.has(file.name) || !(await isWhole(folder.directory, file, rows));
-  if (isNew) await writeChunk(folder.directory, file, rows);
-  return { file, isNew };
+  const isThere = earlier?.name === file.name && (await isWhole(folder.directory, earlier));
+  return { file: isThere ? earlier : await writeChunk(folder.directory, file, rows), isNew: !isThere };
 }
 
 /** Whether a file that begins earlier still says what is held: the oldest chunk of a stream loses steps with every push. */
@@ -154,7 +144,9 @@ async function removeOthers(directory: string, named: readonly ChunkFile[]): Pro
   const fs = await nodeFs();
   const keep = new Set(named.map(({ name }) => name));
   const gone = (await fs.readdir(directory)).filter((name) => {
-    return CHUNK_FILE.test(name.replace(/\.npz\..+\.tmp$/, '.npz')) && !keep.has(name);
+    const [, whole, brokenOff] = /^(.*?)(\.[^.]+\.tmp)?$/.exec(name)!;
+    if (brokenOff && whole === INDEX) return true;
+    return CHUNK_FILE.test(whole) && !keep.has(name);
   });
   for (const name of gone) await fs.rm(`${directory}/${name}`, { force: true });
   return gone.length;

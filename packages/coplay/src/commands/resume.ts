@@ -1,7 +1,7 @@
-import { type Experience, fail } from '@coplay/core';
+import { fail } from '@coplay/core';
 import { command, wholeNumber } from '../command';
-import { configurationIn, runOf } from '../configuration';
-import { train } from './train';
+import { configurationIn } from '../configuration';
+import { train, watchedRun } from './train';
 
 /** `coplay resume` */
 export const resumeCommand = command({
@@ -15,13 +15,7 @@ export const resumeCommand = command({
     const steps = wholeNumber(flags, 'steps', 1);
     const configured = await configurationIn(directory);
     const configuration = { ...configured, envSteps: steps ?? configured.envSteps };
-    const last: { experience?: Experience } = {};
-    const { run } = await runOf(configuration, directory, {
-      warn: terminal.err,
-      onRollout: (experience) => {
-        last.experience = experience;
-      },
-    });
+    const { run, last } = await watchedRun(configuration, directory, terminal);
     if (!(await run.resume())) terminal.err(`There is no checkpoint in ${directory} yet: it begins at step 0.`);
     if (run.envSteps >= configuration.envSteps) {
       run.dispose();

@@ -35,13 +35,7 @@ export const trainCommand = command({
     }
     refuseBegun(directory);
     const configuration = { ...given, directory, envSteps: envSteps ?? given.envSteps, seed: seed ?? given.seed };
-    const last: { experience?: Experience } = {};
-    const { run } = await runOf(configuration, directory, {
-      warn: terminal.err,
-      onRollout: (experience) => {
-        last.experience = experience;
-      },
-    });
+    const { run, last } = await watchedRun(configuration, directory, terminal);
     try {
       keepConfiguration(directory, { configuration, ...read });
     } catch (error) {
@@ -57,13 +51,32 @@ export const trainCommand = command({
   },
 });
 
+/** The newest rollout of a run. */
+interface Last {
+  experience?: Experience;
+}
+
+/** A run that is to be trained, and what it last lived through. */
+export async function watchedRun(
+  configuration: RunConfiguration,
+  directory: string,
+  { err }: Terminal,
+): Promise<{ readonly run: SelfPlay; readonly last: Readonly<Last> }> {
+  const last: Last = {};
+  const onRollout = (experience: Experience) => {
+    last.experience = experience;
+  };
+  const { run } = await runOf(configuration, directory, { warn: err, onRollout });
+  return { run, last };
+}
+
 /** Trains to the end or until it's interrupted; then a table of an evaluation, and the report. */
 export async function train(
   run: SelfPlay,
   { envSteps }: RunConfiguration,
   directory: string,
   terminal: Terminal,
-  last: { readonly experience?: Experience },
+  last: Readonly<Last>,
 ): Promise<number> {
   terminal.err(`Compiled functions run on ${(await executorInfo()).reason}. Files go to ${directory}`);
   const signal = terminal.interrupt();

@@ -4,7 +4,7 @@ import { ppoPresets, type SelfPlay, selfPlay } from '@coplay/trainers';
 import type { AgentMaker } from './define';
 import { AGENTS, GAMES } from './kinds';
 import { withNetworks } from './networks';
-import type { CheckedAgents, RunConfiguration } from './schema';
+import { type CheckedAgents, isGame, type RunConfiguration } from './schema';
 
 /** A run and what it plays. */
 export interface BuiltRun {
@@ -51,14 +51,10 @@ export async function runOf(
 
 /** The game of a configuration. @throws CoplayError for options that it doesn't have */
 function gameOf({ game }: RunConfiguration): Game {
-  if (isOwn(game)) return game;
+  if (isGame(game)) return game;
   const { name, ...options } = game;
   const make = GAMES[name] as (options: Readonly<Record<string, unknown>>) => Game;
   return make(options);
-}
-
-function isOwn(game: RunConfiguration['game']): game is Game {
-  return typeof (game as Game).step === 'function';
 }
 
 /** `seats` by their ids, `agents` for all others. */

@@ -60,7 +60,8 @@ function orCode<Described, Code>(
   });
 }
 
-const isGame = (value: unknown): value is Game => typeof (value as Game | undefined)?.step === 'function';
+/** Whether a game is one that code made, and no description. */
+export const isGame = (value: unknown): value is Game => typeof (value as Game | undefined)?.step === 'function';
 const isMaker = (value: unknown): value is AgentMaker => typeof value === 'function';
 
 const own = z.custom((value) => typeof value === 'function', { error: 'a function' });
