@@ -205,16 +205,19 @@ describe('saveReplay and loadReplay', () => {
     expect(await save()).toEqual({ written: 1, kept: 5, removed: 1 });
     fill(replay, 1, 1, 11); // 8-11, both files
     expect(await save()).toEqual({ written: 2, kept: 4, removed: 2 });
-    writeFileSync(join(directory, 'notes.txt'), 'mine');
+    const own = ['line\nbreak', 'notes.txt', 'replay.json.old.tmp'];
+    for (const name of own) writeFileSync(join(directory, name), 'mine');
+    mkdirSync(join(directory, 'stream-0-step-99-0123456789abcdef.npz')); // in the place of a chunk that is no more
     for (const name of [
       'stream-0-step-0-0123456789abcdef.npz',
-      'stream-3-step-4-0123456789abcdef.npz.77-1.tmp',
-      'replay.json.77-2.tmp',
+      'stream-3-step-4-0123456789abcdef.npz.11111111-2222-3333-4444-555555555555.tmp',
+      'replay.json.11111111-2222-3333-4444-555555555555.tmp',
     ]) {
       writeFileSync(join(directory, name), 'left over');
     }
-    expect(await save()).toEqual({ written: 0, kept: 6, removed: 3 });
-    expect(readdirSync(directory).filter((name) => !name.startsWith('stream-'))).toEqual(['notes.txt', 'replay.json']);
+    expect(await save()).toEqual({ written: 0, kept: 6, removed: 4 });
+    const others = readdirSync(directory).filter((name) => !name.startsWith('stream-'));
+    expect(others.sort()).toEqual([...own, 'replay.json'].sort());
     rmSync(pathOf(directory, 8)); // one of the two
     expect(await save()).toEqual({ written: 1, kept: 5, removed: 0 });
     expect(await loadReplay(directory)).toEqual(replay.state());

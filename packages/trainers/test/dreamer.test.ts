@@ -294,8 +294,17 @@ describe('a replay of another learner', () => {
     const pupil = await restored({});
     expect((await pupil.state())['streams']).toBe(2);
     expect((await pupil.train(1, createGenerator(2)))['opt/loss']).toBeGreaterThan(0);
+    const held = structuredClone(await pupil.state());
+    const { buffer } = held['replay'] as { buffer: SavedState };
+    const smaller = { ...(held['replay'] as SavedState), buffer: { ...buffer, ring: 7 } };
+    await expect(pupil.restore({ ...held, replay: smaller })).rejects.toThrow(/streams of/);
+    expect(bits(await pupil.state())).toBe(bits(held)); // as it was
     await expect(restored({}, countGame(3, true))).rejects.toThrow(
       /a replay with obs\/vector of \[1\], got obs\/vector of \[2\]/,
+    );
+    await expect(restored({ replayLatents: false })).rejects.toThrow(/no startDeter, got startDeter of \[8\]/);
+    await expect(restored({}, tinyGame({ agents: 1, actions: 1, reward: () => 0, maxSteps: 5 }))).rejects.toThrow(
+      /actions below 1/,
     );
     await expect(restored({ size: 'nano' })).rejects.toThrow(/startDeter of \[128\], got startDeter of \[8\]/);
     run.dispose();

@@ -5,6 +5,9 @@ const PATH = 'node:path';
 /** The largest piece given to one system call: Node limits them to 2 GiB. */
 const PIECE = 2 ** 30;
 
+/** How the names of files end whose writing was broken off by a kill. */
+export const BROKEN_OFF = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
+
 type Fs = typeof import('node:fs/promises');
 
 /**

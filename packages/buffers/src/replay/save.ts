@@ -1,5 +1,6 @@
 import { checkOptions, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
 import { z } from 'zod';
+import { BROKEN_OFF } from '../npz/whole-file';
 import { checksumOf, fileOf, isWhole, readChunk, writeChunk } from './chunk-files';
 import { CHUNK_FILE, type ChunkEntry, type ChunkFile, INDEX, readIndex, writeIndex } from './chunk-index';
 import { type Chunk, chunksOf, sliceRows } from './chunks';
@@ -40,7 +41,8 @@ const schema = z.strictObject({ chunk: z.int().min(1).default(1024) });
  * their checksums. Saving again writes only chunks that changed: those with new steps, and those with renewed fields (see `overwrite`), which are kept in files of
  * their own so that the others needn't be written with them. Until the new index is in place the old one and all that it names stay, so that a
  * kill at any moment leaves the one state or the other. Then files of chunks that it doesn't name are removed; nothing else in the directory is touched.
- * One process at a time may write there. Node only.
+ * A chunk that is gone or of another length than it was written with is written again; one with other bytes of the same length `loadReplay` refuses. One process
+ * at a time may write there. Node only.
  *
  * @param directory  made if it isn't there
  * @param saved      `replay.state()`, which is of one moment whatever is pushed or sampled meanwhile
@@ -144,10 +146,12 @@ async function removeOthers(directory: string, named: readonly ChunkFile[]): Pro
   const fs = await nodeFs();
   const keep = new Set(named.map(({ name }) => name));
   const gone = (await fs.readdir(directory)).filter((name) => {
-    const [, whole, brokenOff] = /^(.*?)(\.[^.]+\.tmp)?$/.exec(name)!;
-    if (brokenOff && whole === INDEX) return true;
-    return CHUNK_FILE.test(whole) && !keep.has(name);
+    const whole = name.replace(BROKEN_OFF, '');
+    return whole === name ? CHUNK_FILE.test(name) && !keep.has(name) : whole === INDEX || CHUNK_FILE.test(whole);
   });
-  for (const name of gone) await fs.rm(`${directory}/${name}`, { force: true });
+  for (const name of gone) {
+    const remove = () => fs.rm(`${directory}/${name}`, { force: true, recursive: true });
+    await attempt('saveReplay', `remove ${directory}/${name}`, 'Remove it; what was saved is whole.', remove);
+  }
   return gone.length;
 }

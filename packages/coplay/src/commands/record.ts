@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
 import { type Agent, type AgentId, fail, type Simulator, splitSeed } from '@coplay/core';
 import { addToReport, textTable, writeReport } from '@coplay/diagnostics';
@@ -80,8 +80,13 @@ function checkPlaces(files: readonly string[], page: string | undefined): void {
   for (const file of files) checkWritable('--out', file);
   if (page === undefined) return;
   checkWritable('--page', page);
-  if (!files.some((file) => resolve(file) === resolve(page))) return;
+  if (!files.some((file) => placeOf(file) === placeOf(page))) return;
   fail('--page', 'another file than the recording', page, 'Give --out and --page different names.');
+}
+
+/** One for each place, also where a link leads there. */
+function placeOf(file: string): string {
+  return existsSync(file) ? realpathSync(file) : resolve(file);
 }
 
 /** What everybody earned. */

@@ -165,13 +165,13 @@ export class DreamerLearner implements Learner {
 
   async restore(saved: SavedState): Promise<void> {
     const arrays = checkArrays(`DreamerV3 (${this.name})`, this.setup, saved['arrays'] as SavedState | undefined);
-    if (saved['replay']) checkReplay(`DreamerV3 (${this.name})`, this.setup, saved['replay']);
+    const replay = saved['replay'] ? this.restoredReplay(saved['replay'] as SavedState) : undefined;
+    // Nothing has changed up to here, whatever was refused.
     this.machine?.dispose();
     this.machine = createMachine(this.setup, arrays);
     this.isDisposed = false;
-    this.replay = undefined;
-    this.streams = saved['replay'] ? streamsOf(saved['replay']) : (saved['streams'] as number);
-    if (saved['replay']) this.replayOf(this.streams).restore(saved['replay'] as SavedState);
+    this.replay = replay;
+    this.streams = replay ? streamsOf(saved['replay']) : ((saved['streams'] ?? 0) as number);
     this.updates = saved['updates'] as number;
     this.behaviourUpdates = saved['behaviourUpdates'] as number;
     this.due = saved['due'] as number;
@@ -184,11 +184,23 @@ export class DreamerLearner implements Learner {
     this.isDisposed = true;
   }
 
+  private restoredReplay(saved: SavedState): SequenceReplay {
+    checkReplay(`DreamerV3 (${this.name})`, this.setup, saved);
+    const replay = this.newReplay(streamsOf(saved));
+    replay.restore(saved);
+    return replay;
+  }
+
+  private newReplay(streams: number): SequenceReplay {
+    const { replayCapacity: capacity, sequenceLength: length, replayOnline: online } = this.setup.options;
+    const replay = createSequenceReplay({ capacity, length, online, streams });
+    this.checkStart(streams);
+    return replay;
+  }
+
   /** The replay, made when the number of environments is known. */
   private replayOf(streams: number): SequenceReplay {
-    const { replayCapacity: capacity, sequenceLength: length, replayOnline: online } = this.setup.options;
-    this.replay ??= createSequenceReplay({ capacity, length, online, streams });
-    this.checkStart(streams);
+    this.replay ??= this.newReplay(streams);
     if (this.streams !== 0 && this.streams !== streams) {
       const expected = `experience of ${this.streams} streams`;
       fail(`DreamerV3 (${this.name})`, expected, String(streams), 'Keep the number of environments.');

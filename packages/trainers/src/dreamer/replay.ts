@@ -61,27 +61,37 @@ export function streamsOf(saved: Saved): number {
 }
 
 /**
- * Refuses a saved replay whose fields are others than those that this learner records and reads.
+ * Refuses a saved replay whose fields are others than those that this learner records, or whose actions its game doesn't have.
  *
  * @throws CoplayError naming the field and both shapes
  */
-export function checkReplay(where: string, { encoder, nets, options }: DreamerSetup, saved: Saved): void {
+export function checkReplay(where: string, setup: DreamerSetup, saved: Saved): void {
   const { rows } = (saved as unknown as SavedReplay).buffer;
   if (Object.keys(rows).length === 0) return;
-  const shapes = Object.entries(encoder.shapes).map(([field, shape]) => [`obs/${field}`, shape] as const);
-  const latents = { startDeter: [nets.sizes.deter], startStoch: [nets.sizes.stoch] };
-  const expected: Record<string, readonly number[]> = {
-    ...Object.fromEntries(shapes),
-    ...(options.replayLatents && latents),
-  };
-  const read = Object.keys(rows).filter((name) => name.startsWith('obs/'));
-  for (const name of new Set([...Object.keys(expected), ...read])) {
+  const remedy =
+    'Give the replay of a learner with the same game, inputs, size, coplayers, masks and replayLatents, or none.';
+  const expected = fieldShapes(setup);
+  for (const name of new Set([...Object.keys(expected), ...Object.keys(rows)])) {
     const described = (shape: readonly number[] | undefined) =>
       shape ? `${name} of [${shape.join(', ')}]` : `no ${name}`;
     const [wanted, got] = [described(expected[name]), described(rows[name]?.shape.slice(1))];
-    const remedy = 'Give the replay of a learner with the same game, inputs, size and replayLatents, or none.';
     if (wanted !== got) fail(where, `a replay with ${wanted}`, got, remedy);
   }
+  const { actions } = setup.game;
+  const strange = rows['previousActions'].data.find((action) => !(action >= -1 && action < actions));
+  if (strange !== undefined) fail(where, `a replay with actions below ${actions}`, String(strange), remedy);
+}
+
+/** What one row of the replay is, as {@link seatRows} makes them: the shape of each field. */
+function fieldShapes({ encoder, game, nets, options }: DreamerSetup): Readonly<Record<string, readonly number[]>> {
+  const others = [game.agents.length - 1];
+  return {
+    ...{ previousActions: [], rewards: [], isFirst: [], isLast: [], isTerminal: [] },
+    ...Object.fromEntries(Object.entries(encoder.shapes).map(([field, shape]) => [`obs/${field}`, shape])),
+    ...('legal' in nets && { legal: [game.actions] }),
+    ...(nets.coplayers && { coplayerActions: others, coplayersActive: others }),
+    ...(options.replayLatents && { startDeter: [nets.sizes.deter], startStoch: [nets.sizes.stoch] }),
+  };
 }
 
 /** One seat's records, [pieces R, ...] for each field of the replay. */
