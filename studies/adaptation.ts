@@ -5,12 +5,14 @@ import type { Context, Experiment } from '../bench/harness';
 import { CO_PLAYERS } from './adaptation/co-players';
 import { advantage, cellsOf, cellsWith, type Found, upperEnd } from './adaptation/comparison';
 import { KINDS, type Kind, type KindName } from './adaptation/kinds';
+import { LEARNERS } from './adaptation/learned-co-players';
 import { type MatrixResult, matrixGames, matrixRows } from './adaptation/matrix-games';
 import { report, SOON } from './adaptation/report';
-import { budgetOf, type Plan, type Trial, trial } from './adaptation/trial';
+import { budgetOf } from './adaptation/training';
+import { type Plan, type Trial, trial } from './adaptation/trial';
 
 /** Left out of a quick run, which would spend its time on making their graphs: those that are left run the same code. */
-const SLOW: readonly KindName[] = ['noInter', 'noIntra', 'prosocial'];
+const SLOW: readonly KindName[] = ['prosocial'];
 
 /** Does who models the others' goals, and plans, soon do well among strangers? */
 export const study: Experiment = {
@@ -20,12 +22,16 @@ export const study: Experiment = {
   minutes: 140,
   seeds: 5,
   options: {
-    steps: { what: 'environment steps of self-play for HOP, its ablations and direct-OM', default: '61440' },
+    steps: { what: 'environment steps of self-play for HOP and direct-OM', default: '122880' },
     'ppo-steps': { what: 'the same for PPO, prosocial PPO and social influence', default: '200704' },
     episodes: { what: 'episodes with each kind of co-player', default: '30' },
     games: { what: 'games of so many episodes for each seed and co-player, in other seats', default: '3' },
     trees: { what: 'trees of a search among strangers', default: '5' },
     simulations: { what: 'simulations of each tree', default: '40' },
+    'co-players': {
+      what: `whom they meet, by label; there are ${Object.keys(LEARNERS).join(' and ')} of other trainings, too`,
+      default: Object.keys(CO_PLAYERS).join(';'),
+    },
     kinds: { what: 'focal agents', default: Object.keys(KINDS).join(','), isSelection: true },
   },
   bars: {
@@ -67,11 +73,19 @@ function planOf({ isQuick, options }: Context): Plan {
   const number = (name: string) => Number(options[name]);
   return {
     game: stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 }),
-    coPlayers: isQuick ? ['NearestStag', 'Mixed(0.5)'] : Object.keys(CO_PLAYERS),
+    coPlayers: isQuick ? ['NearestStag', 'Mixed(0.5)', 'PPO'] : chosenCoPlayers(options['co-players']),
     search: isQuick ? { trees: 2, simulations: 4 } : { trees: number('trees'), simulations: number('simulations') },
     episodes: isQuick ? 3 : number('episodes'),
     games: isQuick ? 1 : number('games'),
   };
+}
+
+function chosenCoPlayers(list: string): string[] {
+  const asked = list.split(';');
+  const names = [...Object.keys(CO_PLAYERS), ...Object.keys(LEARNERS)];
+  const unknown = asked.find((name) => !names.includes(name));
+  if (unknown === undefined) return asked;
+  return fail('--co-players', `some of ${names.join(';')}`, unknown, 'Give those, with semicolons between.');
 }
 
 function chosenKinds({ isQuick, options }: Context): [KindName, Kind][] {

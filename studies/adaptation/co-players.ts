@@ -4,11 +4,13 @@ import { mixed, nearestHare, nearestStag, randomAgent, switcher, titForTat } fro
 /** How a co-player's goals go from episode to episode. */
 type Habit = 'fixed' | 'changing' | 'other';
 
-/** A rule that focal agents have never met. */
+/** A rule, or somebody who learned elsewhere: in any case nobody that focal agents have ever met. */
 export interface CoPlayer {
   readonly habit: Habit;
   /** @param episodes  of the whole meeting */
   make(game: Game, id: AgentId, episodes: number): Agent;
+  /** Frees its networks, if it has any. */
+  dispose?(): void;
 }
 
 /** The rules, by label. */

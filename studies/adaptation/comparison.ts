@@ -20,7 +20,7 @@ export function cellsOf(coPlayers: readonly string[]): Cell[] {
 
 /** Those with co-players of one habit. */
 export function cellsWith(cells: readonly Cell[], habit: 'fixed' | 'changing'): Cell[] {
-  return cells.filter(({ coPlayer }) => CO_PLAYERS[coPlayer].habit === habit);
+  return cells.filter(({ coPlayer }) => CO_PLAYERS[coPlayer]?.habit === habit);
 }
 
 /** Mean return over cells and over the episodes before `until`, for each seed. */

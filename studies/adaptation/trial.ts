@@ -1,9 +1,11 @@
 import { evaluate, type Game } from '@coplay/core';
-import { type HopSearchOptions, selfPlay } from '@coplay/trainers';
+import type { HopSearchOptions } from '@coplay/trainers';
 import type { Context, SeedPlace } from '../../bench/harness';
-import { CO_PLAYERS } from './co-players';
+import { CO_PLAYERS, type CoPlayer } from './co-players';
 import type { Kind } from './kinds';
+import { isLearner, learnedCoPlayer } from './learned-co-players';
 import { LINE_UPS, type LineUp, meet } from './meeting';
+import { trained } from './training';
 
 /** Returns [episodes] by line-up and co-player. */
 export type Returns = Readonly<Record<LineUp, Readonly<Record<string, readonly number[]>>>>;
@@ -18,7 +20,7 @@ export interface Trial {
 /** What all trials have in common. */
 export interface Plan {
   readonly game: Game;
-  /** Labels of `CO_PLAYERS`. */
+  /** Labels of `CO_PLAYERS` and `LEARNERS`. */
   readonly coPlayers: readonly string[];
   readonly search: HopSearchOptions;
   readonly episodes: number;
@@ -27,28 +29,23 @@ export interface Plan {
 
 /**
  * Trains four agents of one kind in self-play, then lets them meet strangers. Their networks stay as they are from then on. What they came to believe of
- * each other in training is put away: everyone they meet is new to them. The training is a run with checkpoints, which a resumed trial goes on from.
+ * each other in training is put away: everyone they meet is new to them.
  */
 export async function trial(context: Context, plan: Plan, kind: Kind, seed: number, place: SeedPlace): Promise<Trial> {
   const { game } = plan;
-  const agents = game.agents.map((id) => kind.make(game, id));
-  const strangers = agents.map((agent) => agent.save?.());
-  const { steps } = kind;
-  const envs = context.isQuick ? 16 : kind.envs;
-  const files = { directory: `${place.directory}/training`, checkpointEvery: 10, keepCheckpoints: 1 };
-  const warn = (line: string) => context.say(line);
-  const run = selfPlay({ game, agents, envs, steps, seed, log: [...place.log], ...files, warn });
-  if (place.mayResume) await run.resume();
-  await run.train({ envSteps: budgetOf(context, kind) });
-
+  const { agents, run } = await trained(context, game, kind, seed, place.log);
   const players = agents.map((agent) => kind.player(agent, plan.search));
   const { mean: level } = await evaluate(game, players, { episodes: context.isQuick ? 8 : 200, seed });
-  for (const [i, player] of players.entries()) if (strangers[i]) player.restore?.(strangers[i]);
+  for (const [i, id] of game.agents.entries()) {
+    const nobodyKnown = kind.player(kind.make(game, id), plan.search).save?.();
+    if (nobodyKnown) players[i].restore?.(nobodyKnown);
+  }
   const returns: Record<LineUp, Record<string, number[]>> = { '1 + 3': {}, '3 + 1': {} };
   for (const lineUp of Object.keys(LINE_UPS) as LineUp[]) {
     for (const label of plan.coPlayers) {
-      const meeting = { ...plan, focal: players, coPlayer: CO_PLAYERS[label], lineUp, seed };
-      returns[lineUp][label] = await meet(meeting);
+      const { dispose, ...coPlayer } = await coPlayerOf(context, plan, label, seed);
+      returns[lineUp][label] = await meet({ ...plan, focal: players, coPlayer, lineUp, seed });
+      dispose?.();
     }
     context.say(`${kind.label}, seed ${seed}: met all co-players, ${lineUp}`);
   }
@@ -56,8 +53,6 @@ export async function trial(context: Context, plan: Plan, kind: Kind, seed: numb
   return { selfPlay: level, returns };
 }
 
-/** Environment steps of a training. */
-export function budgetOf(context: Context, kind: Kind): number {
-  if (context.isQuick) return kind.budget === 'steps' ? 384 : 1024;
-  return Number(context.options[kind.budget]);
+async function coPlayerOf(context: Context, { game }: Plan, label: string, seed: number): Promise<CoPlayer> {
+  return isLearner(label) ? learnedCoPlayer(context, game, label, seed) : CO_PLAYERS[label];
 }

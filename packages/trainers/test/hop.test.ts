@@ -13,7 +13,15 @@ import { mixed, nearestHare, nearestStag, snowdrift, stagHunt, switcher } from '
 import { mlp } from '@coplay/models';
 import { createBeliefs, goalCounts } from '@coplay/planning';
 import { useBackend } from '@coplay/tensor';
-import { type HopAgent, hopAgent, planner, ppoAgent, selfPlay, sharedHopAgents } from '@coplay/trainers';
+import {
+  type HopAgent,
+  hopAgent,
+  type PlannerOptions,
+  planner,
+  ppoAgent,
+  selfPlay,
+  sharedHopAgents,
+} from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tinyGame } from './games';
 
@@ -455,6 +463,35 @@ describe('planner', () => {
     const copy = planner(agents[0]);
     expect(copy.beliefs!.prior('agent_1')).toEqual(agents[0].beliefs!.prior('agent_1'));
     expect(copy.beliefs).not.toBe(agents[0].beliefs);
+    play.dispose();
+  });
+
+  it('plays without half of its beliefs where asked, and without both', async () => {
+    const { play, agents } = run();
+    await play.train({ envSteps: 3 * STEPS });
+    expect(agents[0].beliefs!.prior('agent_1')).not.toEqual(Float64Array.of(0.5, 0.5));
+    /** What the first agent believes in the middle of episodes of both kinds left, and its prior afterwards. */
+    const believed = async (options: PlannerOptions) => {
+      const players = agents.map((agent) => planner(agent, { simulations: 0, ...options }));
+      const { extras, active, isFirst } = await createRollout(
+        vectorEnv(game, { envs: 8, seed: 5 }),
+        players as Agent[],
+        createGenerator(5),
+      ).collect(12);
+      const beliefs = [...active.keys()].filter((row) => row % 2 === 0 && active[row] === 1 && isFirst[row / 2] === 0);
+      const open = beliefs
+        .map((row) => extras['beliefs'].data.slice(row * 4 + 2, row * 4 + 4))
+        .filter(([s, h]) => s * h > 0);
+      expect(open.length).toBeGreaterThan(4);
+      return { inside: new Set(open.map(([stag]) => stag)), prior: players[0].beliefs!.prior('agent_1')[0] };
+    };
+    const without = await believed({ interOM: false, intraOM: false });
+    expect(without).toEqual({ inside: new Set([0.5]), prior: 0.5 });
+    const intra = await believed({ interOM: false });
+    expect(intra.prior).toBe(0.5);
+    expect(intra.inside.size).toBeGreaterThan(4);
+    const inter = await believed({ intraOM: false });
+    expect(inter.prior).not.toBe(0.5);
     play.dispose();
   });
 });

@@ -21,7 +21,7 @@ import { stepLikelihoods } from './likelihoods';
 import type { HopSearchOptions } from './options';
 import { createQuestions, type Questions } from './questions';
 import { BELIEFS, SEARCH_POLICY, SEARCH_VALUES } from './rows';
-import { beliefsOf, searchOf } from './setup';
+import { beliefsOf, type HopSetup, searchOf } from './setup';
 import { makeUniform } from './uniform-goals';
 
 /** What an agent of HOP carries from step to step. */
@@ -74,10 +74,11 @@ export class Planner {
     search: HopSearchOptions,
     /** Chance that a search supposes all goals alike. */
     private readonly uniformGoals: () => number,
+    private readonly kind: HopSetup['beliefs'] = player.setup.beliefs,
   ) {
     const { setup } = player;
     this.seat = setup.game.agents.indexOf(id);
-    this.beliefs = beliefsOf(setup, id);
+    this.beliefs = beliefsOf({ game: setup.game, beliefs: kind }, id);
     this.search = searchOf(setup, search);
     this.noSearch = searchOf(setup, { ...search, simulations: 0 });
     this.questions = createQuestions(player, this.seat);
@@ -122,9 +123,9 @@ export class Planner {
   ): Promise<Float64Array | undefined> {
     const { beliefs, seat } = this;
     if (!beliefs) return undefined;
-    const { game, beliefs: kind } = this.player.setup;
+    const { game } = this.player.setup;
     const played = { ...before, actions: input.previousActions };
-    const likelihoods = kind.intra
+    const likelihoods = this.kind.intra
       ? await stepLikelihoods(game, seat, beliefs.goals, played, this.questions.coPlayers)
       : undefined;
     return beliefs.see(states, input.isFirst, likelihoods).slice();

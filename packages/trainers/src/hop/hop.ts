@@ -27,11 +27,15 @@ export function sharedHopAgents({ ids, ...options }: SharedHopOptions): HopAgent
 export type PlannerOptions = HopSearchOptions & {
   /** The seat to play in: one of those whose co-players the learner models. Default: the agent's own */
   readonly id?: AgentId;
+  /** Whether goals that a co-player showed are remembered between episodes. Default: as the agent does */
+  readonly interOM?: boolean;
+  /** Whether beliefs follow what co-players do within an episode. Default: as the agent does */
+  readonly intraOM?: boolean;
 };
 
 /**
- * A trained agent with another budget: it plays with the agent's networks of the moment and begins with a copy of its beliefs, but doesn't learn.
- * Options that aren't given are the agent's own, except that there's no noise at the root.
+ * A trained agent with another budget, or without half of its beliefs: it plays with the agent's networks of the moment but doesn't learn. It begins with a copy
+ * of the agent's beliefs, or with none where `interOM` is another. Options that aren't given are the agent's own, except that there's no noise at the root.
  *
  * @throws CoplayError for unknown options, and agents of another kind
  */
@@ -40,12 +44,24 @@ export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlaye
     const remedy = 'Give one of those first, then the options; other agents have no search, and play as they are.';
     fail('planner', 'an agent of hopAgent or sharedHopAgents', agent?.name ?? show(agent), remedy);
   }
-  const { id = agent.id, ...search } = options;
-  checkOptions('planner', z.strictObject({ id: z.enum([...agent.learner.ids] as [string]) }), { id });
-  const budget = { ...agent.learner.setup.search, rootNoise: false as const, ...search };
-  const own = new BudgetPlanner(id, agent.learner, budget, () => 0);
-  if (id === agent.id) own.restore(agent.save());
+  const { id, interOM, intraOM, search } = plannerOptions(agent, options);
+  const { setup } = agent.learner;
+  const beliefs = { ...setup.beliefs, inter: interOM, intra: intraOM };
+  const budget = { ...setup.search, rootNoise: false as const, ...search };
+  const own = new BudgetPlanner(id, agent.learner, budget, () => 0, beliefs);
+  if (id === agent.id && interOM === setup.beliefs.inter) own.restore(agent.save());
   return own;
+}
+
+function plannerOptions({ id: ownId, learner }: HopAgent, options: PlannerOptions) {
+  const { inter, intra } = learner.setup.beliefs;
+  const { id = ownId, interOM = inter, intraOM = intra, ...search } = options;
+  const schema = z.strictObject({
+    id: z.enum([...learner.ids] as [string]),
+    interOM: z.boolean(),
+    intraOM: z.boolean(),
+  });
+  return { ...checkOptions('planner', schema, { id, interOM, intraOM }), search };
 }
 
 class LearningPlanner extends Planner implements HopAgent {

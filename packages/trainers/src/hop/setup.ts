@@ -141,7 +141,7 @@ function simulatorOf({
 }
 
 /** What an agent believes of its co-players; undefined without goals. */
-export function beliefsOf({ game, beliefs }: HopSetup, id: AgentId): GoalBeliefs | undefined {
+export function beliefsOf({ game, beliefs }: Pick<HopSetup, 'game' | 'beliefs'>, id: AgentId): GoalBeliefs | undefined {
   if (!beliefs.hasGoals) return undefined;
   return createBeliefs({ game, id, intra: beliefs.intra, inter: beliefs.inter ? memoryOf(game, beliefs) : false });
 }
