@@ -53,9 +53,9 @@ export const study: Experiment = {
   },
   async run(context) {
     const kinds = chosenKinds(context);
+    const plan = planOf(context);
     const matrix = matrixGames(context.isQuick ? 2 : 20, context.isQuick ? 50 : 1000);
     context.table('LOLA and naive learners in iterated matrix games', matrixRows(matrix));
-    const plan = planOf(context);
     const found: Partial<Record<KindName, Trial[]>> = {};
     for (const [name, kind] of kinds) {
       const label = `${kind.label} ${budgetOf(context, kind)} steps`;
@@ -81,11 +81,11 @@ function planOf({ isQuick, options }: Context): Plan {
 }
 
 function chosenCoPlayers(list: string): string[] {
-  const asked = list.split(';');
+  const asked = [...new Set(list.split(';').filter((name) => name !== ''))];
   const names = [...Object.keys(CO_PLAYERS), ...Object.keys(LEARNERS)];
   const unknown = asked.find((name) => !names.includes(name));
-  if (unknown === undefined) return asked;
-  return fail('--co-players', `some of ${names.join(';')}`, unknown, 'Give those, with semicolons between.');
+  if (unknown === undefined && asked.length > 0) return asked;
+  return fail('--co-players', `some of ${names.join(';')}`, unknown ?? 'none', 'Give those, with semicolons between.');
 }
 
 function chosenKinds({ isQuick, options }: Context): [KindName, Kind][] {

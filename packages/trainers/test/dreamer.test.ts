@@ -1,5 +1,5 @@
-import type { Agent, Experience, Game, Metrics, SavedState } from '@coplay/core';
-import { createGenerator, createRollout, vectorEnv } from '@coplay/core';
+import type { Agent, Experience, Game, Metrics, NamedArrays, SavedState } from '@coplay/core';
+import { createGenerator, createRollout, ndarray, vectorEnv } from '@coplay/core';
 import { catchGame, stagHunt } from '@coplay/envs';
 import { useBackend, useThreads } from '@coplay/tensor';
 import { type DreamerAgent, type DreamerOptions, dreamerAgent, selfPlay, sharedDreamerAgents } from '@coplay/trainers';
@@ -298,6 +298,16 @@ describe('a replay of another learner', () => {
     const { buffer } = held['replay'] as { buffer: SavedState };
     const smaller = { ...(held['replay'] as SavedState), buffer: { ...buffer, ring: 7 } };
     await expect(pupil.restore({ ...held, replay: smaller })).rejects.toThrow(/streams of/);
+    const rewards = ndarray(new Float32Array(3), [3]);
+    const damaged = { ...buffer, rows: { ...(buffer['rows'] as NamedArrays), rewards } };
+    const empty = { ...buffer, rows: {} };
+    for (const [other, message] of [
+      [damaged, /rows of rewards/],
+      [empty, /with previousActions of/],
+    ] as const) {
+      const replay = { ...(held['replay'] as SavedState), buffer: other };
+      await expect(pupil.restore({ ...held, replay })).rejects.toThrow(message);
+    }
     expect(bits(await pupil.state())).toBe(bits(held)); // as it was
     await expect(restored({}, countGame(3, true))).rejects.toThrow(
       /a replay with obs\/vector of \[1\], got obs\/vector of \[2\]/,

@@ -490,6 +490,12 @@ describe('planner', () => {
     const intra = await believed({ interOM: false });
     expect(intra.prior).toBe(0.5);
     expect(intra.inside.size).toBeGreaterThan(4);
+    expect(() => planner(agents[0], { gamma: 0.9 } as never)).toThrow(
+      /planner: expected options of a search, got gamma/,
+    );
+    const { settings } = planner(agents[0], { simulations: undefined, trees: undefined }).search;
+    expect([settings.simulations, settings.trees]).toEqual([6, 2]); // the agent's
+    expect(() => planner(agents[0]).restore!({})).toThrow(/beliefs.restore: expected what save\(\) gave/);
     const inter = await believed({ intraOM: false });
     expect(inter.prior).not.toBe(0.5);
     play.dispose();

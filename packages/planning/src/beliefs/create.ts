@@ -185,6 +185,14 @@ class Beliefs implements GoalBeliefs {
 
   restore(saved: SavedState): void {
     const { memories, ...table } = saved;
+    if (!Array.isArray(memories) || memories.length !== this.memories.length || !table['beliefs']) {
+      fail(
+        'beliefs.restore',
+        'what save() gave, of as many agents',
+        Object.keys(saved).join(', ') || 'nothing',
+        'Give that.',
+      );
+    }
     this.table = copyTable(table as unknown as Rows);
     (memories as readonly SavedState[]).forEach((memory, seat) => {
       this.memories[seat].restore(memory);

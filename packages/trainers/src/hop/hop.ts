@@ -55,7 +55,14 @@ export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlaye
 
 function plannerOptions({ id: ownId, learner }: HopAgent, options: PlannerOptions) {
   const { inter, intra } = learner.setup.beliefs;
-  const { id = ownId, interOM = inter, intraOM = intra, ...search } = options;
+  const { id = ownId, interOM = inter, intraOM = intra, ...others } = options;
+  const fixed = ['game', 'gamma', 'reads', 'simulator', 'truncation', 'share'].find((name) => name in others);
+  if (fixed !== undefined)
+    fail('planner', 'options of a search', fixed, 'Leave it out: it is what the agent learned with.');
+  // Left out and undefined are the same.
+  const search: HopSearchOptions = Object.fromEntries(
+    Object.entries(others).filter(([, value]) => value !== undefined),
+  );
   const schema = z.strictObject({
     id: z.enum([...learner.ids] as [string]),
     interOM: z.boolean(),
