@@ -509,6 +509,7 @@ describe('mistakes', () => {
     expect(make({ hop: { gama: 1 } })).toThrow(/hopAgent: hop.*gama/s);
     expect(make({ hop: { valueTarget: 'td' } })).toThrow(/valueTarget/);
     expect(make({ search: { beta: 2 } })).toThrow(/createSearch.*beta/s);
+    expect(make({ search: { gamma: 0.9 } })).toThrow(/hopAgent: option search.*gamma/s);
     expect(make({ moa: { recurrent: 8 } })).toThrow(/present step/);
     expect(make({ id: 'nobody' })).toThrow(/agent_0, agent_1.*nobody/s);
     expect(make({ simulator: 'rules' })).toThrow(/simulator/);

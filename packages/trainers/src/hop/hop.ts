@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { anneal } from '../ppo/options';
 import { type HopAgent, type HopPlayer, Planner } from './agent';
 import { HopLearner } from './learner';
-import type { HopOptions, HopSearchOptions, SharedHopOptions } from './options';
+import { checkSearchOptions, type HopOptions, type HopSearchOptions, type SharedHopOptions } from './options';
 import { hopSetup } from './setup';
 
 /**
@@ -56,9 +56,7 @@ export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlaye
 function plannerOptions({ id: ownId, learner }: HopAgent, options: PlannerOptions) {
   const { inter, intra } = learner.setup.beliefs;
   const { id = ownId, interOM = inter, intraOM = intra, ...others } = options;
-  const fixed = ['game', 'gamma', 'reads', 'simulator', 'truncation', 'share'].find((name) => name in others);
-  if (fixed !== undefined)
-    fail('planner', 'options of a search', fixed, 'Leave it out: it is what the agent learned with.');
+  checkSearchOptions('planner', others);
   // Left out and undefined are the same.
   const search: HopSearchOptions = Object.fromEntries(
     Object.entries(others).filter(([, value]) => value !== undefined),

@@ -1,4 +1,4 @@
-import { type AgentId, checkOptions, type Game } from '@coplay/core';
+import { type AgentId, checkOptions, fail, type Game } from '@coplay/core';
 import type { InputOptions, TorsoBuilder } from '@coplay/models';
 import type { SearchOptions } from '@coplay/planning';
 import type { ExecutorChoice } from '@coplay/tensor';
@@ -7,8 +7,18 @@ import type { MoaOptions } from '../moa';
 import { type Annealed, annealedUnit, ppoSchema } from '../ppo/options';
 import type { WorldModelOptions } from '../world-model';
 
+/** Options of `createSearch` that an agent gives itself. */
+const OWN_SEARCH_OPTIONS = ['game', 'simulator', 'gamma', 'share', 'reads', 'truncation'] as const;
+
 /** How an agent of {@link hopAgent} searches: those options of `createSearch` that aren't given by the agent itself. */
-export type HopSearchOptions = Omit<SearchOptions, 'game' | 'simulator' | 'gamma' | 'share' | 'reads' | 'truncation'>;
+export type HopSearchOptions = Omit<SearchOptions, (typeof OWN_SEARCH_OPTIONS)[number]>;
+
+/** Refuses options of a search that the agent's own would replace. */
+export function checkSearchOptions(where: string, search: object): void {
+  const own = OWN_SEARCH_OPTIONS.find((name) => name in search);
+  if (own === undefined) return;
+  fail(where, 'options of a search', own, 'Leave it out of the search: it follows from the options of the agent.');
+}
 
 /** Ranked reward (R2; Laterre et al. 2018): a return counts +1 above a percentile of the latest ones, -1 below it, by chance when equal. */
 export interface RankedRewardOptions {

@@ -17,6 +17,7 @@ import type { Annealed } from '../ppo/options';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
 import { type PolicyValueNet, policyValueNet } from './net';
 import {
+  checkSearchOptions,
   type HopOptions,
   type HopSearchOptions,
   hopOptionsSchema,
@@ -69,6 +70,7 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
   checkSeen(where, game);
   checkModels(where, checked.moa);
   checkInputs(where, checked.inputs);
+  checkSearchOptions(`${where}: option search`, checked.search);
   const { interOM, intraOM, executor, minAccuracy, uniformGoals } = checked;
   const search = checked.search as HopSearchOptions;
   const inputs = checked.inputs as NonNullable<HopOptions['inputs']>;
