@@ -81,7 +81,14 @@ function planOf({ isQuick, options }: Context): Plan {
 }
 
 function chosenCoPlayers(list: string): string[] {
-  const asked = [...new Set(list.split(';').filter((name) => name !== ''))];
+  const asked = [
+    ...new Set(
+      list
+        .split(';')
+        .map((name) => name.trim())
+        .filter(Boolean),
+    ),
+  ];
   const names = [...Object.keys(CO_PLAYERS), ...Object.keys(LEARNERS)];
   const unknown = asked.find((name) => !names.includes(name));
   if (unknown === undefined && asked.length > 0) return asked;

@@ -303,7 +303,11 @@ describe('a replay of another learner', () => {
     const empty = { ...buffer, rows: {} };
     for (const [other, message] of [
       [damaged, /rows of rewards/],
-      [empty, /with previousActions of/],
+      [empty, /rows of each field, one for each step held, got no fields/],
+      [
+        { ...buffer, pushed: (buffer['pushed'] as Float64Array).map((end) => end + 1) },
+        /rows of .*one for each step held/,
+      ],
     ] as const) {
       const replay = { ...(held['replay'] as SavedState), buffer: other };
       await expect(pupil.restore({ ...held, replay })).rejects.toThrow(message);

@@ -106,6 +106,18 @@ export function heldSteps(pushed: number, begun: number, ring: number): number {
   return Math.min(pushed - begun, ring);
 }
 
+/** Refuses fields that hold more or fewer rows than there are steps, or other numbers of numbers than their shapes say. */
+function checkRows({ pushed, begun, ring, rows }: RingState): void {
+  const steps = pushed.reduce((sum, end, stream) => sum + heldSteps(end, begun?.[stream] ?? 0, ring), 0);
+  const lengths = Object.entries(rows).map(([name, { data, shape }]) => {
+    return { name, isWhole: shape[0] === steps && data.length === sizeOf(shape), got: `${data.length} in [${shape}]` };
+  });
+  const wrong = lengths.find(({ isWhole }) => !isWhole);
+  if (!wrong && (steps === 0 || lengths.length > 0)) return;
+  const expected = `${steps} rows of ${wrong?.name ?? 'each field'}, one for each step held`;
+  fail('replayBuffer.restore', expected, wrong?.got ?? 'no fields', 'Take another copy: this one is damaged.');
+}
+
 const optionsSchema = z.strictObject({ capacity: z.int().min(1), streams: z.int().min(1).default(1) });
 const sampleSchema = z.strictObject({ batch: z.int().min(1), length: z.int().min(1).default(1) });
 
@@ -228,6 +240,7 @@ class Rings implements ReplayBuffer {
       const got = `${pushed?.length} streams of ${show(ring)} steps`;
       fail('replayBuffer.restore', expected, got, 'Restore into a buffer of the same capacity and streams.');
     }
+    checkRows(saved as unknown as RingState);
     this.pushed.set(pushed);
     this.begun.set(begun ?? new Float64Array(this.streams));
     const isEmpty = Object.keys(rows).length === 0;

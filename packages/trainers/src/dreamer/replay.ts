@@ -1,5 +1,5 @@
 import { type Records, type SequenceReplay, type SequenceSample, streamRecords } from '@coplay/buffers';
-import { type Experience, fail, type NamedArrays, type NDArray, ndarray, type Saved, sizeOf } from '@coplay/core';
+import { type Experience, fail, type NamedArrays, type NDArray, ndarray, type Saved } from '@coplay/core';
 import type { RowSource } from '@coplay/models';
 import type { DreamerSetup } from './setup';
 
@@ -66,8 +66,8 @@ export function streamsOf(saved: Saved): number {
  * @throws CoplayError naming the field and both shapes
  */
 export function checkReplay(where: string, setup: DreamerSetup, saved: Saved): void {
-  const { rows, pushed } = (saved as unknown as SavedReplay).buffer;
-  if (Object.keys(rows).length === 0 && Array.from(pushed).every((count) => count === 0)) return;
+  const { rows } = (saved as unknown as SavedReplay).buffer;
+  if (Object.keys(rows).length === 0) return;
   const remedy =
     'Give the replay of a learner with the same game, inputs, size, coplayers, masks and replayLatents, or none.';
   const expected = fieldShapes(setup);
@@ -77,27 +77,10 @@ export function checkReplay(where: string, setup: DreamerSetup, saved: Saved): v
     const [wanted, got] = [described(expected[name]), described(rows[name]?.shape.slice(1))];
     if (wanted !== got) fail(where, `a replay with ${wanted}`, got, remedy);
   }
-  checkLengths(where, rows);
   const { actions } = setup.game;
   for (const name of ['previousActions', 'coplayerActions']) {
     const strange = rows[name]?.data.find((action) => !Number.isInteger(action) || action < -1 || action >= actions);
     if (strange !== undefined) fail(where, `a replay with actions below ${actions}`, `${strange} in ${name}`, remedy);
-  }
-}
-
-/** Refuses fields of other lengths than their shapes say, and than the first one's. */
-function checkLengths(where: string, rows: NamedArrays): void {
-  const [first] = Object.keys(rows);
-  const [count] = rows[first].shape;
-  for (const [name, { data, shape }] of Object.entries(rows)) {
-    if (shape[0] === count && data.length === sizeOf(shape)) continue;
-    const got = `${data.length} numbers in [${shape.join(', ')}]`;
-    fail(
-      where,
-      `a replay with ${count} rows of ${name}, as of ${first}`,
-      got,
-      'Take another copy: this one is damaged.',
-    );
   }
 }
 

@@ -15,9 +15,9 @@ export type HopSearchOptions = Omit<SearchOptions, (typeof OWN_SEARCH_OPTIONS)[n
 
 /** Refuses options of a search that the agent's own would replace. */
 export function checkSearchOptions(where: string, search: object): void {
-  const own = OWN_SEARCH_OPTIONS.find((name) => name in search);
+  const own = OWN_SEARCH_OPTIONS.find((name) => (search as Partial<SearchOptions>)[name] !== undefined);
   if (own === undefined) return;
-  fail(where, 'options of a search', own, 'Leave it out of the search: it follows from the options of the agent.');
+  fail(where, 'options of a search', own, "Leave it out of the search: it is the agent's own.");
 }
 
 /** Ranked reward (R2; Laterre et al. 2018): a return counts +1 above a percentile of the latest ones, -1 below it, by chance when equal. */
