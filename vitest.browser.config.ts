@@ -4,5 +4,13 @@ import base from './vitest.config';
 // Tests in headless Chromium, outside `npm test`: they need a browser that npm doesn't bring.
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
-  defineConfig({ test: { include: ['test/browser/*.browser.ts'], testTimeout: 240_000, hookTimeout: 120_000 } }),
+  defineConfig({
+    test: {
+      include: ['test/browser/*.browser.ts'],
+      // A browser has processes of its own.
+      maxWorkers: 1,
+      testTimeout: 240_000,
+      hookTimeout: 120_000,
+    },
+  }),
 );

@@ -11,6 +11,8 @@ export default defineConfig({
   test: {
     pool: 'forks',
     include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
+    // vitest's own choice leaves a processor to itself; of two, that is half of the time.
+    maxWorkers: '100%',
     setupFiles: ['test/setup.ts'],
     // A trial of threads may end one way or the other, and with more than two some sums are rounded otherwise.
     env: { COPLAY_THREADS: '1' },

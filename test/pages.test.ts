@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anchors, links } from '../scripts/lib/markdown';
-import { examplesOf, pages } from '../scripts/lib/page-examples';
-import { run } from '../scripts/lib/run';
+import { resultOf } from '../scripts/lib/module-results';
+import { examplesOf, type PageExample, pages } from '../scripts/lib/page-examples';
+import { type Ended, run } from '../scripts/lib/run';
 import { root } from '../scripts/lib/workspaces';
 
 /** Inside the repository, so that examples find its packages; ignored by git. */
@@ -15,6 +16,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const examples = pages()
   .filter((page) => existsSync(join(root, page)))
   .flatMap(examplesOf);
+const running = examples.filter(({ runs }) => runs);
+const pageOf = ({ place }: PageExample) => place.slice(0, place.lastIndexOf(':'));
 const fileOf = (place: string) => join(folder, `${place.replace(/[/:.]/g, '-')}.ts`);
 for (const { place, code } of examples) writeFileSync(fileOf(place), `${code}export {};\n`);
 
@@ -63,9 +66,23 @@ describe('examples in pages', () => {
     expect(errors).toEqual([]);
   });
 
-  it.each(examples.filter(({ runs }) => runs))('$place runs', async ({ place }) => {
-    const args = ['--conditions=@coplay/source', '--import', 'tsx', relative(root, fileOf(place))];
-    const { ok, output } = await run(process.execPath, args, { cwd: root, limit: 50 });
-    expect(ok, output).toBe(true);
+  // A page's examples share a process: most of the time of a short one is its packages' loading.
+  describe.each([...new Set(running.map(pageOf))])('of %s', (page) => {
+    const places = running.filter((example) => pageOf(example) === page).map(({ place }) => place);
+    let ended: Ended;
+    beforeAll(async () => {
+      const runner = 'scripts/lib/run-modules.ts';
+      const args = ['--conditions=@coplay/source', '--import', 'tsx', runner, ...places.map(fileOf)];
+      ended = await run(process.execPath, args, { cwd: root, limit: 110 });
+    });
+
+    it.each(places)('%s runs', (place) => {
+      const { ok, output } = resultOf(fileOf(place), ended.output);
+      expect(ok, output).toBe(true);
+    });
+
+    it('leave nothing behind that keeps a process alive, or fails later', () => {
+      expect(ended.ok, ended.output.slice(-2000)).toBe(true);
+    });
   });
 });

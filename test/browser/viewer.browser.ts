@@ -166,8 +166,9 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
     await page.close();
   });
 
-  it.each(['as it opens', 'with all observations open'])('steps at 60 pictures a second %s', async (how) => {
-    const { page } = await open();
+  it.each(['as it opens', 'with all observations open'])('takes a step in each picture %s', async (how) => {
+    const opened = await open();
+    const { page } = opened;
     if (how !== 'as it opens') for (const summary of await page.locator('summary').all()) await summary.click();
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
@@ -183,8 +184,8 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
       const frame = (now) => {
         times.push(now);
         if (times.length > 120) return done(times);
-        if (times.length % ${last} === 0) by = by === 'ArrowRight' ? 'ArrowLeft' : 'ArrowRight';
         document.dispatchEvent(new KeyboardEvent('keydown', { key: by }));
+        if (times.length % ${last} === 0) by = by === 'ArrowRight' ? 'ArrowLeft' : 'ArrowRight';
         requestAnimationFrame(frame);
       };
       requestAnimationFrame(frame);
@@ -195,11 +196,32 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
       .map((time, i) => time - times[i])
       .sort((a, b) => a - b);
     const usual = gaps[Math.floor(gaps.length / 2)];
+    // Said and not judged: machines differ. 60 pictures a second leave 16.7 ms of the processor for each.
     console.log(
       `work of a step ${busy.toFixed(1)} ms, from picture to picture ${usual.toFixed(1)} ms, worst ${gaps.at(-1)!.toFixed(1)} ms`,
     );
-    // Of the processor, so that other work on the machine doesn't count.
-    expect(busy).toBeLessThan(1000 / 60);
+    const onTheWay = 120 % (2 * last);
+    expect(await place(opened)).toBe(`${Math.min(onTheWay, 2 * last - onTheWay)} / ${last}`);
+    await page.close();
+  });
+
+  it('draws nothing anew where nothing has changed', async () => {
+    const opened = await open();
+    const { page } = opened;
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    const drawnBy = (key: string) =>
+      page.evaluate(`new Promise((done) => {
+        let drawn = 0;
+        const count = (records) => { for (const { addedNodes } of records) drawn += addedNodes.length; };
+        const observer = new MutationObserver(count);
+        observer.observe(document.body, { childList: true, subtree: true });
+        document.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}' }));
+        count(observer.takeRecords());
+        observer.disconnect();
+        done(drawn);
+      })`);
+    expect(await drawnBy('ArrowLeft')).toBe(0); // at the beginning
+    expect(await drawnBy('ArrowRight')).toBeGreaterThan(0);
     await page.close();
   });
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await useBackend('wasm');
 });
 
-type More = { readonly seed?: number; readonly ppo?: object; readonly executor?: 'eager' };
+type More = { readonly seed?: number; readonly ppo?: object; readonly executor?: 'eager'; readonly envs?: number };
 
 function run(modules: HopPlusModules, more: More = {}) {
   const kept: Metrics[] = [];
@@ -43,7 +43,7 @@ function run(modules: HopPlusModules, more: More = {}) {
   const executor = more.executor ?? ('auto' as const);
   const settings = { game, network, executor, ppo: { ...ppo, ...more.ppo }, ...small, ...modules };
   const agents = game.agents.map((id) => hopPlusAgent({ ...settings, id }));
-  return { play: selfPlay({ game, agents, envs: 4, steps: 8, seed: more.seed ?? 1, log }), agents, kept };
+  return { play: selfPlay({ game, agents, envs: more.envs ?? 4, steps: 8, seed: more.seed ?? 1, log }), agents, kept };
 }
 
 const STEPS = 4 * 8;
@@ -81,8 +81,9 @@ describe('hopPlusAgent', () => {
   };
   it('changes what is learned with every switch and number of its own (W05)', async () => {
     const learned = async (modules: HopPlusModules, changed: object = {}) => {
-      const one = run(modules, { ppo: changed, executor: 'eager' }); // no graph is worth making for three updates
-      await one.play.train({ envSteps: 3 * STEPS });
+      // No graph is worth making for three updates.
+      const one = run(modules, { ppo: changed, executor: 'eager', envs: 1 });
+      await one.play.train({ envSteps: 3 * 8 });
       const parameters = await parametersOf(one);
       one.play.dispose();
       return JSON.stringify(Object.values(parameters).map(({ data }) => [...data]));
