@@ -1,9 +1,11 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
 import base from './vitest.config';
 
+const { projects: _, ...common } = base.test!;
+
 // Tests in headless Chromium, outside `npm test`: they need a browser that npm doesn't bring.
 export default mergeConfig(
-  { ...base, test: { ...base.test, include: [] } },
+  { ...base, test: common },
   defineConfig({
     test: {
       include: ['test/browser/*.browser.ts'],

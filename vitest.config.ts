@@ -1,4 +1,8 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+const everywhere = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'];
+/** Tests that replace modules, count what tfjs holds or set what all of a process sees. */
+const alone = ['packages/tensor/**/*.test.ts', 'packages/trainers/test/{dreamer-regressions,guards,threads}.test.ts'];
 
 export default defineConfig({
   resolve: { conditions: ['@coplay/source', 'node', 'import', 'module', 'default'] },
@@ -10,7 +14,14 @@ export default defineConfig({
   },
   test: {
     pool: 'forks',
-    include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
+    // A process for each file would spend a quarter of the time on loading the packages again.
+    projects: [
+      { extends: true, test: { name: 'alone', include: alone } },
+      {
+        extends: true,
+        test: { name: 'together', include: everywhere, exclude: [...configDefaults.exclude, ...alone], isolate: false },
+      },
+    ],
     // vitest's own choice leaves a processor to itself; of two, that is half of the time.
     maxWorkers: '100%',
     setupFiles: ['test/setup.ts'],
