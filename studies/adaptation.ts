@@ -14,6 +14,10 @@ import { type Plan, type Trial, trial } from './adaptation/trial';
 /** Left out of a quick run, which would spend its time on making their graphs: those that are left run the same code. */
 const SLOW: readonly KindName[] = ['prosocial'];
 
+/** Whom the focal agents meet where nobody is named, and in a quick run. */
+const RULES = Object.keys(CO_PLAYERS).join(';');
+const QUICK = 'NearestStag;Mixed(0.5);PPO';
+
 /** Does who models the others' goals, and plans, soon do well among strangers? */
 export const study: Experiment = {
   name: 'adaptation',
@@ -30,7 +34,7 @@ export const study: Experiment = {
     simulations: { what: 'simulations of each tree', default: '40' },
     'co-players': {
       what: `whom they meet, by label; there are ${Object.keys(LEARNERS).join(' and ')} of other trainings, too`,
-      default: Object.keys(CO_PLAYERS).join(';'),
+      default: RULES,
     },
     kinds: { what: 'focal agents', default: Object.keys(KINDS).join(','), isSelection: true },
   },
@@ -73,7 +77,7 @@ function planOf({ isQuick, options }: Context): Plan {
   const number = (name: string) => Number(options[name]);
   return {
     game: stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 }),
-    coPlayers: isQuick ? ['NearestStag', 'Mixed(0.5)', 'PPO'] : chosenCoPlayers(options['co-players']),
+    coPlayers: chosenCoPlayers(isQuick && options['co-players'] === RULES ? QUICK : options['co-players']),
     search: isQuick ? { trees: 2, simulations: 4 } : { trees: number('trees'), simulations: number('simulations') },
     episodes: isQuick ? 3 : number('episodes'),
     games: isQuick ? 1 : number('games'),
@@ -106,7 +110,7 @@ function chosenKinds({ isQuick, options }: Context): [KindName, Kind][] {
 }
 
 function outcome(found: Found, plan: Plan, matrix: readonly MatrixResult[]) {
-  const cells = cellsOf(plan.coPlayers);
+  const cells = cellsOf(plan.coPlayers.filter((name) => name in CO_PLAYERS)); // the bars are about rules
   const baselines = (['ppo', 'direct'] as const).flatMap((name) => cells.map((cell) => advantage(found, name, [cell])));
   const upperEnds = baselines.flatMap((one) => (one ? [upperEnd(one)] : []));
   const [dilemma] = matrix;

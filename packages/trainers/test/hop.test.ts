@@ -520,6 +520,9 @@ describe('mistakes', () => {
     const rule = nearestHare({ game, id: 'agent_0' });
     expect(() => planner(rule as never)).toThrow(/planner.*sharedHopAgents.*NearestHare/s);
     expect(() => planner(undefined as never)).toThrow(/planner.*sharedHopAgents.*undefined/s);
+    expect(() => planner(hopAgent({ game, id: 'agent_0', ...small }), null as never)).toThrow(
+      /planner: options.*null/s,
+    );
   });
 
   it('of another network or other modules are refused before anything has changed', async () => {

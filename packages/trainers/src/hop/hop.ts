@@ -55,6 +55,9 @@ export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlaye
 
 function plannerOptions({ id: ownId, learner }: HopAgent, options: PlannerOptions) {
   const { inter, intra } = learner.setup.beliefs;
+  if (typeof options !== 'object' || options === null) {
+    fail('planner: options', 'an object', show(options), 'Leave it out for the options of the agent.');
+  }
   const { id = ownId, interOM = inter, intraOM = intra, ...others } = options;
   checkSearchOptions('planner', others);
   // Left out and undefined are the same.
