@@ -1,4 +1,12 @@
-import { assertGame, type Game, gameContract, type ObservationArrays, parallelEnv, vectorEnv } from '@coplay/core';
+import {
+  assertGame,
+  type Game,
+  gameContract,
+  type ObservationArrays,
+  otherView,
+  parallelEnv,
+  vectorEnv,
+} from '@coplay/core';
 import {
   cartPole,
   catchGame,
@@ -12,6 +20,7 @@ import {
   replayEpisode,
   stagHunt,
   timeLimit,
+  withAgentId,
   withPreviousActions,
 } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
@@ -45,6 +54,8 @@ const wrapped: [name: string, game: () => Game][] = [
   ['timeLimit', () => timeLimit(small(), 5)],
   ['timeLimit 1', () => timeLimit(catchGame(), 1)],
   ['withPreviousActions', () => withPreviousActions(small())],
+  ['withAgentId', () => withAgentId(small())],
+  ['withAgentId around the others', () => withAgentId(permuteSeats(withPreviousActions(limitedView(small(), 1))))],
   ['limitedView', () => limitedView(small(), 1)],
   ['limitedView without obstacles', () => limitedView(gymHunt({ maxSteps: 20 }), 1)],
   ['all of them', () => timeLimit(limitedView(withPreviousActions(permuteSeats(small())), 2), 9)],
@@ -99,6 +110,49 @@ describe('wrapped games', () => {
       permuteSeats: true,
       timeLimit: 7,
     });
+  });
+});
+
+describe('withAgentId', () => {
+  const idsOf = (game: Game) => {
+    const env = vectorEnv(game, { envs: 2, seed: 1 });
+    return Array.from({ length: 2 * 4 }, (_, row) => [...env.observations['agentId'].subarray(row * 4, row * 4 + 4)]);
+  };
+  const each = [
+    [1, 0, 0, 0],
+    [0, 1, 0, 0],
+    [0, 0, 1, 0],
+    [0, 0, 0, 1],
+  ];
+
+  it('tells each agent who it is, also where seats are drawn', () => {
+    expect(idsOf(withAgentId(small()))).toEqual([...each, ...each]);
+    expect(idsOf(withAgentId(permuteSeats(small())))).toEqual([...each, ...each]);
+  });
+
+  it('tells the seat where seats are drawn around it', () => {
+    const game = permuteSeats(withAgentId(small()));
+    const env = vectorEnv(game, { envs: 2, seed: 1 });
+    const seats = [0, 1].flatMap((e) => [
+      ...env.states.subarray((e + 1) * game.stateSize - 4, (e + 1) * game.stateSize),
+    ]);
+    expect(seats).not.toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
+    expect(idsOf(game)).toEqual(seats.map((seat) => each[seat]));
+  });
+
+  it('shows another view with its own id, and the rest as before', () => {
+    const env = vectorEnv(withAgentId(small()), { envs: 3, seed: 2 });
+    const plain = vectorEnv(small(), { envs: 3, seed: 2 });
+    expect([...env.observations['planes']]).toEqual([...plain.observations['planes']]);
+    const own = Object.fromEntries(
+      Object.entries(env.observations).map(([name, data]) => [name, data.slice(0, data.length / 12)]),
+    );
+    const { observations } = otherView(env.game, own, 1, 0, 2);
+    expect([...observations['agentId']]).toEqual(each[2]);
+  });
+
+  it('is refused twice', () => {
+    expect(() => withAgentId(withAgentId(small()))).toThrow(/withAgentId.*stag-hunt, which has it/);
   });
 });
 

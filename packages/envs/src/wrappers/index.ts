@@ -13,4 +13,5 @@ export { checkRecording } from './recording-check';
 export { decodeRecording, encodeRecording, readRecording, writeRecording } from './recording-file';
 export { replayEpisode } from './replay-episode';
 export { timeLimit } from './time-limit';
+export { withAgentId } from './with-agent-id';
 export { withPreviousActions } from './with-previous-actions';
