@@ -1,5 +1,5 @@
 import { learningCurves, mean } from '@coplay/diagnostics';
-import { snowdrift, stagHunt } from '@coplay/envs';
+import { snowdrift, stagHunt, withAgentId } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 import { bestReturn, type Line, type SeedResult, stability, train, trainPpo } from './hop/training';
 
@@ -15,13 +15,16 @@ function lines(context: Context): Record<string, Line> {
   return {
     small: { ...small, label: 'HOP 4x4 4h1s', part: 'small' },
     ppo: { ...small, label: 'PPO 4x4 4h1s, equal steps', part: 'small', isPpo: true },
+    // Who goes to which stag is a matter of who one is, and to go to the farther one pays only later.
     stags: {
       ...small,
-      game: stagHunt({ size: 4, agents: 4, stags: 2, hares: 4 }),
-      envSteps: 3 * small.envSteps,
+      game: withAgentId(stagHunt({ size: 4, agents: 4, stags: 2, hares: 4 })),
+      envSteps: 5 * small.envSteps,
       seeds: seeds(1),
-      label: 'HOP 4x4 4h2s, three times as long',
+      label: 'HOP 4x4 4h2s, who is who, five times as long',
       part: 'stags',
+      gamma: 0.97,
+      search: { exploration: 20, rationality: 25 },
     },
     pair: {
       ...small,

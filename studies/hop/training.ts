@@ -16,6 +16,10 @@ export interface Line {
   readonly trees?: number;
   /** Sizes of the open squares that are trained on; see `arenas`. Evaluated on the whole board. Default: the whole board */
   readonly squares?: readonly number[];
+  /** Options of the search, in training and afterwards, in place of the usual ones. */
+  readonly search?: Pick<HopSearchOptions, 'exploration' | 'rationality'>;
+  /** Of the search and of what is learned. Default: HOP's own */
+  readonly gamma?: number;
   readonly isPpo?: boolean;
   readonly isSnowdrift?: boolean;
 }
@@ -49,14 +53,14 @@ const SNOWDRIFT_SCALE = 4;
 
 /** Trains agents that plan, for one seed. */
 export async function train(context: Context, line: Line, seed: number, place: SeedPlace): Promise<SeedResult> {
-  const { game, trees = 1, squares } = line;
+  const { game, trees = 1, squares, gamma } = line;
   const simulations = Math.round(SIMULATIONS / game.agents.length / trees);
-  const search = { ...scaled(SEARCH, line), trees, simulations };
-  const hop = { minibatches: 32, learningRate: 1e-3 };
+  const search = { ...scaled(SEARCH, line), ...line.search, trees, simulations };
+  const hop = { minibatches: 32, learningRate: 1e-3, ...(gamma !== undefined && { gamma }) };
   const board = squares ? arenas(Number(game.options['size']), squares) : game;
   const agents = game.agents.map((id) => hopAgent({ game: board, id, search, hop }));
   return trainAll(context, { ...line, game: board }, agents, seed, place, async () => {
-    const larger = context.isQuick ? { trees: 2, simulations: 8 } : scaled(LARGER, line);
+    const larger = context.isQuick ? { trees: 2, simulations: 8 } : { ...scaled(LARGER, line), ...line.search };
     const players = agents.map((agent) => planner(agent, larger));
     return (await evaluate(game, players, { episodes: context.isQuick ? 8 : 400, seed })).mean;
   });
