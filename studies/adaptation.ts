@@ -84,15 +84,14 @@ function planOf({ isQuick, options }: Context): Plan {
   };
 }
 
+/** The names in a list, each once. */
+function namesIn(list: string, separator: string): string[] {
+  const names = list.split(separator).map((name) => name.trim());
+  return [...new Set(names.filter((name) => name !== ''))];
+}
+
 function chosenCoPlayers(list: string): string[] {
-  const asked = [
-    ...new Set(
-      list
-        .split(';')
-        .map((name) => name.trim())
-        .filter(Boolean),
-    ),
-  ];
+  const asked = namesIn(list, ';');
   const names = [...Object.keys(CO_PLAYERS), ...Object.keys(LEARNERS)];
   const unknown = asked.find((name) => !names.includes(name));
   if (unknown === undefined && asked.length > 0) return asked;
@@ -100,13 +99,14 @@ function chosenCoPlayers(list: string): string[] {
 }
 
 function chosenKinds({ isQuick, options }: Context): [KindName, Kind][] {
-  const asked = options['kinds'].split(',');
   const names = Object.keys(KINDS);
+  const asked = namesIn(options['kinds'], ',');
   const unknown = asked.find((name) => !names.includes(name));
-  if (unknown !== undefined) fail('--kinds', `some of ${names.join(',')}`, unknown, 'Give those, with commas between.');
-  return (Object.entries(KINDS) as [KindName, Kind][]).filter(([name]) => {
-    return asked.includes(name) && !(isQuick && SLOW.includes(name));
-  });
+  if (unknown !== undefined || asked.length === 0) {
+    fail('--kinds', `some of ${names.join(',')}`, unknown ?? 'none', 'Give those, with commas between.');
+  }
+  const isSlow = (name: KindName) => isQuick && asked.length === names.length && SLOW.includes(name);
+  return (Object.entries(KINDS) as [KindName, Kind][]).filter(([name]) => asked.includes(name) && !isSlow(name));
 }
 
 function outcome(found: Found, plan: Plan, matrix: readonly MatrixResult[]) {

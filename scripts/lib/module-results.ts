@@ -14,5 +14,6 @@ export function resultOf(file: string, output: string): ModuleResult {
   const after = output.split(`${BEGIN}${file}\n`)[1];
   if (after === undefined) return { ok: false, output: `Not begun: the process had ended.\n${output.slice(-2000)}` };
   const own = after.split(BEGIN)[0];
-  return { ok: own.includes(`${DONE}${file}\n`), output: own };
+  const ok = own.includes(`${DONE}${file}\n`);
+  return { ok, output: ok ? own : `It did not run to its end:\n${own}` };
 }

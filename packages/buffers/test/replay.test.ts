@@ -26,6 +26,14 @@ function draw(buffer: ReplayBuffer, length: number, batch: number): Set<string> 
   return new Set(Array.from(streams, (stream, b) => `${stream}:${starts[b]}`));
 }
 
+/** Two streams: nine steps were pushed to one, of which it holds six, and four to the other. */
+function held() {
+  const buffer = createReplayBuffer({ capacity: 12, streams: 2 });
+  buffer.push(steps(0, 9), 0);
+  buffer.push(steps(0, 4, 1), 1);
+  return buffer.state() as { rows: object };
+}
+
 describe('createReplayBuffer', () => {
   it('draws every window that is held and no other, at every position of the seam (P12, P14)', () => {
     for (let total = 1; total <= 17; total++) {
@@ -88,6 +96,38 @@ describe('createReplayBuffer', () => {
     const empty = createReplayBuffer({ capacity: 4 });
     empty.restore(createReplayBuffer({ capacity: 4 }).state());
     expect(empty.size).toBe(0);
+  });
+
+  it.each<[what: string, damage: (state: ReturnType<typeof held>) => unknown, message: RegExp]>([
+    ['nothing', () => null, /what state\(\) gave, got null/],
+    ['no rows', (state) => ({ ...state, rows: undefined }), /rows by field, got undefined/],
+    ['a negative counter', (state) => ({ ...state, pushed: Float64Array.of(-1, 4) }), /pushed of 2 whole numbers/],
+    ['half a step', (state) => ({ ...state, pushed: Float64Array.of(8.5, 4) }), /pushed of 2 whole numbers/],
+    ['NaN', (state) => ({ ...state, begun: Float64Array.of(0, Number.NaN) }), /begun of 2 whole numbers/],
+    ['too many streams', (state) => ({ ...state, begun: new Float64Array(3) }), /begun of 2 whole numbers/],
+    ['a late beginning', (state) => ({ ...state, begun: Float64Array.of(0, 5) }), /begun of stream 1 up to the 4/],
+    [
+      'a row too few',
+      (state) => ({ ...state, pushed: Float64Array.of(9, 3) }),
+      /9 rows of \w+, one for each step held/,
+    ],
+    ['no fields', (state) => ({ ...state, rows: {} }), /10 rows of each field, one for each step held, got no fields/],
+    [
+      'plain arrays',
+      (state) => ({ ...state, rows: { ...state.rows, t: { data: Array(10).fill(0), shape: [10] } } }),
+      /10 rows of t,/,
+    ],
+    [
+      'a shape of less than nothing',
+      (state) => ({ ...state, rows: { ...state.rows, t: { data: new Float32Array(10), shape: [10, -1, -1] } } }),
+      /10 rows of t,/,
+    ],
+  ])('refuses a damaged state, with %s, and stays as it was', (_, damage, message) => {
+    const buffer = createReplayBuffer({ capacity: 12, streams: 2 });
+    buffer.push(steps(0, 5), 0);
+    const before = structuredClone(buffer.state());
+    expect(() => buffer.restore(damage(held()) as never)).toThrow(message);
+    expect(buffer.state()).toEqual(before);
   });
 
   it('takes no more memory after the first push (W12)', () => {

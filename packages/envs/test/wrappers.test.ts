@@ -109,7 +109,33 @@ describe('wrapped games', () => {
       ...small().options,
       permuteSeats: true,
       timeLimit: 7,
+      wrappers: ['permuteSeats', 'timeLimit'],
     });
+    expect(timeLimit(small(), 7).options).toEqual({ ...small().options, timeLimit: 7 });
+  });
+
+  it('are another game in another order, in which no recording is replayed', async () => {
+    const one = withAgentId(permuteSeats(withPreviousActions(small())));
+    const other = permuteSeats(withAgentId(withPreviousActions(small())));
+    expect(one.options['wrappers']).toEqual(['withPreviousActions', 'permuteSeats', 'withAgentId']);
+    const recording = await recordEpisode(
+      one,
+      one.agents.map((id) => randomAgent({ game: one, id })),
+      { seed: 1 },
+    );
+    expect(() => replayEpisode(one, recording)).not.toThrow();
+    expect(() => replayEpisode(other, recording)).toThrow(/wrappers/);
+  });
+
+  it.each([
+    ['permuteSeats', (game: Game) => permuteSeats(game)],
+    ['timeLimit', (game: Game) => timeLimit(game, 3)],
+    ['withPreviousActions', (game: Game) => withPreviousActions(game)],
+    ['withAgentId', (game: Game) => withAgentId(game)],
+    ['limitedView', (game: Game) => limitedView(game, 1)],
+  ])('%s asks for a game', (name, wrapper) => {
+    expect(() => wrapper(undefined as never)).toThrow(`${name}: expected a game`);
+    expect(() => wrapper(stagHunt as never)).toThrow('Call it.');
   });
 });
 

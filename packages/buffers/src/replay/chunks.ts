@@ -1,5 +1,5 @@
 import type { NamedArrays } from '@coplay/core';
-import { heldSteps } from './replay-buffer';
+import { heldSteps } from './ring-state';
 import type { SequenceState } from './sequence-replay';
 
 /** Steps of one stream between two multiples of a chunk's size, as far as they are held. */

@@ -5,7 +5,7 @@ import { readChunk } from './chunk-files';
 import { type ChunkEntry, type ChunkIndex, INDEX, readIndex } from './chunk-index';
 import { sliceRows } from './chunks';
 import { inTurn } from './in-turn';
-import { heldSteps } from './replay-buffer';
+import { heldSteps } from './ring-state';
 
 /** Options of {@link loadReplay}. */
 export interface LoadReplayOptions {

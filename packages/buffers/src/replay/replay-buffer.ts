@@ -10,6 +10,8 @@ import {
 } from '@coplay/core';
 import { z } from 'zod';
 import { allocateRows, checkRowSpec, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
+import { checkState } from './check-state';
+import { heldSteps } from './ring-state';
 
 /** Options of {@link createReplayBuffer}. */
 export interface ReplayOptions {
@@ -87,35 +89,6 @@ export interface ReplayBuffer {
   /** Steps and counters. */
   state(): SavedState;
   restore(saved: SavedState): void;
-}
-
-/** What {@link ReplayBuffer.state} saves. */
-export interface RingState {
-  /** [S] steps pushed so far to each stream */
-  readonly pushed: Float64Array;
-  /** [S] the number of the first step that each stream ever had; zeros where it's left out */
-  readonly begun?: Float64Array;
-  /** Steps that one stream may hold */
-  readonly ring: number;
-  /** [steps held, ...] for each field: those of the first stream in order of time, then those of the next */
-  readonly rows: NamedArrays;
-}
-
-/** Steps that a stream holds after so many were pushed, counted from 0, of which it had those from `begun` on. */
-export function heldSteps(pushed: number, begun: number, ring: number): number {
-  return Math.min(pushed - begun, ring);
-}
-
-/** Refuses fields that hold more or fewer rows than there are steps, or other numbers of numbers than their shapes say. */
-function checkRows({ pushed, begun, ring, rows }: RingState): void {
-  const steps = pushed.reduce((sum, end, stream) => sum + heldSteps(end, begun?.[stream] ?? 0, ring), 0);
-  const lengths = Object.entries(rows).map(([name, { data, shape }]) => {
-    return { name, isWhole: shape[0] === steps && data.length === sizeOf(shape), got: `${data.length} in [${shape}]` };
-  });
-  const wrong = lengths.find(({ isWhole }) => !isWhole);
-  if (!wrong && (steps === 0 || lengths.length > 0)) return;
-  const expected = `${steps} rows of ${wrong?.name ?? 'each field'}, one for each step held`;
-  fail('replayBuffer.restore', expected, wrong?.got ?? 'no fields', 'Take another copy: this one is damaged.');
 }
 
 const optionsSchema = z.strictObject({ capacity: z.int().min(1), streams: z.int().min(1).default(1) });
@@ -234,13 +207,7 @@ class Rings implements ReplayBuffer {
   }
 
   restore(saved: SavedState): void {
-    const { pushed, begun, ring, rows } = saved as unknown as RingState;
-    if (ring !== this.ring || pushed?.length !== this.streams) {
-      const expected = `${this.streams} streams of ${this.ring} steps`;
-      const got = `${pushed?.length} streams of ${show(ring)} steps`;
-      fail('replayBuffer.restore', expected, got, 'Restore into a buffer of the same capacity and streams.');
-    }
-    checkRows(saved as unknown as RingState);
+    const { pushed, begun, rows } = checkState(saved, this.streams, this.ring);
     this.pushed.set(pushed);
     this.begun.set(begun ?? new Float64Array(this.streams));
     const isEmpty = Object.keys(rows).length === 0;

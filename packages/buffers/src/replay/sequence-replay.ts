@@ -1,12 +1,7 @@
 import { checkOptions, fail, type Generator, type NamedArrays, type SavedState, show } from '@coplay/core';
 import { z } from 'zod';
-import {
-  createReplayBuffer,
-  type ReplayBuffer,
-  type ReplayPlaces,
-  type ReplaySample,
-  type RingState,
-} from './replay-buffer';
+import { createReplayBuffer, type ReplayBuffer, type ReplayPlaces, type ReplaySample } from './replay-buffer';
+import type { RingState } from './ring-state';
 
 /** Options of {@link createSequenceReplay}. */
 export interface SequenceReplayOptions {

@@ -8,7 +8,7 @@ import {
   sizeOf,
   type TypedArray,
 } from '@coplay/core';
-import { wrap } from './wrap';
+import { checkWrapped, wrap, wrapOptions } from './wrap';
 
 /** Options of {@link limitedView}. */
 export interface LimitedViewOptions {
@@ -29,6 +29,7 @@ export function limitedView<State extends DType>(
   radius: number,
   { field = 'planes' }: LimitedViewOptions = {},
 ): Game<State> {
+  checkWrapped('limitedView', game);
   const planes = checkPlanes(game, radius, field);
   const window = windowOf(planes, radius);
   const { [field]: _, ...otherFields } = game.observation;
@@ -36,7 +37,7 @@ export function limitedView<State extends DType>(
   const whole = allocateObservations(game.observation, 1);
   return wrap(game, {
     observation: { ...game.observation, [field]: window.field },
-    options: { ...game.options, limitedView: radius },
+    options: wrapOptions(game, 'limitedView', radius),
     observe(state, offset, agent, out, row) {
       game.observe(state, offset, agent, whole, 0);
       window.cut(whole[field], out[field], row * window.size);

@@ -1,5 +1,5 @@
 import { type ArrayOf, allocateStepArrays, type DType, fail, type Game, type Generator, show } from '@coplay/core';
-import { checkFits, wrap } from './wrap';
+import { checkFits, checkWrapped, wrap, wrapOptions } from './wrap';
 
 /**
  * Seats the agents anew in every episode, all orders equally likely. What an agent sees, does and earns, and its number
@@ -10,6 +10,7 @@ import { checkFits, wrap } from './wrap';
  * agent 1 the second seat of the map below.
  */
 export function permuteSeats<State extends DType>(game: Game<State>): Game<State> {
+  checkWrapped('permuteSeats', game);
   const A = game.agents.length;
   checkFits('permuteSeats', game, A);
   /** [A] the seat of each agent; behind the game's own state */
@@ -24,7 +25,7 @@ export function permuteSeats<State extends DType>(game: Game<State>): Game<State
   const scene = game.scene?.bind(game);
   return wrap(game, {
     stateSize: game.stateSize + A,
-    options: { ...game.options, permuteSeats: true },
+    options: wrapOptions(game, 'permuteSeats', true),
     reset(state, offset, generator) {
       game.reset(state, offset, generator);
       drawSeats(state, offset + seats, A, generator);

@@ -1,5 +1,5 @@
 import { type DType, fail, type Game } from '@coplay/core';
-import { wrap } from './wrap';
+import { checkWrapped, wrap, wrapOptions } from './wrap';
 
 /**
  * Adds who is looking to the observation: `agentId` float32 [A], a one-hot of the observer among `game.agents` (the agent
@@ -10,13 +10,14 @@ import { wrap } from './wrap';
  * @throws CoplayError for a game that has the field already
  */
 export function withAgentId<State extends DType>(game: Game<State>): Game<State> {
+  checkWrapped('withAgentId', game);
   if ('agentId' in game.observation) {
     fail('withAgentId', 'a game without the field agentId', `${game.name}, which has it`, 'Use the game as it is.');
   }
   const A = game.agents.length;
   return wrap(game, {
     observation: { ...game.observation, agentId: { shape: [A], dtype: 'float32', channels: game.agents } },
-    options: { ...game.options, withAgentId: true },
+    options: wrapOptions(game, 'withAgentId', true),
     observe(state, offset, agent, out, row) {
       game.observe(state, offset, agent, out, row);
       const field = out['agentId'];

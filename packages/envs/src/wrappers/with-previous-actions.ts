@@ -1,5 +1,5 @@
 import { type DType, fail, type Game } from '@coplay/core';
-import { checkFits, wrap } from './wrap';
+import { checkFits, checkWrapped, wrap, wrapOptions } from './wrap';
 
 /**
  * Adds what everyone did in the step before to the observation: `previousActions` float32 [A * K], a one-hot for each
@@ -9,6 +9,7 @@ import { checkFits, wrap } from './wrap';
  */
 export function withPreviousActions<State extends DType>(game: Game<State>): Game<State> {
   const where = 'withPreviousActions';
+  checkWrapped(where, game);
   if ('previousActions' in game.observation) {
     fail(where, 'a game without the field previousActions', `${game.name}, which has it`, 'Use the game as it is.');
   }
@@ -26,7 +27,7 @@ export function withPreviousActions<State extends DType>(game: Game<State>): Gam
   return wrap(game, {
     stateSize: game.stateSize + A,
     observation: { ...game.observation, previousActions: { shape: [A * K], dtype: 'float32' } },
-    options: { ...game.options, withPreviousActions: true },
+    options: wrapOptions(game, 'withPreviousActions', true),
     reset(state, offset, generator) {
       game.reset(state, offset, generator);
       forget(state, offset);

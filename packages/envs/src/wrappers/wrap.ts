@@ -1,4 +1,19 @@
-import { type ArrayOf, allocate, type DType, fail, type Game } from '@coplay/core';
+import { type ArrayOf, allocate, checkGame, type DType, fail, type Game } from '@coplay/core';
+
+/** The options in which wrappers say that they are there. */
+const WRAPPERS = ['limitedView', 'permuteSeats', 'timeLimit', 'withAgentId', 'withPreviousActions'] as const;
+
+/** The game's options and that of a wrapper around it; of several the order, from the innermost, for it makes another game. */
+export function wrapOptions(game: Game, wrapper: (typeof WRAPPERS)[number], value: unknown): Game['options'] {
+  const { wrappers = WRAPPERS.filter((name) => name in game.options) } = game.options;
+  const order = [...(wrappers as readonly string[]), wrapper];
+  return { ...game.options, [wrapper]: value, ...(order.length > 1 && { wrappers: order }) };
+}
+
+/** Refuses what is no game, in the name of the wrapper. */
+export function checkWrapped<State extends DType>(where: string, game: Game<State>): void {
+  checkGame(where, game as unknown as Game);
+}
 
 /**
  * The game with some parts replaced. The others stay bound to the game itself, so that a game may be an instance of a
