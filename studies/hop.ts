@@ -3,9 +3,12 @@ import { snowdrift, stagHunt, withAgentId } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 import { bestReturn, type Line, type SeedResult, stability, train, trainPpo } from './hop/training';
 
+/** Of each line in a quick run. */
+const QUICK_STEPS = 512;
+
 /** Everything that the study trains, by label. Searches are small in training, about 80 simulations for each environment step, and larger afterwards. */
 function lines(context: Context): Record<string, Line> {
-  const steps = (name: string) => (context.isQuick ? 512 : Number(context.options[name]));
+  const steps = (name: string, times = 1) => (context.isQuick ? QUICK_STEPS : times * Number(context.options[name]));
   const seeds = (count: number) => context.seeds.slice(0, context.isQuick ? 1 : count);
   const hunt = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
   const pair = stagHunt({ size: 4, agents: 2, stags: 1, hares: 0 });
@@ -19,7 +22,7 @@ function lines(context: Context): Record<string, Line> {
     stags: {
       ...small,
       game: withAgentId(stagHunt({ size: 4, agents: 4, stags: 2, hares: 4 })),
-      envSteps: 5 * small.envSteps,
+      envSteps: steps('steps', 5),
       seeds: seeds(1),
       label: 'HOP 4x4 4h2s, who is who, five times as long',
       part: 'stags',
@@ -28,7 +31,7 @@ function lines(context: Context): Record<string, Line> {
     },
     pair: {
       ...small,
-      envSteps: small.envSteps / 2,
+      envSteps: steps('steps', 0.5),
       game: pair,
       label: 'HOP two agents, one stag, 5 trees',
       part: 'pair',
@@ -36,7 +39,7 @@ function lines(context: Context): Record<string, Line> {
     },
     pairOneTree: {
       ...small,
-      envSteps: small.envSteps / 2,
+      envSteps: steps('steps', 0.5),
       game: pair,
       label: 'HOP two agents, one stag, 1 tree',
       part: 'pair',
@@ -54,7 +57,7 @@ function lines(context: Context): Record<string, Line> {
     },
     squares: {
       ...large,
-      envSteps: 5 * large.envSteps,
+      envSteps: steps('large-steps', 5),
       game: stagHunt({ size, agents: 4, stags: 1, hares: 4 }),
       squares: context.isQuick ? [4, 5] : [4, 5, 6, 8],
       label: 'HOP 8x8 4h1s, open squares',
@@ -69,7 +72,7 @@ function lines(context: Context): Record<string, Line> {
     },
     long: {
       ...small,
-      envSteps: 2 * small.envSteps,
+      envSteps: steps('steps', 2),
       seeds: seeds(1),
       label: 'HOP 4x4 4h1s, twice as long',
       part: 'stability',
