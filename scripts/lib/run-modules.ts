@@ -1,5 +1,5 @@
 /**
- * Imports modules one after another in one process, with a line before and after each, which `resultsOf` reads. One that
+ * Imports modules one after another in one process, with a line before and after each, which `resultOf` reads. One that
  * throws doesn't stop the others. `tsx scripts/lib/run-modules.ts FILE...`
  */
 import { pathToFileURL } from 'node:url';
