@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { show } from './errors';
 import { createGenerator, type GeneratorState, generatorFrom, splitSeed } from './generator';
 
 /** xoshiro128** as its authors print it, in BigInt. */
@@ -99,6 +100,46 @@ describe('the generator', () => {
     expect(new Set(heads).size).toBe(1001);
     expect(generator.state()).toEqual(before);
     expect(generator.split(3).state()).toEqual(generator.split(3).state());
+  });
+
+  it('forks into children that differ from one another and from every split, and advances by one draw', () => {
+    const [generator, drawn] = [createGenerator(5), createGenerator(5)];
+    const splits = Array.from({ length: 1000 }, (_, key) => generator.split(key).state().join());
+    const forks = Array.from({ length: 1000 }, () => {
+      const fork = generator.fork().state().join();
+      drawn.uint32();
+      expect(generator.state()).toEqual(drawn.state());
+      return fork;
+    });
+    expect(new Set([...splits, ...forks]).size).toBe(2000);
+    expect(createGenerator(5).fork().state().join()).toBe(forks[0]);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, Infinity, 2 ** 32 + 1, 2 ** 33, null, [], '3', undefined])(
+    'draws no integer below %j',
+    (n) => {
+      const generator = createGenerator(1);
+      const before = generator.state();
+      expect(() => generator.integer(n as number)).toThrow(
+        `generator.integer: expected a range n that is an integer from 1 to 2^32, got ${show(n)}`,
+      );
+      expect(generator.state()).toEqual(before);
+    },
+  );
+
+  it('draws integers below 1 and below 2^32', () => {
+    const [generator, words] = [createGenerator(1), createGenerator(1)];
+    expect(generator.integer(1)).toBe(0);
+    words.uint32();
+    expect(generator.integer(2 ** 32)).toBe(words.uint32());
+    expect(generator.integer(2 ** 32 - 1)).toBeLessThan(2 ** 32 - 1);
+  });
+
+  it.each([-1, 1.5, Number.NaN, 2 ** 32, '1', null, undefined])('splits by no key %s', (key) => {
+    expect(() => createGenerator(1).split(key as number)).toThrow(
+      /generator.split: expected an integer from 0 to 2\^32 - 1/,
+    );
+    expect(() => splitSeed(1, key as number)).toThrow(/splitSeed: index: expected an integer from 0 to 2\^32 - 1/);
   });
 
   it('seeds and their splits do not collide', () => {

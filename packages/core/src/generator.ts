@@ -18,8 +18,15 @@ export interface Generator {
   normal(): number;
   /** Shuffles an array in place (Fisher-Yates) and returns it. */
   shuffle<T extends { length: number; [index: number]: number }>(array: T): T;
-  /** A child generator, independent of its parent and of the children with other keys. Does not advance the parent. */
+  /**
+   * The child with a key, independent of its parent and of the children with other keys. Does not advance the parent: the same key
+   * gives the same child until the parent draws.
+   *
+   * @param key  an integer in [0, 2^32)
+   */
   split(key: number): Generator;
+  /** A new child, and advances the parent by one draw: the next call gives another child. For functions that hand a generator on. */
+  fork(): Generator;
   state(): GeneratorState;
   restore(state: GeneratorState): void;
 }
@@ -54,13 +61,28 @@ export function generatorFrom(state: GeneratorState): Generator {
  */
 export function splitSeed(seed: number, index: number): number {
   checkSeed('splitSeed', seed);
-  const [a, b] = expand(seed >>> 0, Math.floor(seed / 2 ** 32), index >>> 0, 0x5eed);
+  checkKey('splitSeed: index', index);
+  const [a, b] = expand(seed >>> 0, Math.floor(seed / 2 ** 32), index, 0x5eed);
   return (b & 0x1fffff) * 2 ** 32 + a;
 }
 
 function checkSeed(where: string, seed: number): void {
   if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED) {
     fail(where, 'a seed that is an integer from 0 to 2^53 - 1', show(seed), 'Give a whole number such as 1.');
+  }
+}
+
+function checkKey(where: string, key: number): void {
+  if (key >>> 0 !== key) {
+    fail(where, 'an integer from 0 to 2^32 - 1', show(key), 'Give each child a whole number of its own, such as 0.');
+  }
+}
+
+/** In a function of its own, so that `integer` stays short enough to be inlined. */
+function checkRange(n: number): void {
+  if (n !== 4294967296) {
+    const remedy = 'Ask how many there are to draw from before you draw: an empty list has none.';
+    fail('generator.integer', 'a range n that is an integer from 1 to 2^32', show(n), remedy);
   }
 }
 
@@ -120,6 +142,7 @@ class Xoshiro128 implements Generator {
   }
 
   integer(n: number): number {
+    if (n >>> 0 !== n || n === 0) checkRange(n);
     for (;;) {
       const word = this.next() >>> 0;
       const result = word % n;
@@ -148,9 +171,14 @@ class Xoshiro128 implements Generator {
   }
 
   split(key: number): Generator {
-    const [a, b] = expand(this.a, this.b, key >>> 0, 0xc0);
-    const [c, d] = expand(this.c, this.d, key >>> 0, 0xde);
+    checkKey('generator.split', key);
+    const [a, b] = expand(this.a, this.b, key, 0xc0);
+    const [c, d] = expand(this.c, this.d, key, 0xde);
     return new Xoshiro128([a, b, c, d]);
+  }
+
+  fork(): Generator {
+    return this.split(this.uint32());
   }
 
   state(): GeneratorState {
