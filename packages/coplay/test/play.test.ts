@@ -1,5 +1,6 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { type IncomingMessage, request } from 'node:http';
+import { hostname, networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from 'coplay';
 import { InferenceSession } from 'onnxruntime-node';
@@ -50,6 +51,20 @@ async function train(configuration: object, directory: string): Promise<void> {
   expect((await refused(['train', path, '--directory', directory])).code).toBe(0);
 }
 
+/** The status of a request to a server of this machine that has this Host header; null for none. */
+function statusFor(port: string, host: string | null, { path = '/', address = '127.0.0.1', method = 'GET' } = {}) {
+  return new Promise<number | undefined>((resolve, reject) => {
+    const headers = { ...(host !== null && { Host: host }), Origin: 'http://evil.example' };
+    const sent = request({ host: address, port, path, method, headers, setHost: false, agent: false });
+    sent.on('error', reject);
+    sent.on('response', (response: IncomingMessage) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.end();
+  });
+}
+
 describe('coplay play', () => {
   beforeAll(() => train(CONFIGURATION, run));
 
@@ -93,6 +108,66 @@ describe('coplay play', () => {
     ]) {
       const file = await fetch(new URL(`ort/${name}`, url), { method: 'HEAD' });
       expect([file.status, file.headers.get('content-type')], name).toEqual([200, type]);
+    }
+    expect(await end()).toBe(0);
+  });
+
+  it('answers those only who ask for it by its name: no page of another site, whatever address its name has', async () => {
+    const { first, end } = start(['play', '--port', '0']);
+    const { port } = new URL((await first)!);
+    for (const host of ['localhost', '127.0.0.1', '[::1]', 'LocalHost']) {
+      expect(await statusFor(port, `${host}:${port}`), host).toBe(200);
+    }
+    const strange = [
+      'evil.example',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      '0.0.0.0',
+      '203.0.113.7',
+      '',
+      '::1',
+    ];
+    for (const host of [...strange, `evil@localhost`]) {
+      expect(await statusFor(port, `${host}:${port}`), host).toBe(403);
+      expect(await statusFor(port, `${host}:${port}`, { path: '/nothing' }), host).toBe(403);
+      expect(await statusFor(port, `${host}:${port}`, { method: 'POST' }), host).toBe(403);
+    }
+    // Another port, and none, are other servers. HTTP 1.1 wants a Host header: Node says 400 by itself.
+    for (const host of [
+      'localhost',
+      '127.0.0.1',
+      `localhost:${Number(port) + 1}`,
+      `localhost:${port}0`,
+      `localhost:${port}/`,
+    ]) {
+      expect(await statusFor(port, host), host).toBe(403);
+    }
+    expect(await statusFor(port, null)).toBe(400);
+    expect(await end()).toBe(0);
+  });
+
+  it('on every network is asked for by the address of the machine or by its name', async () => {
+    const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    const address = own.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.2';
+    const { first, end } = start(['play', '--port', '0', '--host', '0.0.0.0']);
+    const { port } = new URL((await first)!);
+    for (const host of ['localhost', '127.0.0.1', '0.0.0.0', hostname(), address]) {
+      expect(await statusFor(port, `${host}:${port}`, { address }), host).toBe(200);
+    }
+    for (const host of ['evil.example', '203.0.113.7']) {
+      expect(await statusFor(port, `${host}:${port}`, { address }), host).toBe(403);
+    }
+    expect(await end()).toBe(0);
+  });
+
+  it('lets no other site read, frame or guess what it serves', async () => {
+    const { first, end } = start(['play', '--port', '0']);
+    const url = (await first)!;
+    for (const path of ['', 'nothing']) {
+      const { headers } = await fetch(new URL(path, url));
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+      expect([headers.get('x-frame-options'), headers.get('x-content-type-options')]).toEqual(['DENY', 'nosniff']);
     }
     expect(await end()).toBe(0);
   });
