@@ -1,5 +1,6 @@
 import { textTable } from '@coplay/diagnostics';
 import { command, EXIT, wholeNumber } from '../command';
+import { ALLOW_CODE } from '../configuration';
 import { seedFor, trainedRun } from './trained';
 
 /** `coplay evaluate` */
@@ -14,11 +15,12 @@ export const evaluateCommand = command({
       what: "of the episodes; default: a child of the run's, other than that of the evaluation after training",
     },
     json: { what: 'as JSON' },
+    ...ALLOW_CODE,
   },
   async run([directory], flags, terminal) {
     const episodes = wholeNumber(flags, 'episodes', 1) ?? 1000;
     const asked = wholeNumber(flags, 'seed');
-    const trained = await trainedRun(directory, terminal);
+    const trained = await trainedRun(directory, flags, terminal);
     const { run } = trained;
     const seed = asked ?? seedFor('evaluate', trained);
     try {

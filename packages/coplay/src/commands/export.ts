@@ -1,6 +1,7 @@
 import { fail } from '@coplay/core';
 import { exportOnnx } from '@coplay/trainers';
 import { command, EXIT, textOf } from '../command';
+import { ALLOW_CODE } from '../configuration';
 import { policyOf } from './policy';
 import { trainedRun } from './trained';
 
@@ -12,9 +13,10 @@ export const exportCommand = command({
   flags: {
     agent: { value: 'ID', what: "whose; default: the game's first agent" },
     value: { what: "with the critic's value as an output too" },
+    ...ALLOW_CODE,
   },
   async run([directory, file], flags, terminal) {
-    const { run } = await trainedRun(directory, terminal);
+    const { run } = await trainedRun(directory, flags, terminal);
     try {
       const id = textOf(flags, 'agent') ?? run.agents[0].id;
       const agent = run.agents.find((one) => one.id === id);

@@ -5,6 +5,7 @@ import { fail } from '@coplay/core';
 import { toOnnx } from '@coplay/trainers';
 import { type PlayPolicy, type PlaySetting, playPage } from '@coplay/viewer';
 import { command, EXIT, type Flags, type Terminal, textOf, wholeNumber } from '../command';
+import { ALLOW_CODE } from '../configuration';
 import { type ServedFile, serveFiles } from '../serve';
 import { policyOf } from './policy';
 import { trainedRun } from './trained';
@@ -22,13 +23,14 @@ export const playCommand = command({
   flags: {
     port: { value: 'N', what: 'default 8000; 0 for any free one' },
     host: { value: 'ADDRESS', what: 'default 127.0.0.1, this machine alone; 0.0.0.0 lets others in' },
+    ...ALLOW_CODE,
   },
   async run(runs, flags, terminal) {
     const port = portOf(flags);
     const host = hostOf(flags);
     const files = new Map<string, ServedFile>();
     const settings: PlaySetting[] = [];
-    for (const run of runs) settings.push(await settingOf(run, files, terminal));
+    for (const run of runs) settings.push(await settingOf(run, flags, files, terminal));
     if (settings.length > 0) for (const [path, file] of runtimeFiles()) files.set(path, file);
     files.set('/', playPage(settings.length > 0 ? { settings } : {}));
     const signal = terminal.interrupt();
@@ -53,8 +55,13 @@ function hostOf(flags: Flags): string {
 }
 
 /** The game of a run with the policies of its newest good checkpoint, whose files join the others. */
-async function settingOf(directory: string, files: Map<string, ServedFile>, terminal: Terminal): Promise<PlaySetting> {
-  const { run, game } = await trainedRun(directory, terminal);
+async function settingOf(
+  directory: string,
+  flags: Flags,
+  files: Map<string, ServedFile>,
+  terminal: Terminal,
+): Promise<PlaySetting> {
+  const { run, game } = await trainedRun(directory, flags, terminal);
   try {
     const policies: PlayPolicy[] = [];
     const without: string[] = [];

@@ -6,6 +6,7 @@ import { type Recording, recordEpisode, writeRecording } from '@coplay/envs';
 import { isLearning, type WorldModelLearner, withInsight } from '@coplay/trainers';
 import { replayPage } from '@coplay/viewer';
 import { command, EXIT, textOf, wholeNumber } from '../command';
+import { ALLOW_CODE } from '../configuration';
 import { checkWritable } from '../writable';
 import { seedFor, type TrainedRun, trainedRun } from './trained';
 
@@ -23,13 +24,14 @@ export const recordCommand = command({
     page: { value: 'FILE', what: 'a page that replays them all, which needs no other file' },
     report: { what: "shows them in the run's report, too" },
     seed: { value: 'N', what: "of the episodes; default: a child of the run's" },
+    ...ALLOW_CODE,
   },
   async run([directory], flags, terminal) {
     const episodes = wholeNumber(flags, 'episodes', 1) ?? 1;
     const seed = wholeNumber(flags, 'seed');
     const files = filesOf(textOf(flags, 'out') ?? join(directory, 'episode.coplay'), episodes);
     const page = textOf(flags, 'page');
-    const trained = await trainedRun(directory, terminal);
+    const trained = await trainedRun(directory, flags, terminal);
     try {
       checkPlaces(files, page);
       const recordings = await record(trained, episodes, seed ?? seedFor('record', trained));

@@ -1,6 +1,6 @@
 import { fail } from '@coplay/core';
 import { command, wholeNumber } from '../command';
-import { configurationIn } from '../configuration';
+import { ALLOW_CODE, configurationIn } from '../configuration';
 import { train, watchedRun } from './train';
 
 /** `coplay resume` */
@@ -10,10 +10,11 @@ export const resumeCommand = command({
   words: { least: 1, most: 1 },
   flags: {
     steps: { value: 'N', what: 'environment steps in all, those done included; default: as it was configured' },
+    ...ALLOW_CODE,
   },
   async run([directory], flags, terminal) {
     const steps = wholeNumber(flags, 'steps', 1);
-    const configured = await configurationIn(directory);
+    const configured = await configurationIn(directory, flags);
     const configuration = { ...configured, envSteps: steps ?? configured.envSteps };
     const { run, last } = await watchedRun(configuration, directory, terminal);
     if (!(await run.resume())) terminal.err(`There is no checkpoint in ${directory} yet: it begins at step 0.`);

@@ -8,6 +8,7 @@ import { command, EXIT, type Terminal, textOf, wholeNumber } from '../command';
 import {
   giveBack,
   keepConfiguration,
+  noteOwnCode,
   type RunConfiguration,
   readConfiguration,
   refuseBegun,
@@ -38,6 +39,7 @@ export const trainCommand = command({
     const { run, last } = await watchedRun(configuration, directory, terminal);
     try {
       keepConfiguration(directory, { configuration, ...read });
+      if (read.code) noteOwnCode(read.code, terminal.err);
     } catch (error) {
       run.dispose();
       throw error;

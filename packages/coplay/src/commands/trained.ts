@@ -1,5 +1,5 @@
 import { fail, splitSeed } from '@coplay/core';
-import type { Terminal } from '../command';
+import type { Flags, Terminal } from '../command';
 import { type BuiltRun, configurationIn, runOf } from '../configuration';
 
 /** A run that was trained. */
@@ -19,10 +19,11 @@ export function seedFor(command: keyof typeof AFTERWARDS, { seed }: TrainedRun):
 /**
  * A run with the parameters of its newest good checkpoint. Nothing in its directory changes.
  *
- * @throws CoplayError where there is no checkpoint
+ * @param flags  of the command, which has `--allow-code`
+ * @throws CoplayError where there is no checkpoint, or the run's code is a stranger's
  */
-export async function trainedRun(directory: string, { err }: Terminal): Promise<TrainedRun> {
-  const configuration = await configurationIn(directory);
+export async function trainedRun(directory: string, flags: Flags, { err }: Terminal): Promise<TrainedRun> {
+  const configuration = await configurationIn(directory, flags);
   const { run, game } = await runOf(configuration, directory, { warn: err });
   if (await run.resume()) return { run, game, seed: configuration.seed };
   run.dispose();

@@ -1,29 +1,30 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { dirname, extname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CoplayError } from '@coplay/core';
-import type { Loader, Plugin } from 'esbuild';
+import type { Plugin } from 'esbuild';
 
 /**
  * A file of TypeScript or JavaScript and those that it imports by relative paths, as one module of JavaScript that imports packages.
  *
  * @param file  absolute
- * @returns the module, and the absolute paths of the files
+ * @returns the module, and SHA-256 checksums (hexadecimal) by the absolute paths of the files: of the very bytes that it was made of
  * @throws CoplayError for files that can't be read or compiled
  */
 export async function bundle(
   file: string,
   format: 'esm' | 'cjs',
-): Promise<{ readonly text: string; readonly inputs: readonly string[] }> {
+): Promise<{ readonly text: string; readonly files: Readonly<Record<string, string>> }> {
   const { build } = await import('esbuild');
   const folder = dirname(file);
+  const checksums = new Map<string, string>();
   try {
-    const { outputFiles, metafile } = await build({
+    const { outputFiles } = await build({
       entryPoints: [file],
       absWorkingDir: folder,
       bundle: true,
       write: false,
-      metafile: true,
       packages: 'external',
       platform: 'node',
       format,
@@ -31,10 +32,9 @@ export async function bundle(
       sourcemap: 'inline',
       logLevel: 'silent',
       define: PLACES,
-      plugins: [ownPlaces],
+      plugins: [ownFiles(checksums)],
     });
-    const inputs = Object.keys(metafile.inputs).map((input) => resolve(folder, input));
-    return { text: outputFiles[0].text, inputs: inputs.sort() };
+    return { text: outputFiles[0].text, files: Object.fromEntries([...checksums].sort()) };
   } catch (error) {
     const got = (error as Error).message;
     throw new CoplayError(
@@ -51,17 +51,29 @@ const PLACES = {
   'import.meta.dirname': '__coplay_dirname',
 };
 
-/** Tells every file where it is, in front of its first line, so that lines keep their numbers. */
-const ownPlaces: Plugin = {
-  name: 'own-places',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.[cm]?[jt]sx?$/ }, ({ path }) => {
-      const values = [pathToFileURL(path).href, path, dirname(path)];
-      const places = Object.values(PLACES).map((name, i) => `const ${name} = ${JSON.stringify(values[i])};`);
-      const text = readFileSync(path, 'utf8');
-      // Behind something else on its line, the first line of a script isn't told apart any more.
-      const contents = `${places.join(' ')} ${text.startsWith('#!') ? '//' : ''}${text}`;
-      return { contents, loader: extname(path).replace(/[.cm]/g, '') as Loader };
-    });
-  },
-};
+/** Endings of programs. */
+const PROGRAM = /\.[cm]?[jt]sx?$/;
+
+/**
+ * Reads every file once, so that what is compiled is what has the checksum. Tells every program where it is, in front of its first line, so
+ * that lines keep their numbers.
+ */
+function ownFiles(checksums: Map<string, string>): Plugin {
+  return {
+    name: 'own-files',
+    setup({ onLoad }) {
+      onLoad({ filter: /./, namespace: 'file' }, ({ path }) => {
+        const bytes = readFileSync(path);
+        checksums.set(path, createHash('sha256').update(bytes).digest('hex'));
+        return { contents: PROGRAM.test(path) ? placed(path, bytes.toString('utf8')) : bytes, loader: 'default' };
+      });
+    },
+  };
+}
+
+function placed(path: string, text: string): string {
+  const values = [pathToFileURL(path).href, path, dirname(path)];
+  const places = Object.values(PLACES).map((name, i) => `const ${name} = ${JSON.stringify(values[i])};`);
+  // Behind something else on its line, the first line of a script isn't told apart any more.
+  return `${places.join(' ')} ${text.startsWith('#!') ? '//' : ''}${text}`;
+}

@@ -38,8 +38,7 @@ export async function loadCode(path: string, approve?: (files: LoadedCode['files
   if (!existsSync(path)) fail('coplay', 'a configuration file', `${path}, which does not exist`, 'Check the path.');
   // A link may be told to lead elsewhere later: the run stays with what it leads to now.
   const file = realpathSync(path);
-  const { text, inputs } = await bundle(file, FORMAT);
-  const files = Object.fromEntries(inputs.map((input) => [input, checksumOf(input)]));
+  const { text, files } = await bundle(file, FORMAT);
   approve?.(files);
   const { default: exported } = await withModule(dirname(file), text, FORMAT === 'esm' ? 'mjs' : 'cjs', run);
   if (exported === undefined) {

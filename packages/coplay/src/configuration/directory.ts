@@ -2,7 +2,9 @@ import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSyn
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { checkOptions, fail } from '@coplay/core';
 import { z } from 'zod';
+import type { Flags } from '../command';
 import { checksumOf } from './code';
+import { checkAllowed } from './own-code';
 import { type ReadConfiguration, readConfiguration } from './read';
 import { checkConfiguration, type RunConfiguration, readJsonFile } from './schema';
 
@@ -89,11 +91,12 @@ function copiesOf(directory: string, files: readonly string[]): Map<string, stri
 }
 
 /**
- * The configuration of a run that `coplay train` began. One that is code is loaded from where it is.
+ * The configuration of a run that `coplay train` began. One that is code is loaded from where it is, if {@link checkAllowed} lets it.
  *
- * @throws CoplayError for a directory without one, or code that is gone or has changed
+ * @param flags  of the command, which has `--allow-code`
+ * @throws CoplayError for a directory without one, or code that is a stranger's, is gone or has changed
  */
-export async function configurationIn(directory: string): Promise<RunConfiguration> {
+export async function configurationIn(directory: string, flags: Flags): Promise<RunConfiguration> {
   const path = join(directory, FILE);
   if (!existsSync(path)) refuseDirectory(directory);
   const kept = readJsonFile(path);
@@ -102,11 +105,11 @@ export async function configurationIn(directory: string): Promise<RunConfigurati
   // Paths were written as seen from where the directory is, not from a link to it.
   const place = realpathSync(directory);
   const checksums = new Map(Object.entries(files).map(([file, checksum]) => [resolve(place, file), checksum]));
+  const file = resolve(place, code);
+  checkAllowed(directory, { file, files: Object.fromEntries(checksums) }, flags);
   const copies = copiesOf(directory, [...checksums.keys()]);
-  for (const [file, checksum] of checksums) checkUnchanged(file, checksum, copies.get(file)!);
-  const { configuration } = await readConfiguration(resolve(place, code), (loaded) => {
-    checkLoaded(Object.keys(loaded), checksums);
-  });
+  for (const [path, checksum] of checksums) checkUnchanged(path, checksum, copies.get(path)!);
+  const { configuration } = await readConfiguration(file, (loaded) => checkLoaded(loaded, checksums));
   return { ...configuration, ...told };
 }
 
@@ -126,10 +129,14 @@ function checkUnchanged(file: string, checksum: string, copy: string): void {
   fail(file, 'the code that the run was begun with', got, remedy);
 }
 
-/** What was recorded is unchanged, but a link or another ending may lead to something else by now. */
-function checkLoaded(files: readonly string[], recorded: ReadonlyMap<string, string>): void {
-  const other = files.find((file) => !recorded.has(file));
+/**
+ * What was recorded is unchanged, but a link or another ending may lead to something else by now, and a file may have changed since it was
+ * looked at: the checksums are those of the bytes that are about to run.
+ */
+function checkLoaded(files: Readonly<Record<string, string>>, recorded: ReadonlyMap<string, string>): void {
+  const other = Object.keys(files).find((file) => files[file] !== recorded.get(file));
   if (other === undefined) return;
-  const remedy = 'Let links and imports lead to what they led to, or train a new run with it.';
-  fail(other, 'the code that the run was begun with', 'a file that was no part of it', remedy);
+  const got = recorded.has(other) ? 'another content' : 'a file that was no part of it';
+  const remedy = 'Let files, links and imports be what they were, or train a new run with it.';
+  fail(other, 'the code that the run was begun with', got, remedy);
 }

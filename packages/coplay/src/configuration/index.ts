@@ -9,5 +9,6 @@ export {
 } from './define';
 export { configurationIn, giveBack, keepConfiguration, refuseBegun } from './directory';
 export type { NetworkConfiguration } from './networks';
+export { ALLOW_CODE, noteOwnCode } from './own-code';
 export { readConfiguration } from './read';
 export { checkConfiguration, type RunConfiguration } from './schema';

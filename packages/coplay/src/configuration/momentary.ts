@@ -1,12 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CoplayError } from '@coplay/core';
 
 /** Names of modules that stand in a folder for a moment: whose process they are of comes first. */
-const NAME = /^\.coplay-(\d+)-\d+\.[cm]js$/;
+const NAME = /^\.coplay-(\d+)-[\da-f-]+\.[cm]js$/;
 /** What ends a process, unless it listens. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-let count = 0;
 
 /**
  * Calls `use` with the path of a module that stands in a folder only until then, however this process ends. What others left there that
@@ -21,7 +21,8 @@ export async function withModule<T>(
   ending: string,
   use: (module: string) => Promise<T>,
 ): Promise<T> {
-  const module = join(folder, `.coplay-${process.pid}-${count++}.${ending}`);
+  // Nobody can foretell the name, and put a file or a link there before.
+  const module = join(folder, `.coplay-${process.pid}-${randomUUID()}.${ending}`);
   const remove = () => rmSync(module, { force: true });
   const end = (signal: NodeJS.Signals) => {
     remove();
@@ -43,7 +44,7 @@ export async function withModule<T>(
 function write(folder: string, module: string, text: string): void {
   try {
     for (const name of readdirSync(folder)) if (isLeft(name)) rmSync(join(folder, name), { force: true });
-    writeFileSync(module, text);
+    writeFileSync(module, text, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     const got = (error as Error).message;
     const remedy =
