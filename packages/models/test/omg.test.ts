@@ -236,6 +236,27 @@ describe('the inference', () => {
     }
   });
 
+  it('pays KL(q || p) of its posterior q to the prior p of the selected states, in that direction', () => {
+    const prior = { mean: random(5, [6, 2]) as tf.Tensor2D, logVar: random(6, [6, 2]) as tf.Tensor2D };
+    const weights = tf.tensor1d([1, 0.5, 1, 0, 1, 1]);
+    const noise = random(7, [6, 2]) as tf.Tensor2D;
+    const halved = subgoalInference({ ...net, klWeight: 0.5 });
+    const { loss, metrics } = halved.loss(params(), rowsOf(), { prior, noise, weights });
+    const q = inference.posterior(params(), rowsOf());
+    const [mq, vq, mp, vp] = [q.mean, tf.exp(q.logVar), prior.mean, tf.exp(prior.logVar)].map((x) => x.arraySync());
+    // 1/2 sum_d (ln(vp / vq) + (vq + (mq - mp)^2) / vp - 1), averaged by the weights.
+    const divergences = (vq as number[][]).map((row, n) =>
+      row.reduce((sum, v, d) => {
+        const [m, to, variance] = [(mq as number[][])[n][d], (mp as number[][])[n][d], (vp as number[][])[n][d]];
+        return sum + 0.5 * (Math.log(variance / v) + (v + (m - to) ** 2) / variance - 1);
+      }, 0),
+    );
+    const w = weights.dataSync();
+    const kl = divergences.reduce((sum, x, n) => sum + x * w[n], 0) / 4.5;
+    expect(metrics?.['kl'].dataSync()[0]).toBeCloseTo(kl, 4);
+    expect(loss.dataSync()[0]).toBeCloseTo((metrics?.['nll'].dataSync()[0] ?? Number.NaN) + 0.5 * kl, 4);
+  });
+
   it('explains s_t by the history before it: the state itself reaches the decoder through the latent alone', () => {
     const all = params();
     const silent = { ...all, 'posterior/kernel': tf.zerosLike(all['posterior/kernel']) }; // a latent that knows nothing

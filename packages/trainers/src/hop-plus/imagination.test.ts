@@ -1,6 +1,11 @@
+import { type Agent, createGenerator, createRollout, ndarray, rulesSimulator, vectorEnv } from '@coplay/core';
+import { randomAgent, stagHunt } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
-import { permission } from './imagination';
+import type { MoaLearner } from '../moa';
+import { hopPlusAgent } from './hop-plus';
+import { imagineFrom, permission } from './imagination';
 import { resolveImagined } from './options';
+import type { Mind } from './setup';
 
 const options = resolveImagined('test', { horizon: 8, startUpdates: 5, minAccuracy: 0.9, moaAccuracy: 0.4 });
 
@@ -16,5 +21,65 @@ describe('permission', () => {
     expect(permission(options, 5, 1, [0.5, 0.4, 0.9]).horizon).toBe(8);
     expect(permission(options, 5, 1, [0.5, 0.2, 0.9]).horizon).toBe(4); // half of 0.4
     expect(permission(options, 5, 1, [0, 0.9]).horizon).toBe(0);
+  });
+});
+
+describe('imagineFrom', () => {
+  const game = stagHunt({ size: 4, agents: 3, stags: 1, hares: 3, maxSteps: 12 });
+  const STAY = 4;
+
+  /** A mark for each model, which it leaves in the extras, and the one goal that its co-player has shown. */
+  const MODELS: Readonly<Record<string, { mark: number; goal: number }>> = {
+    agent_0: { mark: 10, goal: 0 },
+    agent_1: { mark: 11, goal: 1 },
+    agent_2: { mark: 12, goal: 0 },
+  };
+
+  /** Models that note the goals with which they were asked. */
+  function markedModels(goalsSeen: Map<string, Set<number>>): MoaLearner {
+    const agent = (id: string): Agent<{ goals: Int32Array; memory: Float32Array }> => ({
+      id,
+      name: `model of ${id}`,
+      initialState: (rows) => ({ goals: new Int32Array(rows), memory: new Float32Array(0) }),
+      act(input, state) {
+        for (const goal of state.goals) goalsSeen.get(id)?.add(goal);
+        const mark = ndarray(new Int32Array(input.rows).fill(MODELS[id].mark));
+        return { actions: new Int32Array(input.rows).fill(STAY), state, extras: { mark } };
+      },
+    });
+    const prior = (id: string) => Float64Array.from([0, 1], (goal) => (goal === MODELS[id].goal ? 1 : 0));
+    return { goals: 2, agent, prior, accuracy: () => 1, dispose: () => undefined } as unknown as MoaLearner;
+  }
+
+  it('plays each co-player by the model of that co-player, in whichever seat the agent is', async () => {
+    const random = game.agents.map((id) => randomAgent({ game, id }));
+    const env = vectorEnv(game, { envs: 8, seed: 1 });
+    const experience = await createRollout(env, random, createGenerator(1)).collect(6);
+    for (const [seat, id] of game.agents.entries()) {
+      const { learner } = hopPlusAgent({ game, id, omg: false, worldModel: 'rules', executor: 'eager' });
+      await learner.initialise(createGenerator(2));
+      const goalsSeen = new Map(game.agents.map((name) => [name, new Set<number>()]));
+      (learner.setup.minds as Map<number, Mind>).set(seat, { moa: markedModels(goalsSeen) });
+      // uniformGoals 0: goals are drawn by what each co-player has shown.
+      const parts = {
+        learner,
+        simulator: rulesSimulator(game),
+        options: resolveImagined('test', { uniformGoals: 0 }),
+        progress: 0,
+      };
+      const imagined = await imagineFrom(parts, experience, seat, 4, createGenerator(3));
+      const { active, extras } = imagined!;
+      const marks = (other: number) => {
+        const rows = Array.from(active.keys()).filter((row) => row % 3 === other && active[row] === 1);
+        return new Set(rows.map((row) => extras['mark'].data[row]));
+      };
+      for (const [other, name] of game.agents.entries()) {
+        if (other === seat) continue;
+        expect(marks(other)).toEqual(new Set([MODELS[name].mark]));
+        expect(goalsSeen.get(name)).toContain(MODELS[name].goal);
+      }
+      expect(goalsSeen.get(id)?.size).toBe(0);
+      learner.dispose();
+    }
   });
 });
