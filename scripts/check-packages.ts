@@ -7,14 +7,14 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { Checklist } from './lib/checklist';
 import { mustRun } from './lib/run';
-import { root, type Workspace, workspaces } from './lib/workspaces';
+import { filesUnder, root, type Workspace, workspaces } from './lib/workspaces';
 
 const checklist = new Checklist();
 for (const workspace of workspaces()) {
   const { short, folder } = workspace;
   await checklist.check(`${short}: built`, () => {
-    for (const file of ['index.js', 'index.cjs', 'index.d.ts', 'index.d.cts']) {
-      if (!existsSync(join(folder, 'dist', file))) throw new Error(`dist/${file} is missing: npm run build first.`);
+    for (const file of builtFiles(workspace)) {
+      if (!existsSync(join(folder, file))) throw new Error(`${file} is missing: npm run build first.`);
     }
   });
   await checklist.check(`${short}: types import what package.json names`, () => checkTypeImports(workspace));
@@ -28,6 +28,17 @@ async function tool(name: string, args: readonly string[], cwd: string): Promise
   await mustRun('npx', ['--no-install', name, ...args], { cwd, limit: 180 });
 }
 
+/** Every file that `exports` of package.json names, by its path in the package. */
+function builtFiles({ manifest }: Workspace): string[] {
+  const found = new Set<string>();
+  const visit = (entry: unknown): void => {
+    if (typeof entry === 'string' && entry.startsWith('./dist/')) found.add(entry);
+    else if (entry !== null && typeof entry === 'object') Object.values(entry).forEach(visit);
+  };
+  visit(manifest.exports);
+  return [...found];
+}
+
 /** Examples in comments import what a user has. */
 function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\//g, '');
@@ -35,9 +46,11 @@ function withoutComments(text: string): string {
 
 /** Types that the compiler inferred may lead to packages that no source file imports: consumers would find `any` there. */
 function checkTypeImports({ folder, manifest }: Workspace): void {
-  const types = readFileSync(join(folder, 'dist/index.d.ts'), 'utf8');
+  const files = filesUnder(join(folder, 'dist'), '.d.ts', []);
+  const types = files.map((file) => readFileSync(file, 'utf8')).join('\n');
   const modules = [...withoutComments(types).matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((match) => match[1]!);
   const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
-  const missing = modules.filter((module) => !isBuiltin(module) && !declared.includes(module));
-  if (missing.length > 0) throw new Error(`dist/index.d.ts imports ${missing.join(', ')}`);
+  const isDeclared = (module: string) => declared.some((name) => module === name || module.startsWith(`${name}/`));
+  const missing = modules.filter((module) => !module.startsWith('.') && !isBuiltin(module) && !isDeclared(module));
+  if (missing.length > 0) throw new Error(`The types import ${missing.join(', ')}`);
 }

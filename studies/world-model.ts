@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gatherRows } from '@coplay/buffers';
 import { createGenerator } from '@coplay/core';
+import { writeWhole } from '@coplay/core/node';
 import {
   type Curve,
   learningCurves,
@@ -145,7 +145,7 @@ async function report(context: Context, results: Record<string, SeedResult[]>) {
   );
   const columns = { 'notes (pixels 4x4)': NOTES, ...reports };
   context.table('Held-out transitions', worldModelTable(columns));
-  writeFileSync(join(context.directory, 'world-model.csv'), worldModelCsv(columns));
+  await writeWhole(join(context.directory, 'world-model.csv'), worldModelCsv(columns), { makeFolder: true });
   context.table(
     'Open loop: share of episodes whose state is exact after so many steps, mean over seeds',
     [1, 2, 5, 10, 20, HORIZON].map((step) => ({

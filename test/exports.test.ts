@@ -1,10 +1,10 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { root, workspaces } from '../scripts/lib/workspaces';
+import { root, type Workspace, workspaces } from '../scripts/lib/workspaces';
 
 const packages = workspaces();
-const entries = packages.map(({ folder }) => `${folder}/src/index.ts`);
+const entries = packages.flatMap(entriesOf);
 const program = ts.createProgram(entries, {
   ...ts.convertCompilerOptionsFromJson(
     ts.readConfigFile(`${root}/tsconfig.base.json`, ts.sys.readFile).config.compilerOptions,
@@ -12,6 +12,13 @@ const program = ts.createProgram(entries, {
   ).options,
 });
 const checker = program.getTypeChecker();
+
+/** The sources of the paths that a package can be imported by, `@coplay/core` and `@coplay/core/node`. */
+function entriesOf({ folder, manifest }: Workspace): string[] {
+  const paths = Object.values(manifest.exports as Record<string, Record<string, unknown> | string>);
+  const sources = paths.map((path) => (typeof path === 'string' ? undefined : path['@coplay/source']));
+  return sources.filter((source) => typeof source === 'string').map((source) => join(folder, source));
+}
 
 /** What a package exports of its own, with aliases followed to the declaration. */
 function exportsOf(entry: string): ts.Symbol[] {
@@ -38,8 +45,8 @@ function placeOf(symbol: ts.Symbol): string {
   return declaration ? `${relative(root, declaration.getSourceFile().fileName)}: ${symbol.name}` : symbol.name;
 }
 
-describe.each(packages)('$name', ({ folder }) => {
-  const symbols = exportsOf(`${folder}/src/index.ts`);
+describe.each(packages)('$name', (workspace) => {
+  const symbols = entriesOf(workspace).flatMap(exportsOf);
 
   it('exports something', () => {
     expect(symbols.length).toBeGreaterThan(0);

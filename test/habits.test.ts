@@ -60,6 +60,14 @@ function findings(file: string, matches: (node: ts.Node) => boolean): string[] {
   return found;
 }
 
+/** Files that may write by other means than `writeWhole` of `@coplay/core/node`, and why. */
+const writers: Readonly<Record<string, string>> = {
+  'packages/core/src/node/write-whole.ts': 'is the one writer',
+  'packages/coplay/src/configuration/momentary.ts': 'writes a module that is gone when it was read',
+  'packages/coplay/src/configuration/directory.ts': 'creates a file only where there is none',
+  'scripts/check-pack.ts': 'fills a project that is thrown away',
+};
+
 describe('habits', () => {
   it('looks at the packages', () => {
     expect(sources.length).toBeGreaterThan(workspaces().length);
@@ -73,6 +81,16 @@ describe('habits', () => {
 
   it.each(Object.entries(inSyntax))('no published file holds %s', (_, matches) => {
     expect(sources.flatMap((file) => findings(file, matches))).toEqual([]);
+  });
+
+  it('writes whole files in one place', () => {
+    const scripts = filesUnder(join(root, 'scripts'), '.ts');
+    const ours = [...sources, ...scripts, ...files.filter((file) => /\/(bench|studies)\//.test(file))];
+    const writing = ours.filter((file) =>
+      /\b(writeFile(Sync)?|createWriteStream|copyFile(Sync)?)\(/.test(readFileSync(file, 'utf8')),
+    );
+    const known = new Set(Object.keys(writers));
+    expect(writing.map((file) => relative(root, file)).filter((file) => !known.has(file))).toEqual([]);
   });
 
   it('names no folder of the machine it was written on', () => {

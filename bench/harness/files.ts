@@ -1,16 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { writeWholeSync } from '@coplay/core/node';
 
-/** Writes a file under another name first, so that it is there in full or not at all. */
-export function writeWhole(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.tmp`, text);
-  renameSync(`${path}.tmp`, path);
+/** Writes a text to a file, whole or not at all. */
+export function writeText(path: string, text: string): void {
+  writeWholeSync(path, text, { where: 'harness', makeFolder: true });
 }
 
 /** Writes data as JSON. */
 export function writeJson(path: string, data: unknown): void {
-  writeWhole(path, `${JSON.stringify(data, null, 2)}\n`);
+  writeText(path, `${JSON.stringify(data, null, 2)}\n`);
 }
 
 /** Reads JSON; undefined where there is no such file or no JSON in it. */

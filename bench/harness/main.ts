@@ -1,12 +1,13 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWholeSync } from '@coplay/core/node';
 import { textTable } from '@coplay/diagnostics';
 import { slowdown, spoken } from './calibration';
 import { describeAll, load, type Shelf } from './catalogue';
 import { readSettings, type Settings, UsageError } from './command-line';
 import { createWorkspace } from './context';
 import type { Experiment } from './experiment';
-import { writeJson, writeWhole } from './files';
+import { writeJson, writeText } from './files';
 import { barRows, makePage } from './page';
 import { exitStatus, makeResults, type Results } from './results';
 
@@ -42,7 +43,7 @@ async function runExperiment(shelf: Shelf, name: string, args: readonly string[]
   const results = makeResults(experiment, settings, outcome, { command, seconds });
 
   writeJson(join(directory, `${name}.json`), results);
-  writeWhole(join(directory, `${name}.md`), makePage(results, sections));
+  writeText(join(directory, `${name}.md`), makePage(results, sections));
   const files = [`${name}.json`, `${name}.md`, ...figures];
   if (!settings.isQuick) publish(directory, shelf.results ?? join(shelf.folder, 'results'), files);
   process.stdout.write(`\n${textTable(barRows(results.bars))}\n`);
@@ -57,8 +58,8 @@ function announce({ name, minutes, seeds }: Experiment, settings: Settings, dire
 
 /** Copies what is committed: small files only, no raw data. */
 function publish(from: string, to: string, files: readonly string[]): void {
-  mkdirSync(to, { recursive: true });
-  for (const file of files) copyFileSync(join(from, file), join(to, file));
+  for (const file of files)
+    writeWholeSync(join(to, file), readFileSync(join(from, file)), { where: 'harness', makeFolder: true });
 }
 
 /** Leaves when all has been written, whatever an experiment left running. */

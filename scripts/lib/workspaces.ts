@@ -9,6 +9,7 @@ export const root = resolve(fileURLToPath(import.meta.url), '../../..');
 interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly exports: unknown;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
@@ -49,13 +50,13 @@ export function withSiblings(names: readonly string[], all: readonly Workspace[]
   return all.filter((workspace) => wanted.has(workspace.name));
 }
 
-/** Every file below a folder, except what was installed or built. */
-export function filesUnder(folder: string, ending: string): string[] {
+/** Every file below a folder, by default except what was installed or built. */
+export function filesUnder(folder: string, ending: string, skip = ['node_modules', 'dist']): string[] {
   if (!existsSync(folder)) return [];
-  const skipped = new Set(['node_modules', 'dist']);
+  const skipped = new Set(skip);
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return skipped.has(entry.name) ? [] : filesUnder(path, ending);
+    if (entry.isDirectory()) return skipped.has(entry.name) ? [] : filesUnder(path, ending, skip);
     return entry.name.endsWith(ending) ? [path] : [];
   });
 }

@@ -1,7 +1,7 @@
 import { CoplayError } from '@coplay/core';
+import { writeWhole } from '@coplay/core/node';
 import type { StoredArrays } from './npz';
 import { decodeNpz, npzParts } from './npz';
-import { writeWhole } from './whole-file';
 
 // Bundlers for browsers look for modules by their literal names, and this one is only there in Node.
 const SYNC_FS = 'node:fs';
@@ -10,18 +10,13 @@ const SYNC_FS = 'node:fs';
 const PIECE = 2 ** 30;
 
 /**
- * Writes named arrays to a .npz file that numpy reads. The file appears whole or not at all: it's written beside its
- * place, synced and renamed. Node only.
+ * Writes named arrays to a .npz file that numpy reads. The file appears whole or not at all. Node only.
  *
  * @throws CoplayError naming the path, where it can't be written; a file that was there before is untouched
  */
 export async function saveNpz(path: string, arrays: Readonly<StoredArrays>): Promise<void> {
-  const parts = npzParts(arrays);
-  try {
-    await writeWhole(path, parts);
-  } catch (error) {
-    refuse('saveNpz', `to write ${path}`, error, 'Mend the cause and save again; nothing was left behind.');
-  }
+  const remedy = 'Mend the cause and save again; what was there before is intact.';
+  await writeWhole(path, npzParts(arrays), { where: 'saveNpz', remedy });
 }
 
 /**

@@ -1,9 +1,9 @@
 import { CoplayError, dtypeOf, type NamedArrays } from '@coplay/core';
+import { writeWhole } from '@coplay/core/node';
 import { loadNpz } from '../npz';
 import { npzParts } from '../npz/npz';
-import { writeWhole } from '../npz/whole-file';
 import type { ChunkFile } from './chunk-index';
-import { attempt, nodeFs, sha256 } from './node-modules';
+import { nodeFs, sha256 } from './node-modules';
 
 /** The SHA-256 of what rows are: names, dtypes, shapes and values. Quicker than that of a file, which would have to be made first. */
 export async function checksumOf(rows: NamedArrays): Promise<string> {
@@ -32,8 +32,8 @@ export async function writeChunk(
   rows: NamedArrays,
 ): Promise<ChunkFile> {
   const path = `${directory}/${file.name}`;
-  const write = () => writeWhole(path, npzParts(rows));
-  const bytes = await attempt('saveReplay', `write ${path}`, 'Mend the cause and save again.', write);
+  const remedy = 'Mend the cause and save again.';
+  const bytes = await writeWhole(path, npzParts(rows), { where: 'saveReplay', remedy });
   return { ...file, bytes };
 }
 

@@ -1,6 +1,6 @@
 import { fail, show } from '@coplay/core';
+import { writeWhole } from '@coplay/core/node';
 import { z } from 'zod';
-import { writeWhole } from '../npz/whole-file';
 import { attempt, isAbsent, nodeFs, sha256 } from './node-modules';
 
 /** The name of the index in its directory. */
@@ -58,8 +58,7 @@ export async function writeIndex(directory: string, fields: Omit<ChunkIndex, 'fo
   const text = await seal({ format: FORMAT, version: VERSION, ...fields });
   const path = `${directory}/${INDEX}`;
   const remedy = 'Mend the cause and save again; what was saved before is whole.';
-  const write = () => writeWhole(path, [new TextEncoder().encode(text)]);
-  await attempt('saveReplay', `write ${path}`, remedy, write);
+  await writeWhole(path, text, { where: 'saveReplay', remedy });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { checkOptions, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { TEMPORARY_ENDING } from '@coplay/core/node';
 import { z } from 'zod';
-import { BROKEN_OFF } from '../npz/whole-file';
 import { checksumOf, fileOf, isWhole, readChunk, writeChunk } from './chunk-files';
 import { CHUNK_FILE, type ChunkEntry, type ChunkFile, INDEX, readIndex, writeIndex } from './chunk-index';
 import { type Chunk, chunksOf, sliceRows } from './chunks';
@@ -146,7 +146,7 @@ async function removeOthers(directory: string, named: readonly ChunkFile[]): Pro
   const fs = await nodeFs();
   const keep = new Set(named.map(({ name }) => name));
   const gone = (await fs.readdir(directory)).filter((name) => {
-    const whole = name.replace(BROKEN_OFF, '');
+    const whole = name.replace(TEMPORARY_ENDING, '');
     return whole === name ? CHUNK_FILE.test(name) && !keep.has(name) : whole === INDEX || CHUNK_FILE.test(whole);
   });
   for (const name of gone) {

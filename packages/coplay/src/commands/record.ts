@@ -1,6 +1,7 @@
-import { existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
 import { type Agent, type AgentId, fail, type Simulator, splitSeed } from '@coplay/core';
+import { writeWhole } from '@coplay/core/node';
 import { addToReport, textTable, writeReport } from '@coplay/diagnostics';
 import { type Recording, recordEpisode, writeRecording } from '@coplay/envs';
 import { isLearning, type WorldModelLearner, withInsight } from '@coplay/trainers';
@@ -39,7 +40,7 @@ export const recordCommand = command({
       terminal.out(textTable(recordings.map((recording, i) => rowOf(files[i], recording))));
       const title = `${trained.game.name} after ${trained.run.envSteps} steps`;
       if (page !== undefined) {
-        writeFileSync(page, await replayPage(recordings, { title }));
+        await writeWhole(page, await replayPage(recordings, { title }), { where: '--page' });
         terminal.out(`Page: ${page}`);
       }
       if (flags['report']) terminal.out(`Report: ${report(directory, title, recordings)}`);

@@ -1,16 +1,6 @@
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CoplayError } from '@coplay/core';
+import { writeAllSync, writeError, writeWholeSync } from '@coplay/core/node';
 
 /** A file that only grows, by whole pieces. */
 export interface AppendFile {
@@ -20,10 +10,21 @@ export interface AppendFile {
   close(): void;
 }
 
-/** Opens a file for appending and makes its folder; it is created where there is none. */
-export function openAppend(path: string): AppendFile {
-  mkdirSync(dirname(path), { recursive: true });
-  const file = openSync(path, 'a');
+const REMEDY = 'The file holds all that was logged before. Free the disk, or log elsewhere.';
+
+/**
+ * Opens a file for appending and makes its folder.
+ *
+ * @param flags  `a` creates the file where there is none, `ax` refuses one that is there
+ */
+export function openAppend(path: string, flags: 'a' | 'ax' = 'a'): AppendFile {
+  let file: number;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    file = openSync(path, flags);
+  } catch (error) {
+    throw writeError('log', `to write ${path}`, error, 'Mend the cause, or log elsewhere.');
+  }
   return {
     path,
     append: (data) => appendWhole(file, path, typeof data === 'string' ? Buffer.from(data) : data),
@@ -35,41 +36,14 @@ export function openAppend(path: string): AppendFile {
 function appendWhole(file: number, path: string, data: Uint8Array): void {
   const before = fstatSync(file).size;
   try {
-    writeAll(file, data);
+    writeAllSync(file, data);
   } catch (cause) {
     ftruncateSync(file, before);
-    refuse(`to append ${data.length} bytes to ${path}`, cause);
+    throw writeError('log', `to append ${data.length} bytes to ${path}`, cause, REMEDY);
   }
 }
 
-function writeAll(file: number, data: Uint8Array): void {
-  for (let done = 0; done < data.length; ) done += writeSync(file, data, done);
-}
-
-/** Replaces a file at once: whoever reads it, or kills us, sees the old text or the new one. */
+/** Replaces a file at once, or makes it and its folder. */
 export function replaceFile(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const temporary = `${path}.tmp`;
-  try {
-    writeSynced(temporary, Buffer.from(text));
-    renameSync(temporary, path);
-  } catch (cause) {
-    rmSync(temporary, { force: true });
-    refuse(`to write ${text.length} characters to ${path}`, cause);
-  }
-}
-
-function writeSynced(path: string, data: Uint8Array): void {
-  const file = openSync(path, 'w');
-  try {
-    writeAll(file, data);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-function refuse(expected: string, cause: unknown): never {
-  const remedy = 'The file holds all that was logged before. Free the disk, or log elsewhere.';
-  throw new CoplayError({ where: 'log', expected, got: (cause as Error).message, remedy }, { cause });
+  writeWholeSync(path, text, { where: 'log', makeFolder: true, remedy: REMEDY });
 }

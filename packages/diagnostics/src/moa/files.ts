@@ -1,7 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { saveNpz } from '@coplay/buffers';
 import { type NamedArrays, ndarray } from '@coplay/core';
+import { writeWhole } from '@coplay/core/node';
 import { formatRecord } from '../logs/csv-text';
 import type { ClassScore, MoaEvaluation } from './evaluation';
 
@@ -43,7 +42,6 @@ export function moaArrays(epochs: readonly MoaEvaluation[]): NamedArrays {
 
 /** Writes `path.csv` and `path.npz` of evaluations, one an epoch; the folder is made where there is none. Node only. */
 export async function writeMoaEvaluation(path: string, epochs: readonly MoaEvaluation[]): Promise<void> {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.csv`, moaCsv(epochs));
+  await writeWhole(`${path}.csv`, moaCsv(epochs), { where: 'writeMoaEvaluation', makeFolder: true });
   await saveNpz(`${path}.npz`, moaArrays(epochs));
 }

@@ -1,6 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { checkOptions } from '@coplay/core';
+import { writeWhole } from '@coplay/core/node';
 import { z } from 'zod';
 import { fontFiles } from './fonts';
 
@@ -31,7 +30,7 @@ export async function toPng(svg: string, options: PngOptions = {}): Promise<Uint
  */
 export async function writeFigure(path: string, svg: string, options: PngOptions = {}): Promise<void> {
   const png = await toPng(svg, options);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.svg`, svg);
-  writeFileSync(`${path}.png`, png);
+  const place = { where: 'writeFigure', makeFolder: true };
+  await writeWhole(`${path}.svg`, svg, place);
+  await writeWhole(`${path}.png`, png, place);
 }

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkOptions, fail } from '@coplay/core';
+import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
 import type { BeliefLine } from '../beliefs';
 import type { Origins } from '../distributions';
-import { replaceFile } from '../logs/files';
 import type { MoaEvaluation } from '../moa';
 import type { TableRow } from '../tables';
 
@@ -76,7 +76,7 @@ export function addToReport(directory: string, extras: ReportExtras): void {
   checkOptions('addToReport', schema, extras);
   const kept = readExtras(directory) as Record<string, object>;
   for (const [kind, things] of Object.entries(extras)) kept[kind] = { ...kept[kind], ...things };
-  replaceFile(join(directory, FILE), `${JSON.stringify(kept)}\n`);
+  writeWholeSync(join(directory, FILE), `${JSON.stringify(kept)}\n`, { where: 'addToReport', makeFolder: true });
 }
 
 /** What {@link addToReport} kept; nothing where there is none. */

@@ -1,6 +1,6 @@
 import { checkOptions, fail, show } from '@coplay/core';
+import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
-import { replaceFile } from '../logs/files';
 import { type Run, readRun } from '../runs';
 import { beliefPanels, beliefsSection } from './beliefs';
 import type { PageData } from './data';
@@ -107,7 +107,7 @@ export function report(runs: readonly (string | Run)[], options: ReportOptions =
  * @param file  its path, such as `runs/a/report.html`
  */
 export function writeReport(file: string, runs: readonly (string | Run)[], options: ReportOptions = {}): void {
-  replaceFile(file, report(runs, options));
+  writeWholeSync(file, report(runs, options), { where: 'writeReport', makeFolder: true });
 }
 
 function wholePage(title: string, data: PageData, sections: readonly string[], scripts: string): string {

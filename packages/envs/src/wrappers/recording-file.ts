@@ -1,4 +1,5 @@
 import { CoplayError, fail } from '@coplay/core';
+import { writeWhole } from '@coplay/core/node';
 import type { Recording } from './recording';
 import { checkRecording } from './recording-check';
 
@@ -7,19 +8,8 @@ const FS = 'node:fs/promises';
 
 /** The part of Node's files that is used; its own types would make the package one for Node. */
 interface Files {
-  open(path: string, flags: 'wx'): Promise<OpenFile>;
-  rename(from: string, to: string): Promise<void>;
-  rm(path: string, options: { readonly force: boolean }): Promise<void>;
   readFile(path: string): Promise<Uint8Array>;
 }
-
-interface OpenFile {
-  writeFile(bytes: Uint8Array): Promise<void>;
-  sync(): Promise<void>;
-  close(): Promise<void>;
-}
-
-let written = 0;
 
 /**
  * A recording as the bytes of a file: JSON, compressed by gzip, whose checksum tells damage.
@@ -58,25 +48,8 @@ export async function decodeRecording(bytes: Uint8Array, where = 'decodeRecordin
  * @throws CoplayError naming the path, where it can't be written; a file that was there before is untouched
  */
 export async function writeRecording(path: string, recording: Recording): Promise<void> {
-  const fs = await files('writeRecording');
   checkRecording('writeRecording', recording);
-  const temporary = `${path}.${process.pid}-${written++}.tmp`;
-  try {
-    const bytes = await encodeRecording(recording);
-    const file = await fs.open(temporary, 'wx');
-    try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await fs.rename(temporary, path);
-  } catch (error) {
-    await fs.rm(temporary, { force: true });
-    const got = error instanceof Error ? error.message : String(error);
-    const complaint = { where: 'writeRecording', expected: `to write ${path}`, got };
-    throw new CoplayError({ ...complaint, remedy: 'Mend the cause and write again.' }, { cause: error });
-  }
+  await writeWhole(path, await encodeRecording(recording), { where: 'writeRecording' });
 }
 
 /**

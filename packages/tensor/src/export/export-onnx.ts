@@ -1,4 +1,5 @@
 import { allocate, fail, type NamedArrays, type NDArray } from '@coplay/core';
+import { writeWhole } from '@coplay/core/node';
 import type { StepFunction } from '../compile/compile';
 import type { TensorRecord, TensorTree } from '../compile/convert';
 import type { AnyStep } from '../compile/executor';
@@ -13,7 +14,6 @@ import { bindConstants, keepOutputs, stripPrefixes } from './bind';
 import { checkOnnxOptions, isOnnxInput, type OnnxInput, type OnnxOptions, type ResolvedOnnxOptions } from './options';
 import { standardise } from './standard';
 import { TENSOR_VERSION } from './version';
-import { writeFile } from './write-file';
 
 /** Sizes at which a function is traced to learn where the batch size matters: no layer is likely to have them. */
 const BATCHES = [37, 41, 43];
@@ -54,7 +54,8 @@ export async function exportOnnx<
 >(fn: StepFunction<Key, Inputs, Outputs>, file: string, options: OnnxOptions<Key>): Promise<OnnxFile> {
   const { graph, info, summary } = await build(fn as unknown as AnyStep, options);
   const bytes: Bytes = modelBytes(graph, info);
-  await writeFile(`exportOnnx(${info.name})`, file, bytes.pieces);
+  const remedy = 'What was there before is intact: mend that and export again.';
+  await writeWhole(file, bytes.pieces, { where: `exportOnnx(${info.name})`, remedy });
   return { size: bytes.length, ...summary };
 }
 

@@ -1,4 +1,5 @@
 import { fail } from '@coplay/core';
+import { codeOf, writeWhole } from '@coplay/core/node';
 
 /**
  * What checkpoints and run directories need of a file system; {@link nodeFileSystem} is one. Errors carry a `code` such
@@ -11,7 +12,7 @@ export interface FileSystem {
   list(path: string): Promise<readonly string[]>;
   /** A whole file. */
   read(path: string): Promise<Uint8Array>;
-  /** Writes a file, over an older one if there is one, and resolves when it's on the disk. */
+  /** Writes a file whole or not at all, over an older one if there is one, and resolves when it's on the disk. */
   write(path: string, pieces: Iterable<Uint8Array>): Promise<void>;
   /** Gives a file or directory another name, in one step. */
   rename(from: string, to: string): Promise<void>;
@@ -81,39 +82,17 @@ export async function nodeFileSystem(): Promise<FileSystem> {
     }
   }
 
-  async function write(path: string, pieces: Iterable<Uint8Array>): Promise<void> {
-    const handle = await fs.open(path, 'w');
-    try {
-      for (const piece of pieces) await handle.writeFile(piece);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  }
-
   return {
     makeDirectory,
     list,
     read,
-    write,
+    write: async (path, pieces) => {
+      await writeWhole(path, pieces, { where: 'checkpoint' });
+    },
     rename: fs.rename,
     remove: (path) => fs.rm(path, { recursive: true, force: true }),
     syncDirectory,
   };
-}
-
-/** The directory that a path is in. */
-export function parentOf(path: string): string {
-  const trimmed = path.replace(/[/\\]+$/, '');
-  const cut = Math.max(trimmed.lastIndexOf('/'), trimmed.lastIndexOf('\\'));
-  if (cut < 0) return '.';
-  return cut === 0 ? trimmed.slice(0, 1) : trimmed.slice(0, cut);
-}
-
-/** The code of a system's error, such as `ENOENT`; '' for any other value. */
-export function codeOf(error: unknown): string {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : '';
-  return typeof code === 'string' ? code : '';
 }
 
 /** The SHA-256 of pieces that follow each other, in hexadecimal. */

@@ -1,6 +1,7 @@
 import { fail, show } from '@coplay/core';
+import { codeOf } from '@coplay/core/node';
 import { z } from 'zod';
-import { codeOf, type FileSystem, sha256 } from './file-system';
+import { type FileSystem, sha256 } from './file-system';
 import { FORMAT_VERSION, LIBRARY_VERSION } from './version';
 
 /** The files of a checkpoint, beside the manifest. */

@@ -1,9 +1,9 @@
 import { checkOptions, fail } from '@coplay/core';
+import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
-import { type FileSystem, nodeFileSystem, parentOf } from './file-system';
+import { type FileSystem, nodeFileSystem } from './file-system';
 import { fileSystemSchema } from './options';
 import { LIBRARY_VERSION } from './version';
-import { writeError } from './write-error';
 
 /** Options of {@link createRunDirectory}. */
 export interface RunDirectoryOptions {
@@ -25,7 +25,6 @@ const schema = z.strictObject({
 });
 
 const WHERE = 'createRunDirectory';
-let counter = 0;
 
 /**
  * Makes the directory of a run and writes `config.json` and `versions.json` there. A directory belongs to one run:
@@ -67,15 +66,16 @@ export async function writeFileAtomic(
   fileSystem?: FileSystem,
 ): Promise<void> {
   const files = fileSystem ?? (await nodeFileSystem());
-  const temporary = `${path}.writing-${counter++}`;
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   try {
-    await files.write(temporary, [bytes]);
-    await files.rename(temporary, path);
-    await files.syncDirectory(parentOf(path));
+    await files.write(path, [bytes]);
   } catch (error) {
-    await files.remove(temporary).catch(() => undefined);
-    throw writeError('writeFileAtomic', path, error, 'What was there before is intact: mend that and try again.');
+    throw writeError(
+      'writeFileAtomic',
+      `to write ${path}`,
+      error,
+      'What was there before is intact: mend that and try again.',
+    );
   }
 }
 
@@ -85,7 +85,7 @@ async function makeDirectory(files: FileSystem, path: string): Promise<readonly 
     await files.makeDirectory(path);
     return await files.list(path);
   } catch (error) {
-    throw writeError(WHERE, path, error, 'Choose a directory that can be written.');
+    throw writeError(WHERE, `to write ${path}`, error, 'Choose a directory that can be written.');
   }
 }
 

@@ -1,4 +1,5 @@
 import { checkOptions, fail, type SavedState, show } from '@coplay/core';
+import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
 import { type FileSystem, nodeFileSystem, sha256 } from './file-system';
 import { findCheckpoints } from './find';
@@ -8,7 +9,6 @@ import { createManifest, FILES, type FileRecord, writeManifest } from './manifes
 import { checkpointName, withName } from './names';
 import { fileSystemSchema, warnSchema } from './options';
 import { encodeSafetensors } from './safetensors';
-import { writeError } from './write-error';
 
 /** Options of {@link saveCheckpoint}. */
 export interface SaveOptions {
@@ -67,7 +67,7 @@ export async function saveCheckpoint(
     await withName(checkpointName(step), 'writing', (name) => writeAs(files, directory, name, contents));
   } catch (error) {
     const remedy = 'The older ones are intact: mend that and save again.';
-    throw writeError('saveCheckpoint', `the checkpoint ${path}`, error, remedy);
+    throw writeError('saveCheckpoint', `to write the checkpoint ${path}`, error, remedy);
   }
   await prune(files, directory, keep).catch((error: unknown) => {
     warn(`The checkpoint ${path} is complete, but an older one could not be removed: ${String(error)}`);
