@@ -115,7 +115,7 @@ describe('segments and choices of environments', () => {
         expect(stepOf(segments, row, t, 1)).toEqual(stepOf(stream, ...place, 1));
       }
     }
-    expect(() => splitSegments(stream, 0)).toThrow(/splitSegments: expected a length of at least 1, got 0/);
+    expect(() => splitSegments(stream, 0)).toThrow(/splitSegments: length: expected a whole number from 1/);
   });
 
   it('join and choose environments', async () => {

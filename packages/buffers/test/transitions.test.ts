@@ -8,7 +8,15 @@ import {
   observationTransitions,
   splitEpisodes,
 } from '@coplay/buffers';
-import { allocateGrid, createGenerator, createRollout, type NamedArrays, ndarray, vectorEnv } from '@coplay/core';
+import {
+  allocateCuts,
+  allocateGrid,
+  createGenerator,
+  createRollout,
+  type NamedArrays,
+  ndarray,
+  vectorEnv,
+} from '@coplay/core';
 import { matrixGame, nearestHare, randomAgent, stagHunt } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
 
@@ -77,7 +85,7 @@ describe('gridTransitions', () => {
     expect(gridTransitions(game, episodes)['rewards'].shape[0]).toBe(filled);
     const imagined = { ...experience, isImagined: Uint8Array.of(0, 0, 1, 0) };
     expect(() => gridTransitions(game, imagined)).toThrow(/imagined experience in environment 2/);
-    const cut = { ...experience, cuts: { ...experience.cuts, env: new Int32Array(0), step: new Int32Array(0) } };
+    const cut = { ...experience, cuts: allocateCuts(game, 0) };
     expect(() => gridTransitions(game, cut)).toThrow(/after the last step/);
     expect(() => gridTransitions(game, experience, 3)).toThrow(/seat from 0 to 2/);
     expect(() => gridTransitions(matrixGame(), experience)).toThrow(/grid parts/);

@@ -1,4 +1,6 @@
-import { fail, show } from './errors';
+import { z } from 'zod';
+import { checkNumbers } from './checks';
+import { checkOptions, fail, show } from './errors';
 
 /** Options of {@link normaliseAdvantages}. */
 export interface NormaliseOptions {
@@ -7,6 +9,11 @@ export interface NormaliseOptions {
   /** Added to the standard deviation; above 0. Default 1e-8 */
   readonly epsilon?: number;
 }
+
+const normaliseSchema = z.strictObject({
+  ddof: z.literal([0, 1]).default(1),
+  epsilon: z.number().min(0).default(1e-8),
+});
 
 /**
  * Advantages with mean 0 and standard deviation 1: (A - mean) / (std + epsilon).
@@ -22,8 +29,10 @@ export interface NormaliseOptions {
 export function normaliseAdvantages(
   advantages: ArrayLike<number>,
   weights?: ArrayLike<number>,
-  { ddof = 1, epsilon = 1e-8 }: NormaliseOptions = {},
+  options: NormaliseOptions = {},
 ): Float32Array {
+  const { ddof, epsilon } = checkOptions('normaliseAdvantages', normaliseSchema, options);
+  checkNumbers('normaliseAdvantages', 'advantages', advantages, { nan: true });
   checkWeights('normaliseAdvantages', advantages, weights);
   const { count, mean, variance } = moments(advantages, weights);
   const normalised = new Float32Array(advantages.length);
@@ -48,6 +57,8 @@ export function explainedVariance(
   returns: ArrayLike<number>,
   weights?: ArrayLike<number>,
 ): number {
+  checkNumbers('explainedVariance', 'returns', returns, { nan: true });
+  checkNumbers('explainedVariance', 'values', values, { nan: true });
   checkWeights('explainedVariance', returns, weights);
   if (values.length !== returns.length) {
     fail('explainedVariance', `${returns.length} values`, show(values), 'Give one value for each return.');
@@ -83,6 +94,7 @@ function moments(values: ArrayLike<number>, weights: ArrayLike<number> | undefin
 
 function checkWeights(where: string, values: ArrayLike<number>, weights: ArrayLike<number> | undefined): void {
   if (weights === undefined) return;
+  checkNumbers(where, 'weights', weights, { nan: true });
   if (weights.length !== values.length) {
     fail(where, `${values.length} weights`, show(weights), 'Give one weight for each row.');
   }

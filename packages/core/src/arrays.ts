@@ -1,3 +1,7 @@
+import { z } from 'zod';
+import { checkArgument, checkCount, typedArrays } from './checks';
+import { fail, show } from './errors';
+
 /** The element types that games, buffers and files use. `bool` is stored as one byte, 0 or 1. */
 export type DType = 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'int32' | 'float32' | 'float64';
 
@@ -43,31 +47,53 @@ interface ArrayTypes {
   readonly float64: Float64Array;
 }
 
+const anyArray = typedArrays();
+const dimensions = z.array(z.int().min(0));
+
 /** The typed array of a dtype: `ArrayOf<'uint8'>` is `Uint8Array`. */
 export type ArrayOf<D extends DType> = ArrayTypes[D];
 
 /** A zeroed typed array of `length` elements. */
 export function allocate<D extends DType>(dtype: D, length: number): ArrayOf<D> {
+  if (!Object.hasOwn(constructors, dtype)) {
+    fail('allocate: dtype', Object.keys(constructors).join(', '), show(dtype), 'Choose one of them.');
+  }
+  checkCount('allocate', 'length', length);
   return new constructors[dtype](length) as ArrayOf<D>;
 }
 
-/** The dtype of a typed array. */
+/** The dtype of a typed array, of a subclass such as `Buffer` too. */
 export function dtypeOf(array: TypedArray): DType {
-  const name = array.constructor.name.replace('Array', '').toLowerCase();
+  const tag: string | undefined = ArrayBuffer.isView(array) ? array[Symbol.toStringTag] : undefined;
+  const name = tag?.replace('Array', '').toLowerCase();
+  if (name === undefined || !Object.hasOwn(constructors, name)) {
+    const expected = `a typed array of ${Object.keys(constructors).join(', ')}`;
+    fail('dtypeOf', expected, show(array), 'Copy the values into one, such as Float32Array.from(values).');
+  }
   return name as DType;
 }
 
 /** Number of elements of a shape; 1 for the shape [] of a scalar. */
 export function sizeOf(shape: readonly number[]): number {
+  if (!Array.isArray(shape)) fail('sizeOf: shape', 'a list of dimensions', show(shape), 'Give one such as [4, 4].');
   let size = 1;
-  for (const dimension of shape) size *= dimension;
+  for (let i = 0; i < shape.length; i++) {
+    const dimension: number = shape[i];
+    if (!(Number.isInteger(dimension) && dimension >= 0)) {
+      fail('sizeOf: shape', `a whole number at index ${i}`, show(dimension), 'Give one such as [4, 4].');
+    }
+    size *= dimension;
+  }
   return size;
 }
 
 /** Wraps `data` with its shape; by default a vector. */
 export function ndarray<Data extends TypedArray>(data: Data, shape: readonly number[] = [data.length]): NDArray<Data> {
+  checkArgument('ndarray', 'data', anyArray, data);
+  checkArgument('ndarray', 'shape', dimensions, shape);
   if (sizeOf(shape) !== data.length) {
-    throw new RangeError(`ndarray: shape [${shape}] has ${sizeOf(shape)} elements, but data has ${data.length}`);
+    const expected = `data of ${sizeOf(shape)} values for the shape [${shape}]`;
+    fail('ndarray', expected, `${data.length} values`, 'Change the shape or the data.');
   }
   return { data, shape };
 }

@@ -5,7 +5,7 @@ import { checkOptions } from './errors';
 import type { AgentId, Game } from './game';
 import { createGenerator, splitSeed } from './generator';
 import { createRollout } from './rollout';
-import { seatAgents } from './seats';
+import { checkAgent, seatAgents } from './seats';
 import { vectorEnv } from './vector-env';
 
 /** Options of {@link evaluate}. */
@@ -58,7 +58,7 @@ export async function evaluate(
 ): Promise<Evaluation> {
   checkGame('evaluate', game);
   const { episodes, seed, envs } = checkOptions('evaluate', schema, options);
-  seatAgents('evaluate', game.agents, agents); // before they are asked for their memories
+  for (const agent of seatAgents('evaluate', game.agents, agents)) checkAgent('evaluate', agent); // before they are asked for their memories
   const memories = agents.map((agent) => (agent.save ? agent.save() : undefined));
   try {
     return await play(game, agents, episodes, Math.min(envs, episodes), seed);

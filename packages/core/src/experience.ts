@@ -1,4 +1,7 @@
+import { z } from 'zod';
 import { allocate, type NamedArrays, sizeOf, type TypedArray } from './arrays';
+import { checkArgument, checkCount } from './checks';
+import { fail, show } from './errors';
 import type { AgentId, Game, ObservationArrays, ObservationSpec } from './game';
 
 /**
@@ -72,6 +75,8 @@ export interface Cuts {
 
 /** Zeroed observation arrays for `rows` rows. */
 export function allocateObservations(spec: ObservationSpec, rows: number): ObservationArrays {
+  checkSpec('allocateObservations', spec);
+  checkCount('allocateObservations', 'rows', rows);
   const arrays: ObservationArrays = {};
   for (const [name, field] of Object.entries(spec)) arrays[name] = allocate(field.dtype, rows * sizeOf(field.shape));
   return arrays;
@@ -85,16 +90,47 @@ export function copyObservation(
   target: ObservationArrays,
   to: number,
 ): void {
+  if (typeof spec !== 'object' || spec === null || Array.isArray(spec) || spec instanceof Promise)
+    checkSpec('copyObservation', spec);
   for (const name in spec) {
-    const size = sizeOf(spec[name].shape);
-    copyRow(source[name], from, target[name], to, size);
+    const shape = spec[name]?.shape;
+    if (!Array.isArray(shape)) checkSpec('copyObservation', spec);
+    const size = sizeOf(shape);
+    if (!(holdsRow(source?.[name], from, size) && holdsRow(target?.[name], to, size))) {
+      refuseRow('copyObservation', source?.[name], from, target?.[name], to, size);
+    }
+    copyValues(source[name], from, target[name], to, size);
   }
 }
 
 /** Copies `size` values of row `from` to row `to`. */
 export function copyRow(source: TypedArray, from: number, target: TypedArray, to: number, size: number): void {
+  if (!(holdsRow(source, from, size) && holdsRow(target, to, size))) {
+    refuseRow('copyRow', source, from, target, to, size);
+  }
+  copyValues(source, from, target, to, size);
+}
+
+function copyValues(source: TypedArray, from: number, target: TypedArray, to: number, size: number): void {
   if (size > 64) target.set(source.subarray(from * size, (from + 1) * size), to * size);
   else for (let i = 0; i < size; i++) target[to * size + i] = source[from * size + i]; // a view costs more than a short copy
+}
+
+function holdsRow(array: TypedArray | undefined, row: number, size: number): boolean {
+  if (!Number.isInteger(row) || row < 0 || !Number.isInteger(size) || size < 0) return false;
+  return ArrayBuffer.isView(array) && (row + 1) * size <= array.length;
+}
+
+function refuseRow(
+  where: string,
+  source: TypedArray | undefined,
+  from: number,
+  target: TypedArray | undefined,
+  to: number,
+  size: number,
+): never {
+  const got = `row ${show(from)} of ${show(source)} and row ${show(to)} of ${show(target)}, of ${show(size)} values`;
+  return fail(where, 'rows that lie within both typed arrays', got, 'Count rows from 0, and give the size of one row.');
 }
 
 /** The part of a game that the sizes of {@link Experience} follow from. */
@@ -102,6 +138,7 @@ export type ExperienceSpec = Pick<Game, 'agents' | 'observation' | 'actions'>;
 
 /** Zeroed experience of `envs` environments over `steps` steps of a game, without cuts or extras; `previousActions` are -1. */
 export function allocateExperience(game: ExperienceSpec, envs: number, steps: number): Experience {
+  checkSizes('allocateExperience', game, { envs, steps });
   const agents = game.agents.length;
   const rows = envs * steps * agents;
   return {
@@ -129,6 +166,7 @@ export function allocateExperience(game: ExperienceSpec, envs: number, steps: nu
 
 /** Zeroed cuts for N places. */
 export function allocateCuts(game: ExperienceSpec, count: number): Cuts {
+  checkSizes('allocateCuts', game, { count });
   const agents = game.agents.length;
   return {
     env: new Int32Array(count),
@@ -137,4 +175,17 @@ export function allocateCuts(game: ExperienceSpec, count: number): Cuts {
     masks: new Uint8Array(count * agents * game.actions),
     previousActions: new Int32Array(count * agents).fill(-1),
   };
+}
+
+const field = z.looseObject({ shape: z.array(z.int().min(0)), dtype: z.string() });
+const spec = z.record(z.string(), field);
+const sized = z.looseObject({ agents: z.array(z.string()), observation: spec, actions: z.int().min(1) });
+
+function checkSpec(where: string, given: ObservationSpec): void {
+  checkArgument(where, 'spec', spec, given);
+}
+
+function checkSizes(where: string, game: ExperienceSpec, sizes: Record<string, number>): void {
+  checkArgument(where, 'game', sized, game);
+  for (const [name, size] of Object.entries(sizes)) checkCount(where, name, size);
 }

@@ -46,9 +46,8 @@ export function createGenerator(seed: number): Generator {
 
 /** A generator that continues from a saved state. */
 export function generatorFrom(state: GeneratorState): Generator {
-  const generator = new Xoshiro128([1, 0, 0, 0]);
-  generator.restore(state);
-  return generator;
+  checkState('generatorFrom', state);
+  return new Xoshiro128(state);
 }
 
 /**
@@ -73,7 +72,7 @@ function checkSeed(where: string, seed: number): void {
 }
 
 function checkKey(where: string, key: number): void {
-  if (key >>> 0 !== key) {
+  if (typeof key !== 'number' || key >>> 0 !== key) {
     fail(where, 'an integer from 0 to 2^32 - 1', show(key), 'Give each child a whole number of its own, such as 0.');
   }
 }
@@ -84,6 +83,15 @@ function checkRange(n: number): void {
     const remedy = 'Ask how many there are to draw from before you draw: an empty list has none.';
     fail('generator.integer', 'a range n that is an integer from 1 to 2^32', show(n), remedy);
   }
+}
+
+function checkState(where: string, state: GeneratorState): void {
+  const valid =
+    Array.isArray(state) &&
+    state.length === 4 &&
+    state.every((word) => Number.isInteger(word) && word >= 0 && word < 4294967296) &&
+    state.some((word) => word !== 0);
+  if (!valid) fail(where, 'four words from 0 to 2^32 - 1, not all 0', show(state), 'Give what state() returned.');
 }
 
 /** Four words out of four, by rounds of the murmur3 finaliser over a running sum. */
@@ -186,14 +194,7 @@ class Xoshiro128 implements Generator {
   }
 
   restore(state: GeneratorState): void {
-    const valid =
-      Array.isArray(state) &&
-      state.length === 4 &&
-      state.every((word) => Number.isInteger(word) && word >= 0 && word < 4294967296) &&
-      state.some((word) => word !== 0);
-    if (!valid) {
-      fail('generator.restore', 'four words from 0 to 2^32 - 1, not all 0', show(state), 'Give what state() returned.');
-    }
+    checkState('generator.restore', state);
     [this.a, this.b, this.c, this.d] = state.map((word) => word | 0);
   }
 }

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { ArrayOf, DType } from './arrays';
+import { checkArgument, checkCount } from './checks';
 import type { ObservationArrays } from './game';
 
 /**
@@ -58,12 +60,22 @@ export interface GridParts<State extends DType = DType> {
   isOver?(parts: GridArrays, row: number): boolean;
 }
 
+const partsSchema = z.looseObject({
+  rows: z.int().min(1),
+  columns: z.int().min(1),
+  things: z.array(z.string()),
+  fixed: z.array(z.string()),
+});
+
 /** Zeroed parts of B states; every agent has left. */
 export function allocateGrid(
   parts: Pick<GridParts, 'rows' | 'columns' | 'things' | 'fixed'>,
   agents: number,
   rows: number,
 ): GridArrays {
+  checkArgument('allocateGrid', 'parts', partsSchema, parts);
+  checkCount('allocateGrid', 'agents', agents);
+  checkCount('allocateGrid', 'rows', rows);
   const cells = parts.rows * parts.columns;
   return {
     cells: new Int32Array(rows * agents).fill(cells),

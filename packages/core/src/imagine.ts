@@ -1,11 +1,15 @@
+import { z } from 'zod';
 import type { Agent, Saved } from './agent';
 import { dtypeOf, sizeOf } from './arrays';
-import { fail } from './errors';
+import { checkGame } from './check-game';
+import { checkArgument, checkFunction, checkGenerator, typedArrays } from './checks';
+import { checkOptions, fail } from './errors';
 import { allocateCuts, type Cuts, copyRow, type Experience } from './experience';
 import type { Game } from './game';
 import type { Generator } from './generator';
 import { type ImaginationStarts, ImaginedEnv } from './imagined-env';
 import { createRollout } from './rollout';
+import { checkAgent, seatAgents } from './seats';
 import type { Simulator } from './simulator';
 
 export type { ImaginationStarts } from './imagined-env';
@@ -35,8 +39,13 @@ export async function imagine(
   simulator: Simulator,
   agents: readonly Agent[],
   starts: ImaginationStarts,
-  { horizon, generator, agentStates }: ImagineOptions,
+  options: ImagineOptions,
 ): Promise<Experience> {
+  checkSimulator(simulator);
+  checkArgument('imagine', 'starts', startsSchema, starts);
+  const { horizon, generator, agentStates } = checkOptions('imagine', optionsSchema, options);
+  checkGenerator('imagine', generator);
+  for (const agent of seatAgents('imagine', simulator.game.agents, agents)) checkAgent('imagine', agent);
   checkStarts(simulator.game, starts, agentStates);
   const env = new ImaginedEnv(simulator, starts, generator.split(SPLITS.world));
   const rollout = createRollout(env, agents, generator.split(SPLITS.agents), agentStates);
@@ -44,6 +53,28 @@ export async function imagine(
   experience.isImagined.fill(1);
   experience.lengths.set(filledSteps(experience));
   return { ...experience, cuts: cutsWithin(experience) };
+}
+
+const startsSchema = z.looseObject({
+  states: typedArrays(),
+  previousActions: typedArrays('int32'),
+  isFirst: typedArrays('uint8'),
+});
+const optionsSchema = z.strictObject({
+  horizon: z.int().min(1),
+  generator: z.custom<Generator>((value) => typeof value === 'object' && value !== null, 'a generator'),
+  agentStates: z.array(z.custom<Saved>(() => true)).optional(),
+});
+
+function checkSimulator(simulator: Simulator): void {
+  checkArgument(
+    'imagine',
+    'simulator',
+    z.custom((value) => typeof value === 'object' && value !== null, 'a simulator'),
+    simulator,
+  );
+  checkGame('imagine', simulator.game);
+  checkFunction('imagine', 'simulator.step', simulator.step);
 }
 
 function checkStarts(game: Game, starts: ImaginationStarts, agentStates: readonly Saved[] | undefined): void {

@@ -1,4 +1,7 @@
-import { allocate } from './arrays';
+import { z } from 'zod';
+import { allocate, sizeOf } from './arrays';
+import { checkGame } from './check-game';
+import { checkArgument, checkCount, checkNumber, checkNumbers, typedArrays } from './checks';
 import { fail } from './errors';
 import { allocateObservations } from './experience';
 import type { Game, ObservationArrays } from './game';
@@ -19,11 +22,22 @@ export function otherView(
   seat: number,
   other: number,
 ): { observations: ObservationArrays; masks: Uint8Array } {
+  checkGame('otherView', game);
   const { grid } = game;
   if (!grid) {
     const remedy = "Use a game in which everyone sees everything, or models that read the observer's own view.";
     fail('otherView', 'a game with grid parts', game.name, remedy);
   }
+  const fields = Object.fromEntries(Object.keys(game.observation).map((name) => [name, typedArrays()]));
+  checkArgument('otherView', 'observations', z.looseObject(fields), observations);
+  checkCount('otherView', 'rows', rows);
+  for (const [name, { shape }] of Object.entries(game.observation)) {
+    const length = rows * sizeOf(shape);
+    checkNumbers('otherView', `observations.${name}`, observations[name], { length, nan: true });
+  }
+  const seats = { min: 0, max: game.agents.length - 1, whole: true };
+  checkNumber('otherView', 'seat', seat, seats);
+  checkNumber('otherView', 'other', other, seats);
   const parts = allocateGrid(grid, game.agents.length, 1);
   const state = allocate(game.stateType, game.stateSize);
   const seen = allocateObservations(game.observation, rows);

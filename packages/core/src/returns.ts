@@ -1,4 +1,6 @@
-import { fail, show } from './errors';
+import { z } from 'zod';
+import { checkArgument, checkNumber, checkNumbers, typedArrays } from './checks';
+import { checkOptions, fail, show } from './errors';
 import type { Experience } from './experience';
 
 /**
@@ -9,6 +11,16 @@ export type ReturnSteps = Pick<
   Experience,
   'envs' | 'steps' | 'agents' | 'rewards' | 'active' | 'terminated' | 'truncated' | 'ended'
 >;
+
+const sizesSchema = z.looseObject({
+  envs: z.int().min(0),
+  steps: z.int().min(0),
+  agents: z.array(z.string()),
+});
+const cutsSchema = z.looseObject({ env: typedArrays('int32'), step: typedArrays('int32') });
+const discountSchema = z.object({ gamma: z.number().min(0).max(1) });
+const lambdaSchema = discountSchema.extend({ lambda: z.number().min(0).max(1) });
+const truncationSchema = z.strictObject({ truncation: z.enum(['bootstrap', 'terminal']).optional() });
 
 /** Discounting. */
 export interface DiscountOptions {
@@ -37,9 +49,16 @@ export interface Advantages {
  * @returns [E, T, A] 1 where the stream goes on
  */
 export function continuation(steps: ReturnSteps): Uint8Array {
+  checkSizes('continuation', steps);
+  return continuationFor('continuation', steps);
+}
+
+/** @param where  the function that asks, for the message */
+function continuationFor(where: string, steps: ReturnSteps): Uint8Array {
   const { active, terminated, truncated, ended } = steps;
   const agents = steps.agents.length;
-  const rows = checkRows('continuation', steps, { active, terminated, truncated });
+  const rows = checkRows(where, steps, { active, terminated, truncated });
+  checkNumbers(where, 'ended', ended, { length: steps.envs * steps.steps });
   const goesOn = new Uint8Array(rows);
   for (let row = 0; row + agents < rows; row++) {
     const step = Math.floor(row / agents);
@@ -68,6 +87,10 @@ export function bootstrapValues(
   cutValues: Float32Array,
   options: { readonly truncation?: 'bootstrap' | 'terminal' } = {},
 ): Float32Array {
+  checkSizes('bootstrapValues', experience, 'experience');
+  checkArgument('bootstrapValues', 'experience.cuts', cutsSchema, experience.cuts);
+  checkNumbers('bootstrapValues', 'cutValues', cutValues, { nan: true });
+  const { truncation } = checkOptions('bootstrapValues', truncationSchema, options);
   const { cuts, active, terminated, truncated, steps } = experience;
   const agents = experience.agents.length;
   const rows = checkRows('bootstrapValues', experience, { values });
@@ -77,8 +100,8 @@ export function bootstrapValues(
   }
   const cutOfStep = new Map<number, number>();
   cuts.env.forEach((env, n) => void cutOfStep.set(env * steps + cuts.step[n], n));
-  const limitIsEnd = options.truncation === 'terminal';
-  const goesOn = continuation(experience);
+  const limitIsEnd = truncation === 'terminal';
+  const goesOn = continuationFor('bootstrapValues', experience);
   const nextValues = new Float32Array(rows);
   for (let row = 0; row < rows; row++) {
     if (goesOn[row] === 1) nextValues[row] = values[row + agents];
@@ -105,13 +128,14 @@ export function bootstrapValues(
  */
 export function gae(
   steps: ReturnSteps & { readonly values: Float32Array; readonly nextValues: Float32Array },
-  { gamma, lambda }: LambdaOptions,
+  options: LambdaOptions,
 ): Advantages {
+  checkSizes('gae', steps);
+  const { gamma, lambda } = checkOptions('gae', lambdaSchema, options);
   const { rewards, values, nextValues, active } = steps;
-  checkDiscounts('gae', { gamma, lambda });
   const rows = checkRows('gae', steps, { rewards, values, nextValues });
   const agents = steps.agents.length;
-  const goesOn = continuation(steps);
+  const goesOn = continuationFor('gae', steps);
   const advantages = new Float32Array(rows);
   const returns = new Float32Array(rows);
   const later = new Float64Array(rows + agents); // A_t in double precision, one step longer than the stream
@@ -137,13 +161,23 @@ export function gae(
  */
 export function lambdaReturns(
   steps: ReturnSteps & { readonly nextValues: Float32Array },
-  { gamma, lambda }: LambdaOptions,
+  options: LambdaOptions,
 ): Float32Array {
+  return lambdaReturnsFor('lambdaReturns', steps, options);
+}
+
+/** @param where  the function that asks, for the message */
+function lambdaReturnsFor(
+  where: string,
+  steps: ReturnSteps & { readonly nextValues: Float32Array },
+  options: LambdaOptions,
+): Float32Array {
+  checkSizes(where, steps);
+  const { gamma, lambda } = checkOptions(where, lambdaSchema, options);
   const { rewards, nextValues, active } = steps;
-  checkDiscounts('lambdaReturns', { gamma, lambda });
-  const rows = checkRows('lambdaReturns', steps, { rewards, nextValues });
+  const rows = checkRows(where, steps, { rewards, nextValues });
   const agents = steps.agents.length;
-  const goesOn = continuation(steps);
+  const goesOn = continuationFor(where, steps);
   const returns = new Float64Array(rows);
   for (let row = rows - 1; row >= 0; row--) {
     if (active[row] === 0) continue;
@@ -163,14 +197,19 @@ export function lambdaReturns(
  */
 export function monteCarloReturns(
   steps: ReturnSteps & { readonly nextValues?: Float32Array },
-  { gamma }: DiscountOptions,
+  options: DiscountOptions,
 ): Float32Array {
+  checkSizes('monteCarloReturns', steps);
+  checkNumbers('monteCarloReturns', 'steps.rewards', steps.rewards, { nan: true });
+  const { gamma } = checkOptions('monteCarloReturns', discountSchema, options);
   const nextValues = steps.nextValues ?? new Float32Array(steps.rewards.length);
-  return lambdaReturns({ ...steps, nextValues }, { gamma, lambda: 1 });
+  return lambdaReturnsFor('monteCarloReturns', { ...steps, nextValues }, { gamma, lambda: 1 });
 }
 
 /** sum_t gamma^t values[t], in double precision; 0 for none. */
 export function discountedSum(values: ArrayLike<number>, gamma: number): number {
+  checkNumbers('discountedSum', 'values', values);
+  checkNumber('discountedSum', 'gamma', gamma, { min: 0, max: 1 });
   let sum = 0;
   for (let t = values.length - 1; t >= 0; t--) sum = values[t] + gamma * sum;
   return sum;
@@ -184,14 +223,13 @@ function checkRows(where: string, steps: ReturnSteps, arrays: Record<string, Arr
       const expected = `${name} of shape [E=${steps.envs}, T=${steps.steps}, A=${steps.agents.length}]`;
       fail(where, expected, show(array), `Give one of ${name} for each step of each agent.`);
     }
+    checkNumbers(where, name, array, { nan: true });
   }
   return rows;
 }
 
-function checkDiscounts(where: string, options: Record<string, number>): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (!(value >= 0 && value <= 1)) fail(where, `${name} between 0 and 1`, show(value), `Change ${name}.`);
-  }
+function checkSizes(where: string, steps: ReturnSteps, name = 'steps'): void {
+  checkArgument(where, name, sizesSchema, steps);
 }
 
 function refuseMissingCut(steps: ReturnSteps, step: number): never {

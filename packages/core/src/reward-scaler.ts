@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import type { SavedState } from './agent';
-import { fail, show } from './errors';
+import { checkArgument, checkNumbers, typedArrays } from './checks';
+import { checkOptions, fail, show } from './errors';
 import type { Experience } from './experience';
 import { createRunningMoments, type RunningMoments } from './running-moments';
 
@@ -16,6 +18,20 @@ export interface RewardScalerOptions {
   /** Added to the variance; above 0. Default 1e-8 */
   readonly epsilon?: number;
 }
+
+const optionsSchema = z.strictObject({
+  envs: z.int().min(1),
+  agents: z.int().min(1),
+  gamma: z.number().min(0).max(1),
+  clip: z.number().positive().or(z.literal(Infinity)).default(10),
+  epsilon: z.number().positive().default(1e-8),
+});
+const savedSchema = z.looseObject({ sums: typedArrays('float64'), moments: z.array(z.unknown()) });
+const stepsSchema = z.looseObject({
+  envs: z.int().min(0),
+  steps: z.int().min(0),
+  agents: z.array(z.string()),
+});
 
 /** Divides each agent's rewards by the running standard deviation of its discounted returns. */
 export interface RewardScaler {
@@ -39,14 +55,14 @@ export interface RewardScaler {
  * How a stream is cut into segments makes no difference.
  */
 export function createRewardScaler(options: RewardScalerOptions): RewardScaler {
-  return new ReturnScaler(options);
+  return new ReturnScaler(checkOptions('createRewardScaler', optionsSchema, options));
 }
 
 class ReturnScaler implements RewardScaler {
-  private readonly moments: RunningMoments[]; // one for each agent
+  private moments: RunningMoments[]; // one for each agent
   private readonly sums: Float64Array; // [E, A] R of the episode that goes on
 
-  constructor(private readonly options: RewardScalerOptions) {
+  constructor(private readonly options: Required<RewardScalerOptions>) {
     this.moments = Array.from({ length: options.agents }, () => createRunningMoments());
     this.sums = new Float64Array(options.envs * options.agents);
   }
@@ -65,13 +81,19 @@ class ReturnScaler implements RewardScaler {
   }
 
   restore(saved: SavedState): void {
+    checkArgument('rewardScaler.restore', 'saved', savedSchema, saved);
     const { sums, moments } = saved as { sums: Float64Array; moments: readonly SavedState[] };
     if (sums?.length !== this.sums.length || moments?.length !== this.moments.length) {
       const expected = `${this.options.envs} environments x ${this.options.agents} agents`;
       fail('rewardScaler.restore', expected, show(sums), 'Restore into a scaler of the same size.');
     }
-    this.sums.set(sums);
-    this.moments.forEach((own, agent) => void own.restore(moments[agent]));
+    const restored = moments.map((state) => {
+      const own = createRunningMoments();
+      own.restore(state);
+      return own;
+    });
+    this.sums.set(sums); // only now that all of them fit
+    this.moments = restored;
   }
 
   /** Step t of one agent in all environments. */
@@ -81,7 +103,7 @@ class ReturnScaler implements RewardScaler {
     agent: number,
     out: Float32Array,
   ): void {
-    const { envs, agents, gamma, clip = 10, epsilon = 1e-8 } = this.options;
+    const { envs, agents, gamma, clip, epsilon } = this.options;
     const { rewards, active, ended, steps } = experience;
     const sums = new Float64Array(envs);
     const present = new Uint8Array(envs);
@@ -104,9 +126,18 @@ class ReturnScaler implements RewardScaler {
 
   private check(experience: Parameters<RewardScaler['scale']>[0]): void {
     const { envs, agents } = this.options;
+    checkArgument('rewardScaler.scale', 'experience', stepsSchema, experience);
     if (experience.envs !== envs || experience.agents.length !== agents) {
       const got = `${experience.envs} x ${experience.agents.length}`;
       fail('rewardScaler.scale', `${envs} environments x ${agents} agents`, got, 'Make a scaler of this size.');
+    }
+    const { steps, rewards, active, ended } = experience;
+    checkNumbers('rewardScaler.scale', 'experience.rewards', rewards, { length: envs * steps * agents, nan: true });
+    checkNumbers('rewardScaler.scale', 'experience.active', active, { length: envs * steps * agents });
+    checkNumbers('rewardScaler.scale', 'experience.ended', ended, { length: envs * steps });
+    for (let row = 0; row < rewards.length; row++) {
+      if (active[row] === 0 || Number.isFinite(rewards[row])) continue;
+      fail('rewardScaler.scale', 'finite rewards', `${rewards[row]} in row ${row}`, 'Mend the game that paid it.');
     }
   }
 }

@@ -1,15 +1,50 @@
+import { z } from 'zod';
 import type { Agent, AgentInput, AgentOutput, AgentStep, Saved, SavedState } from './agent';
+import { checkGame } from './check-game';
+import { checkArgument, checkFunction, checkGenerator, checkNumber, typedArrays } from './checks';
 import { fail, show } from './errors';
 import { allocateObservations, copyObservation, copyRow, type Experience } from './experience';
 import { type Generator, type GeneratorState, generatorFrom } from './generator';
 import { Recorder } from './recorder';
-import { seatAgents } from './seats';
+import { checkAgent, seatAgents } from './seats';
 import type { VectorEnv } from './vector-env';
 
 /** What a rollout needs of a batch of environments: those of `vectorEnv`, or imagined ones, whose steps may take a while. */
 export type RolloutEnv = Omit<VectorEnv, 'reset' | 'step' | 'state' | 'restore'> & {
   step(actions: Int32Array): void | Promise<void>;
 };
+
+const arrays = z.record(z.string(), typedArrays());
+const bytes = typedArrays('uint8');
+const envSchema = z.looseObject({
+  agents: z.array(z.string()),
+  envs: z.int().min(1),
+  observations: arrays,
+  finalObservations: arrays,
+  masks: bytes,
+  finalMasks: bytes,
+  active: bytes,
+  isFirst: bytes,
+  previousActions: typedArrays('int32'),
+  ended: bytes,
+  result: z.looseObject({}),
+  states: typedArrays(),
+});
+
+/** The functions of a batch of environments aren't its own properties, so they are looked at here. */
+function checkEnv(env: RolloutEnv): void {
+  checkArgument('createRollout', 'env', envSchema, env);
+  checkFunction('createRollout', 'env.step', env.step);
+  checkGame('createRollout', env.game);
+}
+
+function savedSchema(agents: number) {
+  const words = z.array(z.int().min(0)).length(4);
+  return z.looseObject({
+    states: z.array(z.unknown()).length(agents),
+    generators: z.array(words).length(agents),
+  });
+}
 
 /** Agents seated in a batch of environments, ready to play on from where they are. */
 export interface Rollout {
@@ -42,11 +77,23 @@ export function createRollout(
   generator: Generator,
   states?: readonly Saved[],
 ): Rollout {
-  return new SeatedAgents(env, seatAgents('createRollout', env.agents, agents), generator, states);
+  checkEnv(env);
+  const seated = seatAgents('createRollout', env.agents, agents);
+  seated.forEach((agent) => void checkAgent('createRollout', agent));
+  checkGenerator('createRollout', generator);
+  if (states !== undefined && !(Array.isArray(states) && states.length === seated.length)) {
+    fail(
+      'createRollout: states',
+      `${seated.length} states, one for each agent`,
+      show(states),
+      'Leave them out at first.',
+    );
+  }
+  return new SeatedAgents(env, seated, generator, states);
 }
 
 class SeatedAgents implements Rollout {
-  private readonly generators: Generator[];
+  private generators: Generator[];
   private readonly inputs: AgentInput[];
   private readonly actions: Int32Array;
   private readonly wasActive: Uint8Array;
@@ -80,9 +127,7 @@ class SeatedAgents implements Rollout {
   }
 
   async collect(steps: number): Promise<Experience> {
-    if (!Number.isInteger(steps) || steps < 1) {
-      fail('rollout.collect', 'a whole number of at least 1', show(steps), 'Give the number of steps to play.');
-    }
+    checkNumber('rollout.collect', 'steps', steps, { min: 1, max: 1e8, whole: true });
     const { env } = this;
     const recorder = new Recorder(env, steps);
     for (let t = 0; t < steps; t++) {
@@ -98,11 +143,10 @@ class SeatedAgents implements Rollout {
   }
 
   restore(saved: SavedState): void {
-    this.states = [...(saved['states'] as readonly Saved[])];
+    checkArgument('rollout.restore', 'saved', savedSchema(this.agents.length), saved);
     const states = saved['generators'] as unknown as readonly GeneratorState[];
-    states.forEach((state, seat) => {
-      this.generators[seat] = generatorFrom(state);
-    });
+    this.generators = states.map((state) => generatorFrom(state));
+    this.states = [...(saved['states'] as readonly Saved[])];
   }
 
   /** One agent's answer, with its actions put into their places. */

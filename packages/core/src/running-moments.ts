@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import type { SavedState } from './agent';
-import { fail, show } from './errors';
+import { checkArgument, checkCount, checkNumbers, typedArrays } from './checks';
+import { checkOptions, fail, show } from './errors';
 
 /** Options of {@link RunningMoments.normalise}. */
 export interface NormaliseValuesOptions {
@@ -8,6 +10,16 @@ export interface NormaliseValuesOptions {
   /** Results are limited to [-clip, clip]. Default Infinity */
   readonly clip?: number;
 }
+
+const normaliseSchema = z.strictObject({
+  epsilon: z.number().min(0).default(1e-8),
+  clip: z.number().min(0).or(z.literal(Infinity)).default(Infinity),
+});
+const savedSchema = z.looseObject({
+  count: z.number().min(0),
+  mean: typedArrays('float64'),
+  squares: typedArrays('float64'),
+});
 
 /** Mean and variance of all rows seen so far, for each of D columns. */
 export interface RunningMoments {
@@ -46,9 +58,7 @@ export interface RunningMoments {
  * @param size  D, the number of columns; at least 1
  */
 export function createRunningMoments(size = 1): RunningMoments {
-  if (!Number.isInteger(size) || size < 1) {
-    fail('createRunningMoments', 'a whole number of columns, at least 1', show(size), 'Give the size of one row.');
-  }
+  checkCount('createRunningMoments', 'size', size, 1);
   return new ChanMoments(size);
 }
 
@@ -68,6 +78,7 @@ class ChanMoments implements RunningMoments {
 
   update(values: ArrayLike<number>, weights?: ArrayLike<number>): void {
     const rows = this.checkRows('update', values);
+    if (weights !== undefined) checkNumbers('runningMoments.update', 'weights', weights, { nan: true });
     if (weights !== undefined && weights.length !== rows) {
       fail('runningMoments.update', `${rows} weights`, show(weights), 'Give one weight for each row.');
     }
@@ -83,7 +94,8 @@ class ChanMoments implements RunningMoments {
     this.count = total;
   }
 
-  normalise(values: ArrayLike<number>, { epsilon = 1e-8, clip = Infinity }: NormaliseValuesOptions = {}): Float32Array {
+  normalise(values: ArrayLike<number>, options: NormaliseValuesOptions = {}): Float32Array {
+    const { epsilon, clip } = checkOptions('runningMoments.normalise', normaliseSchema, options);
     this.checkRows('normalise', values);
     const { size, mean } = this;
     const scale = this.variance.map((variance) => Math.sqrt(variance + epsilon));
@@ -98,8 +110,9 @@ class ChanMoments implements RunningMoments {
   }
 
   restore(saved: SavedState): void {
+    checkArgument('runningMoments.restore', 'saved', savedSchema, saved);
     const { count, mean, squares } = saved as { count: number; mean: Float64Array; squares: Float64Array };
-    if (mean?.length !== this.size) {
+    if (mean.length !== this.size || squares.length !== this.size) {
       const remedy = 'Restore into moments of the same size.';
       fail('runningMoments.restore', `moments of ${this.size} columns`, show(mean), remedy);
     }
@@ -143,6 +156,7 @@ class ChanMoments implements RunningMoments {
   }
 
   private checkRows(method: string, values: ArrayLike<number>): number {
+    checkNumbers(`runningMoments.${method}`, 'values', values, { nan: true });
     if (values.length % this.size !== 0) {
       const expected = `rows of ${this.size} values`;
       fail(`runningMoments.${method}`, expected, show(values), 'Give whole rows.');

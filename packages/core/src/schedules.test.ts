@@ -118,7 +118,7 @@ describe('the clocks of a loop', () => {
   });
 
   it('refuse periods that are not above 0', () => {
-    expect(() => every(0)).toThrow(/every: expected a number above 0, got 0/);
+    expect(() => every(0)).toThrow(/every: n: expected a number above 0, got 0/);
     expect(() => ratio(-1)).toThrow(/ratio/);
   });
 });

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { SavedState } from './agent';
+import { checkArgument, checkNumber } from './checks';
 import { fail, show } from './errors';
 
 /**
@@ -7,14 +9,19 @@ import { fail, show } from './errors';
  */
 export type Schedule = (progress: number) => number;
 
+const pointsSchema = z.array(z.tuple([z.number(), z.number()], 'a pair [progress, value]'));
+
 /** The same value all the time. */
 export function constant(value: number): Schedule {
+  checkNumber('constant', 'value', value);
   return () => value;
 }
 
 /** A straight line from `from` at progress 0 to exactly `to` at progress 1. */
 export function linear(from: number, to: number): Schedule {
-  return piecewise([
+  checkNumber('linear', 'from', from);
+  checkNumber('linear', 'to', to);
+  return linesBetween('linear', [
     [0, from],
     [1, to],
   ]);
@@ -22,6 +29,8 @@ export function linear(from: number, to: number): Schedule {
 
 /** Half a cosine from `from` to exactly `to`: flat at both ends (Loshchilov and Hutter 2017, eq. 5, without restarts). */
 export function cosine(from: number, to: number): Schedule {
+  checkNumber('cosine', 'from', from);
+  checkNumber('cosine', 'to', to);
   return (progress) => {
     const p = clamp('cosine', progress);
     return p === 1 ? to : between(from, to, 0.5 - 0.5 * Math.cos(Math.PI * p));
@@ -34,13 +43,22 @@ export function cosine(from: number, to: number): Schedule {
  * @param points  [progress, value], ordered by progress; two at one progress make a jump, to the later value
  */
 export function piecewise(points: readonly (readonly [progress: number, value: number])[]): Schedule {
+  checkArgument('piecewise', 'points', pointsSchema, points);
   if (points.length === 0) fail('piecewise', 'at least one point', 'none', 'Give points such as [[0, 1], [1, 0]].');
   points.forEach(([at], i) => {
-    const ordered = Number.isFinite(at) && (i === 0 || at >= points[i - 1][0]);
-    if (!ordered) fail('piecewise', 'points ordered by progress', `${at} at index ${i}`, 'Sort the points.');
+    if (i > 0 && at < points[i - 1][0])
+      fail('piecewise', 'points ordered by progress', `${at} at index ${i}`, 'Sort the points.');
   });
+  return linesBetween(
+    'piecewise',
+    points.map(([at, value]) => [at, value]),
+  );
+}
+
+/** @param where  the schedule that is asked, for the message */
+function linesBetween(where: string, points: readonly (readonly [progress: number, value: number])[]): Schedule {
   return (progress) => {
-    const p = clamp('piecewise', progress);
+    const p = clamp(where, progress);
     const next = points.findIndex(([at]) => at > p);
     if (next === 0) return points[0][1];
     if (next < 0) return points[points.length - 1][1];
@@ -63,24 +81,31 @@ export interface Clock<Answer> {
  * A call that passes several multiples answers true once. `n` Infinity means never.
  */
 export function every(n: number): Clock<boolean> {
-  checkPositive('every', n);
+  checkNumber('every', 'n', n, { above: 0, infinite: true });
   let last = 0;
   return clock(
     (steps) => {
+      checkSteps('every', steps);
       const due = Math.floor(steps / n) > Math.floor(last / n);
       last = steps;
       return due;
     },
     () => ({ last }),
     (saved) => {
-      last = saved['last'] as number;
+      const before: unknown = saved?.['last'];
+      checkNumber('every.restore', 'saved.last', before, { min: 0 });
+      last = before as number;
     },
   );
 }
 
 /** Whether to go on: true while fewer than `n` steps are done. `while (running(steps)) ...` */
 export function until(n: number): (steps: number) => boolean {
-  return (steps) => steps < n;
+  checkNumber('until', 'n', n, { min: 0, infinite: true });
+  return (steps) => {
+    checkSteps('until', steps);
+    return steps < n;
+  };
 }
 
 /**
@@ -90,11 +115,12 @@ export function until(n: number): (steps: number) => boolean {
  * @param updates  per step; above 0. 0.25 is one update in 4 steps
  */
 export function ratio(updates: number): Clock<number> {
-  checkPositive('ratio', updates);
+  checkNumber('ratio', 'updates', updates, { above: 0 });
   let start = -1;
   let done = 0;
   return clock(
     (steps) => {
+      checkSteps('ratio', steps);
       if (start < 0) {
         start = steps;
         return 1;
@@ -106,6 +132,9 @@ export function ratio(updates: number): Clock<number> {
     },
     () => ({ start, done }),
     (saved) => {
+      const before: SavedState | undefined = saved;
+      checkNumber('ratio.restore', 'saved.start', before?.['start'], { min: -1 });
+      checkNumber('ratio.restore', 'saved.done', before?.['done'], { min: 0, whole: true });
       start = saved['start'] as number;
       done = saved['done'] as number;
     },
@@ -121,7 +150,7 @@ function clock<Answer>(
 }
 
 function clamp(where: string, progress: number): number {
-  if (Number.isNaN(progress))
+  if (typeof progress !== 'number' || Number.isNaN(progress))
     fail(where, 'progress between 0 and 1', show(progress), 'Divide steps done by steps asked for.');
   return Math.min(1, Math.max(0, progress));
 }
@@ -132,6 +161,6 @@ function between(from: number, to: number, share: number): number {
   return Math.min(Math.max(from, to), Math.max(Math.min(from, to), value));
 }
 
-function checkPositive(where: string, n: number): void {
-  if (!(n > 0)) fail(where, 'a number above 0', show(n), 'Change it.');
+function checkSteps(where: string, steps: number): void {
+  checkNumber(where, 'steps', steps, { min: 0 });
 }

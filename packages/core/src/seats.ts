@@ -1,6 +1,23 @@
+import { z } from 'zod';
 import type { Agent } from './agent';
+import { checkArgument } from './checks';
 import { fail, show } from './errors';
 import type { AgentId } from './game';
+
+const idsSchema = z.array(z.string());
+
+/**
+ * Refuses what can't play: an agent needs `initialState` and `act`.
+ *
+ * @param where  the function that was given it, for the message
+ */
+export function checkAgent(where: string, agent: Agent): void {
+  const { id, name, initialState, act } = (agent ?? {}) as Partial<Agent>;
+  const isAgent = typeof id === 'string' && typeof initialState === 'function' && typeof act === 'function';
+  if (isAgent && typeof name === 'string') return;
+  const remedy = typeof agent === 'function' ? 'Call it.' : 'Make one such as randomAgent({ game, id }).';
+  fail(where, 'an agent with id, name, initialState and act', show(agent), remedy);
+}
 
 /**
  * The agents in the order of the seats: entry i has the id `ids[i]`. The order of the given list means nothing.
@@ -12,6 +29,7 @@ export function seatAgents<Player extends Pick<Agent, 'id'>>(
   ids: readonly AgentId[],
   agents: readonly Player[],
 ): Player[] {
+  checkArgument(where, 'ids', idsSchema, ids);
   if (!Array.isArray(agents) || agents.some((agent) => typeof agent !== 'object' || agent === null)) {
     fail(where, 'a list of agents', show(agents), 'Make each with its id: randomAgent({ game, id }).');
   }

@@ -1,7 +1,15 @@
-import { fail } from './errors';
+import { z } from 'zod';
+import { checkArgument } from './checks';
+import { fail, show } from './errors';
 
 interface Shaped {
   readonly shape: readonly number[];
+}
+
+const shapedSchema = z.record(z.string(), z.custom<Shaped>(isShaped, 'an array or tensor with a shape'));
+
+function isShaped(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Array.isArray((value as Partial<Shaped>).shape);
 }
 
 /**
@@ -14,6 +22,8 @@ interface Shaped {
  * @returns the size of each letter
  */
 export function checkShapes(where: string, arrays: Record<string, Shaped>, pattern: string): Record<string, number> {
+  checkArgument(where, 'arrays', shapedSchema, arrays);
+  if (typeof pattern !== 'string') fail('checkShapes: pattern', 'a text', show(pattern), "Give one such as 'E T A'.");
   const dimensions = pattern.split(' ').filter((part) => part !== '');
   const sizes: Record<string, number> = {};
   for (const [name, { shape }] of Object.entries(arrays)) {

@@ -1,6 +1,17 @@
+import { z } from 'zod';
 import type { ArrayOf, DType } from './arrays';
+import { checkGame } from './check-game';
+import { checkArgument, checkGenerator, checkNumbers, typedArrays } from './checks';
+import { fail } from './errors';
 import type { Game, StepArrays } from './game';
 import type { Generator } from './generator';
+
+const resultSchema = z.looseObject({
+  rewards: typedArrays('float32'),
+  terminated: typedArrays('uint8'),
+  truncated: typedArrays('uint8'),
+  infos: z.record(z.string(), typedArrays()),
+});
 
 /**
  * Something that plays steps in the place of a game's rules: a learned model of the world, or the rules themselves. It works
@@ -21,13 +32,40 @@ export interface Simulator {
 
 /** The rules of a game as a simulator: what a perfect model of the world would do. */
 export function rulesSimulator(game: Game): Simulator {
+  checkGame('rulesSimulator', game);
   return {
     game,
     step(states, actions, generator, result) {
-      const rows = states.length / game.stateSize;
+      const rows = checkStep(game, states, actions, generator, result);
       for (let row = 0; row < rows; row++) {
         game.step(states, row * game.stateSize, actions, row * game.agents.length, generator, result, row);
       }
     },
   };
+}
+
+/** @returns how many games are stepped */
+function checkStep(
+  game: Game,
+  states: ArrayOf<DType>,
+  actions: Int32Array,
+  generator: Generator,
+  result: StepArrays,
+): number {
+  const where = 'simulator.step';
+  checkArgument(where, 'states', typedArrays(game.stateType), states);
+  const rows = states.length / game.stateSize;
+  if (!Number.isInteger(rows)) {
+    fail(where, `states of ${game.stateSize} values each`, `${states.length} values`, 'Give whole states.');
+  }
+  const length = rows * game.agents.length;
+  checkNumbers(where, 'actions', actions, { length, whole: true });
+  checkGenerator(where, generator);
+  checkArgument(where, 'result', resultSchema, result);
+  for (const name of ['rewards', 'terminated', 'truncated'] as const) {
+    checkNumbers(where, `result.${name}`, result[name], { atLeast: length, nan: true });
+  }
+  for (const name of game.infos)
+    checkNumbers(where, `result.infos.${name}`, result.infos[name], { atLeast: length, nan: true });
+  return rows;
 }

@@ -61,7 +61,11 @@ describe('createValueNorm', () => {
   });
 
   it('refuses options out of range', () => {
-    expect(() => createValueNorm({ beta: 1 })).toThrow(/beta in \[0, 1\)/);
-    expect(() => createValueNorm({ varianceFloor: 0 })).toThrow(/varianceFloor above 0/);
+    expect(() => createValueNorm({ beta: 1 })).toThrow(
+      /createValueNorm: option beta: expected a number to be <1, got 1/,
+    );
+    expect(() => createValueNorm({ varianceFloor: 0 })).toThrow(
+      /createValueNorm: option varianceFloor: expected a number to be >0, got 0/,
+    );
   });
 });

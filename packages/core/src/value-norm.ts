@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import type { SavedState } from './agent';
-import { fail, show } from './errors';
+import { checkArgument, checkNumbers } from './checks';
+import { checkOptions } from './errors';
 import { createRunningMoments } from './running-moments';
 
 /** Options of {@link createValueNorm}. */
@@ -9,6 +11,12 @@ export interface ValueNormOptions {
   /** The variance is never taken to be less; above 0. Default 0.01 */
   readonly varianceFloor?: number;
 }
+
+const optionsSchema = z.strictObject({
+  beta: z.number().min(0).lt(1).default(0.99999),
+  varianceFloor: z.number().positive().default(0.01),
+});
+const savedSchema = z.looseObject({ mean: z.number(), spread: z.number(), total: z.number() });
 
 /** Moving mean and variance of a critic's targets, so that it can learn numbers of unit scale. */
 export interface ValueNorm {
@@ -39,9 +47,7 @@ export interface ValueNorm {
  *   mean' = mean + w d,   variance' = (1 - w) (variance + w d^2) + w variance_b
  */
 export function createValueNorm(options: ValueNormOptions = {}): ValueNorm {
-  const { beta = 0.99999, varianceFloor = 0.01 } = options;
-  if (!(beta >= 0 && beta < 1)) fail('createValueNorm', 'beta in [0, 1)', show(beta), 'Change beta.');
-  if (!(varianceFloor > 0)) fail('createValueNorm', 'varianceFloor above 0', show(varianceFloor), 'Change it.');
+  const { beta, varianceFloor } = checkOptions('createValueNorm', optionsSchema, options);
   return new MovingMoments(beta, varianceFloor);
 }
 
@@ -60,6 +66,7 @@ class MovingMoments implements ValueNorm {
   }
 
   update(returns: ArrayLike<number>, weights?: ArrayLike<number>): void {
+    checkNumbers('valueNorm.update', 'returns', returns, { nan: true });
     const batch = createRunningMoments();
     batch.update(returns, weights);
     if (batch.count === 0) return;
@@ -71,11 +78,13 @@ class MovingMoments implements ValueNorm {
   }
 
   normalise(values: ArrayLike<number>): Float32Array {
+    checkNumbers('valueNorm.normalise', 'values', values, { nan: true });
     const scale = Math.sqrt(this.variance);
     return Float32Array.from(values, (value) => (value - this.mean) / scale);
   }
 
   denormalise(values: ArrayLike<number>): Float32Array {
+    checkNumbers('valueNorm.denormalise', 'values', values, { nan: true });
     const scale = Math.sqrt(this.variance);
     return Float32Array.from(values, (value) => value * scale + this.mean);
   }
@@ -85,10 +94,8 @@ class MovingMoments implements ValueNorm {
   }
 
   restore(saved: SavedState): void {
+    checkArgument('valueNorm.restore', 'saved', savedSchema, saved);
     const { mean, spread, total } = saved as { mean: number; spread: number; total: number };
-    if (![mean, spread, total].every(Number.isFinite)) {
-      fail('valueNorm.restore', 'what state() returned', show(saved), 'Give the state of a value norm.');
-    }
     this.mean = mean;
     this.spread = spread;
     this.total = total;

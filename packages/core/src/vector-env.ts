@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ArrayOf, allocate, type DType } from './arrays';
 import { checkGame } from './check-game';
+import { checkArgument, checkCount, checkNumbers, typedArrays } from './checks';
 import { isOver, rememberActions } from './env-rows';
 import { checkOptions, fail, show } from './errors';
 import { allocateObservations } from './experience';
@@ -23,6 +24,12 @@ const schema = z.strictObject({
   observe: z.boolean().default(true),
 });
 
+const resetSchema = z.strictObject({
+  seed: z.int().min(0).optional(),
+  envs: z.array(z.custom<number>(() => true)).optional(), // `checkEnv` tells their range
+  layout: z.unknown().optional(),
+});
+
 /** Options of `reset`. Whatever is given is used now, once. */
 export interface ResetOptions {
   /** Starts the random streams of the named environments anew; without it they run on. */
@@ -33,6 +40,8 @@ export interface ResetOptions {
   readonly layout?: unknown;
 }
 
+const sizedSchema = z.looseObject({ agents: z.array(z.string()), infos: z.array(z.string()) });
+
 /** Everything needed to continue a {@link VectorEnv} to the bit. */
 export interface VectorEnvState {
   readonly states: ArrayOf<DType>;
@@ -41,6 +50,14 @@ export interface VectorEnvState {
   readonly isFirst: Uint8Array;
   readonly terminated: Uint8Array;
 }
+
+const stateSchema = z.looseObject({
+  states: typedArrays(),
+  generators: typedArrays('uint32'),
+  previousActions: typedArrays('int32'),
+  isFirst: typedArrays('uint8'),
+  terminated: typedArrays('uint8'),
+});
 
 /**
  * E environments of one game that step together. All arrays below are views that belong to the environment and are
@@ -134,14 +151,7 @@ class BatchedEnv implements VectorEnv {
   }
 
   reset(options: ResetOptions = {}): void {
-    const { seed, envs, layout, ...unknown } = options;
-    const wrong = Object.keys(unknown);
-    if (wrong.length > 0) {
-      fail('vectorEnv.reset', 'seed, envs or layout', show(wrong[0]), 'Options of the game are given when it is made.');
-    }
-    if (envs !== undefined && !Array.isArray(envs)) {
-      fail('vectorEnv.reset', 'a list of environments', show(envs), 'Give indices, such as envs: [0].');
-    }
+    const { seed, envs, layout } = checkOptions('vectorEnv.reset', resetSchema, options);
     const chosen = envs ?? Array.from({ length: this.envs }, (_, i) => i);
     for (const env of chosen) this.checkEnv(env);
     if (seed !== undefined) for (const env of chosen) this.generators[env] = createGenerator(splitSeed(seed, env));
@@ -180,20 +190,27 @@ class BatchedEnv implements VectorEnv {
   }
 
   restore(state: VectorEnvState): void {
-    const { states, generators } = state ?? {};
-    if (states?.length !== this.states.length || generators?.length !== this.envs * 4) {
-      const got =
-        states && generators ? `${generators.length / 4} environments of ${states.length} values` : show(state);
-      const expected = `${this.envs} environments of ${this.states.length} values`;
-      fail('vectorEnv.restore', expected, got, 'Restore into an environment of the same game and size.');
+    const { states, previousActions, isFirst, result } = this;
+    const { length } = states;
+    const where = 'vectorEnv.restore';
+    checkArgument(where, 'state', stateSchema, state);
+    if (state.states.length !== length || state.generators.length !== this.envs * 4) {
+      const got = `${state.generators.length / 4} environments of ${state.states.length} values`;
+      const remedy = 'Restore into an environment of the same game and size.';
+      fail(where, `${this.envs} environments of ${length} values`, got, remedy);
     }
-    this.states.set(state.states);
-    this.previousActions.set(state.previousActions);
-    this.isFirst.set(state.isFirst);
-    this.result.terminated.set(state.terminated);
-    this.generators = Array.from({ length: this.envs }, (_, i) =>
+    checkArgument(where, 'state.states', typedArrays(this.game.stateType), state.states);
+    checkNumbers(where, 'state.previousActions', state.previousActions, { length: previousActions.length });
+    checkNumbers(where, 'state.isFirst', state.isFirst, { length: isFirst.length });
+    checkNumbers(where, 'state.terminated', state.terminated, { length: result.terminated.length });
+    const generators = Array.from({ length: this.envs }, (_, i) =>
       generatorFrom(Array.from(state.generators.subarray(i * 4, i * 4 + 4)) as unknown as GeneratorState),
     );
+    this.generators = generators; // only now that all of it fits
+    states.set(state.states);
+    previousActions.set(state.previousActions);
+    isFirst.set(state.isFirst);
+    result.terminated.set(state.terminated);
     for (let env = 0; env < this.envs; env++) this.look(env, this.observations, this.masks);
   }
 
@@ -225,9 +242,10 @@ class BatchedEnv implements VectorEnv {
 
   private checkActions(actions: Int32Array): void {
     const { active, game } = this;
-    if (actions.length !== active.length) {
+    if (actions?.length !== active.length || typeof actions !== 'object') {
+      const got = ArrayBuffer.isView(actions) ? String(actions.length) : show(actions);
       const expected = `${active.length} actions (${this.envs} environments x ${game.agents.length} agents)`;
-      fail('vectorEnv.step', expected, String(actions.length), 'Give one action for each agent of each environment.');
+      fail('vectorEnv.step', expected, got, 'Give one action for each agent of each environment.');
     }
     const limit = game.actions;
     for (let row = 0; row < active.length; row++) {
@@ -254,6 +272,8 @@ class BatchedEnv implements VectorEnv {
 
 /** Zeroed step arrays for `rows` environments of a game. */
 export function allocateStepArrays(game: Game, rows: number): StepArrays {
+  checkArgument('allocateStepArrays', 'game', sizedSchema, game);
+  checkCount('allocateStepArrays', 'rows', rows);
   const size = rows * game.agents.length;
   return {
     rewards: new Float32Array(size),

@@ -1,4 +1,15 @@
-import { CoplayError, checkGame, checkOptions, evaluate, type Game, parallelEnv, vectorEnv } from '@coplay/core';
+import {
+  CoplayError,
+  checkGame,
+  checkNumber,
+  checkNumbers,
+  checkOptions,
+  evaluate,
+  type Game,
+  parallelEnv,
+  show,
+  vectorEnv,
+} from '@coplay/core';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { clockGame } from './clock-game';
@@ -58,5 +69,95 @@ describe('checkGame', () => {
     const nothing = undefined as unknown as Game;
     expect(() => vectorEnv(nothing, { envs: 1 })).toThrow(CoplayError);
     await expect(evaluate(nothing, [])).rejects.toThrow(CoplayError);
+  });
+});
+
+describe('show', () => {
+  const cyclic: unknown[] = [1];
+  cyclic.push(cyclic);
+  const knot: Record<string, unknown> = { a: 1 };
+  knot['self'] = knot;
+  const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const thrower = {
+    get a(): never {
+      throw new Error('a getter');
+    },
+  };
+  const throwers = Object.defineProperty([0], 0, {
+    get: () => {
+      throw new Error('an entry');
+    },
+  });
+  it.each([
+    ['a cyclic array', cyclic, '[1, [1, [1, [...]]]]'],
+    ['a cyclic record', knot, '{a, self}'],
+    ['a getter that throws', thrower, '{a}'],
+    ['an entry that throws', throwers, 'object that cannot be read'],
+    ['a revoked proxy', revoked, 'object that cannot be read'],
+    ['a record without a prototype', Object.create(null), '{}'],
+    ['a BigInt', 7n, '7n'],
+    ['a symbol', Symbol('x'), 'Symbol(x)'],
+    ['a promise', Promise.resolve(), 'Promise {}'],
+    ['a view of bytes', new DataView(new ArrayBuffer(3)), 'DataView(3)'],
+    ['a typed array', new Float32Array(2), 'Float32Array(2)'],
+    ['a sparse array', new Array(2), '[undefined, undefined]'],
+    ['a huge array', new Array(2 ** 32 - 1), `[${'undefined, '.repeat(6)}...]`],
+    ['a huge typed array', new Uint8Array(1e6), 'Uint8Array(1000000)'],
+    [
+      'many keys',
+      Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => [`k${i}`, 0])),
+      '{k0, k1, k2, k3, k4, k5, ...}',
+    ],
+    ['a long text', 'x'.repeat(1e6), `"${'x'.repeat(57)}..."`],
+  ])('pictures %s', (_what, value, picture) => {
+    expect(show(value)).toBe(picture);
+  });
+
+  it('ends on an array of any depth', () => {
+    let deep: unknown[] = [];
+    for (let i = 0; i < 1e5; i++) deep = [deep];
+    expect(show(deep)).toBe('[[[[...]]]]');
+  });
+});
+
+describe('checkNumber', () => {
+  it.each([
+    [Number.NaN, {}, 'f: n: expected a finite number, got NaN. Change n.'],
+    [undefined, {}, 'f: n: expected a finite number, got undefined. Give n a value.'],
+    [1.5, { min: 1, max: 3, whole: true }, 'f: n: expected a whole number from 1 to 3, got 1.5. Change n.'],
+    [0, { above: 0, infinite: true }, 'f: n: expected a number above 0, got 0. Change n.'],
+    [1, { min: 0, below: 1 }, 'f: n: expected a finite number of at least 0 and below 1, got 1. Change n.'],
+    [2n, {}, 'f: n: expected a finite number, got 2n. Change n.'],
+  ])('says what it expected: case %#', (value, range, message) => {
+    expect(() => checkNumber('f', 'n', value, range)).toThrow(message);
+  });
+
+  it('accepts the ends of a range', () => {
+    for (const value of [1, 3]) checkNumber('f', 'n', value, { min: 1, max: 3, whole: true });
+    checkNumber('f', 'n', Number.POSITIVE_INFINITY, { above: 0, infinite: true });
+  });
+});
+
+describe('checkNumbers', () => {
+  it.each([
+    [[1, Number.NaN], {}, 'f: v: expected a finite number at index 1, got NaN. Change v[1].'],
+    [Float32Array.of(Number.NaN), {}, 'f: v: expected a finite number at index 0, got NaN. Change v[0].'],
+    [new Array(2), {}, 'f: v: expected a finite number at index 0, got undefined. Change v[0].'],
+    [BigInt64Array.of(1n), {}, 'f: v: expected an array of numbers, got BigInt64Array(1). Change v.'],
+    [[1], { length: 2 }, 'f: v: expected an array of 2 numbers, got [1]. Change v.'],
+    [[], { atLeast: 1 }, 'f: v: expected an array of at least 1 number, got []. Change v.'],
+    [
+      Promise.resolve([1]),
+      {},
+      'f: v: expected an array of numbers, got Promise {}. Await it: give v what the promise resolves to.',
+    ],
+  ])('says what it expected: case %#', (values, range, message) => {
+    expect(() => checkNumbers('f', 'v', values, range)).toThrow(message);
+  });
+
+  it('lets NaN through only where it may stand', () => {
+    checkNumbers('f', 'v', [Number.NaN, 1], { nan: true });
+    expect(() => checkNumbers('f', 'v', ['x'], { nan: true })).toThrow(CoplayError);
   });
 });

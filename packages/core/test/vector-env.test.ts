@@ -132,7 +132,7 @@ describe('vectorEnv', () => {
     [
       'an unknown reset option',
       (env: ReturnType<typeof vectorEnv>) => env.reset({ stags: 2 } as object),
-      /vectorEnv.reset.*got "stags"/,
+      /vectorEnv.reset: .*the unknown option "stags"/,
     ],
     [
       'a layout where there is none',

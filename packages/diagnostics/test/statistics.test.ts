@@ -40,11 +40,18 @@ describe('mean, variance, quantiles', () => {
     expect(values).toEqual([3, 1, 2]);
   });
 
+  it('refuses values that are not finite, which would make every figure NaN', () => {
+    expect(() => mean([1, Number.NaN])).toThrow(
+      'mean: values: expected a finite number at index 1, got NaN. Change values[1].',
+    );
+    expect(() => bootstrap([Number.POSITIVE_INFINITY, 1])).toThrow(/bootstrap: values: .* at index 0, got Infinity/);
+  });
+
   it('refuses too few values', () => {
-    expect(() => mean([])).toThrow(/mean: expected at least 1 value, got \[\]/);
-    expect(() => standardDeviation([1])).toThrow(/standardDeviation: expected at least 2 values/);
-    expect(() => quantile([1], 1.1)).toThrow(/quantile: expected a probability from 0 to 1, got 1.1/);
-    expect(() => median(undefined as never)).toThrow(/median: expected/);
+    expect(() => mean([])).toThrow(/mean: values: expected an array of at least 1 number, got \[\]/);
+    expect(() => standardDeviation([1])).toThrow(/standardDeviation: values: expected an array of at least 2 numbers/);
+    expect(() => quantile([1], 1.1)).toThrow(/quantile: probability: expected a finite number from 0 to 1/);
+    expect(() => median(undefined as never)).toThrow(/median: values: expected/);
   });
 });
 
@@ -96,7 +103,7 @@ describe('bootstrap', () => {
   it('refuses wrong options', () => {
     expect(() => bootstrap([1], { confidence: 95 })).toThrow(/bootstrap: option confidence/);
     expect(() => bootstrap([1], { samples: 5 } as object)).toThrow(/unknown option "samples".*resamples/);
-    expect(() => bootstrap([])).toThrow(/bootstrap: expected at least 1 value/);
+    expect(() => bootstrap([])).toThrow(/bootstrap: values: expected an array of at least 1 number/);
   });
 });
 
@@ -190,7 +197,7 @@ describe('permutationTest', () => {
         [1, 2],
         [3, Number.NaN],
       ]),
-    ).toThrow(/finite means/);
+    ).toThrow(/means\[1\]: expected a finite number at index 1, got NaN/);
   });
 });
 
@@ -272,6 +279,6 @@ describe('smooth', () => {
   it('averages the last points, NaN left out', () => {
     const { values } = smooth({ steps: [1, 2, 3, 4], values: [2, 4, Number.NaN, 8] }, 2);
     expect(values).toEqual([2, 3, 4, 8]);
-    expect(() => smooth({ steps: [], values: [] }, 0)).toThrow(/smooth: expected a window/);
+    expect(() => smooth({ steps: [], values: [] }, 0)).toThrow(/smooth: window: expected a whole number of at least 1/);
   });
 });

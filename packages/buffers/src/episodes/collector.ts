@@ -1,4 +1,4 @@
-import { type Experience, fail, type SavedState, show } from '@coplay/core';
+import { checkExperience, type Experience, fail, type SavedState, show } from '@coplay/core';
 import { type ExperienceArrays, experienceArrays, experienceFrom } from './arrays';
 import { assemble, type Piece } from './assemble';
 import { allEnvs } from './select';
@@ -29,6 +29,7 @@ export function createEpisodeCollector(): EpisodeCollector {
 
   return {
     push(segment) {
+      checkExperience('episodeCollector.push', segment, 'segment');
       if (pending !== undefined && pending.envs !== segment.envs) {
         const remedy = 'Push the segments of one rollout, or make a collector for each.';
         fail('episodeCollector.push', `${pending.envs} environments`, show(segment.envs), remedy);

@@ -1,4 +1,12 @@
-import { CoplayError, type Experience, ndarray } from '@coplay/core';
+import {
+  CoplayError,
+  checkArgument,
+  checkExperience,
+  checkText,
+  type Experience,
+  ndarray,
+  typedArrays,
+} from '@coplay/core';
 import { decodeNpz, encodeNpz, loadNpz, type StoredArrays, saveNpz } from '../npz';
 import { type ExperienceAbout, experienceArrays, experienceFrom } from './arrays';
 
@@ -10,11 +18,13 @@ const FLAGS = new Set(['masks', 'active', 'terminated', 'truncated', 'isFirst', 
  * `extras/logProbs`, `cuts/env`), flags as booleans, and `about`, UTF-8 JSON in bytes, with agents and observation.
  */
 export function encodeExperience(experience: Experience): Uint8Array {
+  checkExperience('encodeExperience', experience);
   return encodeNpz(storedExperience(experience));
 }
 
 /** Reads what {@link encodeExperience} wrote. */
 export function decodeExperience(bytes: Uint8Array): Experience {
+  checkArgument('decodeExperience', 'bytes', typedArrays('uint8'), bytes);
   return readExperience(decodeNpz(bytes, 'decodeExperience'), 'decodeExperience');
 }
 
@@ -24,6 +34,8 @@ export function decodeExperience(bytes: Uint8Array): Experience {
  * @throws CoplayError naming the path, where it can't be written
  */
 export async function saveExperience(path: string, experience: Experience): Promise<void> {
+  checkText('saveExperience', 'path', path);
+  checkExperience('saveExperience', experience);
   await saveNpz(path, storedExperience(experience));
 }
 
@@ -33,6 +45,7 @@ export async function saveExperience(path: string, experience: Experience): Prom
  * @throws CoplayError naming the path and what is wrong with it
  */
 export async function loadExperience(path: string): Promise<Experience> {
+  checkText('loadExperience', 'path', path);
   return readExperience(await loadNpz(path), `loadExperience(${path})`);
 }
 

@@ -1,5 +1,7 @@
 import {
   allocate,
+  checkExperience,
+  checkOptions,
   copyRow,
   dtypeOf,
   type Experience,
@@ -9,6 +11,7 @@ import {
   show,
   sizeOf,
 } from '@coplay/core';
+import { z } from 'zod';
 import { gatherRows } from '../rows';
 import { type StepField, stepFields } from './fields';
 import { splitSegments } from './split';
@@ -20,6 +23,11 @@ export interface AgentSequencesOptions {
   /** Extras of which only the first step's value is wanted, [B, ...]: stored recurrent states. Default none */
   readonly states?: readonly string[];
 }
+
+const sequencesSchema = z.strictObject({
+  length: z.int().min(1).max(1e6),
+  states: z.array(z.string()).readonly().default([]),
+});
 
 /**
  * One agent's steps as rows: those in which it was active, by environment and time.
@@ -45,7 +53,7 @@ export function agentRows(experience: Experience, seat: number): NamedArrays {
  *          absent; but `isImagined` [B], and the `states` [B, ...] as they were stored in the first step
  */
 export function agentSequences(experience: Experience, seat: number, options: AgentSequencesOptions): NamedArrays {
-  const { length, states = [] } = options;
+  const { length, states } = checkOptions('agentSequences', sequencesSchema, options);
   checkSeat('agentSequences', experience, seat);
   const segments = splitSegments(experience, length);
   const columns = agentColumns(segments, seat);
@@ -89,6 +97,7 @@ function agentColumn({ data, of, shape }: StepField, seat: number, agents: numbe
 }
 
 function checkSeat(where: string, experience: Experience, seat: number): void {
+  checkExperience(where, experience);
   if (Number.isInteger(seat) && seat >= 0 && seat < experience.agents.length) return;
   const expected = `a seat from 0 to ${experience.agents.length - 1}`;
   fail(where, expected, show(seat), 'Give the index of the agent in experience.agents.');

@@ -1,4 +1,4 @@
-import { type Experience, fail, show } from '@coplay/core';
+import { checkExperience, checkNumbers, type Experience, fail, show } from '@coplay/core';
 import { assemble, type Piece } from './assemble';
 
 /**
@@ -8,6 +8,8 @@ import { assemble, type Piece } from './assemble';
  * @throws CoplayError where agents, spaces or extras differ
  */
 export function concatExperience(parts: readonly Experience[]): Experience {
+  if (!Array.isArray(parts)) fail('concatExperience: parts', 'a list', show(parts), 'Give the experience to join.');
+  for (const [i, part] of parts.entries()) checkExperience('concatExperience', part, `parts[${i}]`);
   if (parts.length === 0) fail('concatExperience', 'at least one part', 'none', 'Give the experience to join.');
   const rows = parts.flatMap((source) => allEnvs(source).map((env) => [wholeRow(source, env)]));
   return assemble('concatExperience', parts[0], rows, Math.max(...parts.map((part) => part.steps)));
@@ -15,13 +17,15 @@ export function concatExperience(parts: readonly Experience[]): Experience {
 
 /** The environments with the given indices, in that order. */
 export function selectEnvs(experience: Experience, envs: readonly number[]): Experience {
+  checkExperience('selectEnvs', experience);
+  checkNumbers('selectEnvs', 'envs', envs, { whole: true });
   for (const env of envs) {
     if (!Number.isInteger(env) || env < 0 || env >= experience.envs) {
       const expected = `environments from 0 to ${experience.envs - 1}`;
       fail('selectEnvs', expected, show(env), 'Give indices of environments.');
     }
   }
-  const rows = envs.map((env) => [wholeRow(experience, env)]);
+  const rows = Array.from(envs, (env) => [wholeRow(experience, env)]);
   return assemble('selectEnvs', experience, rows, experience.steps);
 }
 
@@ -30,6 +34,7 @@ export function selectEnvs(experience: Experience, envs: readonly number[]): Exp
  * new end is a cut.
  */
 export function sliceSteps(experience: Experience, start: number, end: number): Experience {
+  checkExperience('sliceSteps', experience);
   const isValid =
     Number.isInteger(start) && Number.isInteger(end) && 0 <= start && start <= end && end <= experience.steps;
   if (!isValid) {

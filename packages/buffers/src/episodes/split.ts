@@ -1,4 +1,4 @@
-import { checkOptions, type Experience, fail, show } from '@coplay/core';
+import { checkExperience, checkNumber, checkOptions, type Experience, fail, show } from '@coplay/core';
 import { z } from 'zod';
 import { assemble, type Piece } from './assemble';
 import { allEnvs } from './select';
@@ -22,6 +22,7 @@ const schema = z.strictObject({
  * @param experience  streams in which episodes follow one another
  */
 export function splitEpisodes(experience: Experience, options: SplitEpisodesOptions = {}): Experience {
+  checkExperience('splitEpisodes', experience);
   const { partial, steps } = checkOptions('splitEpisodes', schema, options);
   const pieces = allEnvs(experience)
     .flatMap((env) => episodesOf(experience, env))
@@ -44,9 +45,8 @@ export function splitEpisodes(experience: Experience, options: SplitEpisodesOpti
  * that was stored in its first step.
  */
 export function splitSegments(experience: Experience, length: number): Experience {
-  if (!Number.isInteger(length) || length < 1) {
-    fail('splitSegments', 'a length of at least 1', show(length), 'Give the number of steps of a segment.');
-  }
+  checkExperience('splitSegments', experience);
+  checkNumber('splitSegments', 'length', length, { min: 1, max: 1e6, whole: true });
   const pieces = allEnvs(experience).flatMap((env) => {
     const filled = experience.lengths[env];
     return Array.from({ length: Math.ceil(filled / length) }, (_, i) => {

@@ -1,4 +1,5 @@
 import type { AgentId, Experience } from '@coplay/core';
+import { checkExperience } from '@coplay/core';
 
 /** Returns and lengths of N episodes; means over none are NaN. */
 export interface EpisodeStatistics {
@@ -23,6 +24,7 @@ export interface EpisodeStatistics {
  * steps in which an agent was active.
  */
 export function episodeStatistics(episodes: Experience): EpisodeStatistics {
+  checkExperience('episodeStatistics', episodes, 'episodes');
   const { agents, envs, steps, rewards, active } = episodes;
   const returns = new Float64Array(envs * agents.length);
   for (let row = 0; row < rewards.length; row++) {

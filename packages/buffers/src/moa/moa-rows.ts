@@ -1,6 +1,21 @@
-import { type Experience, fail, type GoalSet, type NamedArrays, ndarray, type ObservationArrays } from '@coplay/core';
+import {
+  checkArgument,
+  checkExperience,
+  checkNumber,
+  checkOptions,
+  type Experience,
+  fail,
+  type GoalSet,
+  type NamedArrays,
+  namedArrays,
+  ndarray,
+  ndarrays,
+  type ObservationArrays,
+} from '@coplay/core';
+import { z } from 'zod';
 import { agentRows, splitEpisodes } from '../episodes';
 import { gatherRows } from '../rows';
+import { rowCount } from '../rows/rows';
 
 /** Options of {@link moaRows}. */
 export interface MoaRowsOptions {
@@ -12,6 +27,13 @@ export interface MoaRowsOptions {
   /** Leaves out episodes in which no goal was reached. Default false: their goal is -1, unknown */
   readonly caughtOnly?: boolean | undefined;
 }
+
+const goalSet = z.custom<GoalSet>(
+  (value) => typeof (value as GoalSet | undefined)?.reached === 'function',
+  'the goals of a game: game.goals',
+);
+const rowsSchema = z.strictObject({ goals: goalSet.optional(), caughtOnly: z.boolean().optional() });
+const attemptSchema = z.looseObject({ isFirst: ndarrays, actions: ndarrays, terminated: ndarrays, goals: ndarrays });
 
 /** The columns of {@link agentRows} that a model of another agent learns from, besides its observations. */
 const COLUMNS = ['masks', 'previousActions', 'actions', 'terminated', 'active'];
@@ -27,6 +49,9 @@ const COLUMNS = ['masks', 'previousActions', 'actions', 'terminated', 'active'];
  * @throws CoplayError for imagined experience
  */
 export function moaRows(experience: Experience, seat: number, options: MoaRowsOptions = {}): NamedArrays {
+  checkExperience('moaRows', experience);
+  checkNumber('moaRows', 'seat', seat, { min: 0, max: experience.agents.length - 1, whole: true });
+  const { goals, caughtOnly } = checkOptions('moaRows', rowsSchema, options);
   if (experience.isImagined.includes(1)) {
     const remedy = 'A model that learns from what it imagined agrees with itself: give it real episodes only.';
     fail('moaRows', 'real experience', 'imagined episodes', remedy);
@@ -40,8 +65,8 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
     if (name.startsWith('observations/') || COLUMNS.includes(name)) rows[name] = seated[name];
   }
   rows['isFirst'] = ndarray(Uint8Array.from(numbers, (number, row) => (number === numbers[row - 1] ? 0 : 1)));
-  rows['goals'] = ndarray(goalsInHindsight(rows, numbers, options.goals));
-  if (!options.caughtOnly) return rows;
+  rows['goals'] = ndarray(goalsInHindsight(rows, numbers, goals));
+  if (!caughtOnly) return rows;
   const { data } = rows['goals'];
   return gatherRows(
     rows,
@@ -58,6 +83,10 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
  * @returns such rows, with `goals` of the goal that was tried for
  */
 export function attemptRows(rows: NamedArrays, goals: GoalSet): NamedArrays {
+  checkArgument('attemptRows', 'rows', namedArrays, rows);
+  checkArgument('attemptRows', 'rows', attemptSchema, rows);
+  rowCount('attemptRows', rows);
+  checkArgument('attemptRows', 'goals', goalSet, goals);
   const { isFirst, actions, terminated } = rows;
   const observations = observationsOf(rows);
   const taken: number[] = [];

@@ -1,4 +1,4 @@
-import { CoplayError } from '@coplay/core';
+import { CoplayError, checkArgument, checkText, namedArrays } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
 import type { StoredArrays } from './npz';
 import { decodeNpz, npzParts } from './npz';
@@ -15,6 +15,8 @@ const PIECE = 2 ** 30;
  * @throws CoplayError naming the path, where it can't be written; a file that was there before is untouched
  */
 export async function saveNpz(path: string, arrays: Readonly<StoredArrays>): Promise<void> {
+  checkText('saveNpz', 'path', path);
+  checkArgument('saveNpz', 'arrays', namedArrays, arrays);
   const remedy = 'Mend the cause and save again; what was there before is intact.';
   await writeWhole(path, npzParts(arrays), { where: 'saveNpz', remedy });
 }
@@ -25,6 +27,7 @@ export async function saveNpz(path: string, arrays: Readonly<StoredArrays>): Pro
  * @throws CoplayError naming the path and, if there is one, the array that is damaged or of an unknown type
  */
 export async function loadNpz(path: string): Promise<StoredArrays> {
+  checkText('loadNpz', 'path', path);
   const fs = (await import(SYNC_FS)) as typeof import('node:fs');
   let file: number;
   try {

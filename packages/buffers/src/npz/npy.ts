@@ -1,4 +1,13 @@
-import { dtypeOf, fail, type NDArray, sizeOf, type TypedArray } from '@coplay/core';
+import {
+  checkArgument,
+  dtypeOf,
+  fail,
+  type NDArray,
+  ndarrays,
+  sizeOf,
+  type TypedArray,
+  typedArrays,
+} from '@coplay/core';
 import { type Element, elementOf, writtenDescr } from './dtypes';
 
 /** An array as it is in a file. `isBool` marks zeros and ones that numpy sees as booleans. */
@@ -25,6 +34,7 @@ export function npyParts(where: string, array: StoredArray): Uint8Array[] {
 
 /** An array in numpy's .npy format (version 1.0; 2.0 for very long headers). */
 export function encodeNpy(array: StoredArray): Uint8Array {
+  checkArgument('encodeNpy', 'array', ndarrays, array);
   return joinBytes(npyParts('encodeNpy', array));
 }
 
@@ -39,6 +49,7 @@ export function encodeNpy(array: StoredArray): Uint8Array {
  *         complex numbers, records
  */
 export function decodeNpy(bytes: Uint8Array, where = 'decodeNpy'): StoredArray {
+  checkArgument(where, 'bytes', typedArrays('uint8'), bytes);
   const { descr, isFortran, shape, start } = readHeader(bytes, where);
   const element = elementOf(descr, where);
   const count = sizeOf(shape);

@@ -93,7 +93,9 @@ describe('npy', () => {
     expect(() => decodeNpy(bytes.subarray(0, bytes.length - 1))).toThrow(/8 bytes of data for <f4 \[2\], got 7 bytes/);
     expect(() => decodeNpy(bytes.subarray(1))).toThrow(/begin with/);
     expect(() => decodeNpy(new Uint8Array(0))).toThrow(/decodeNpy: expected data that begin with/);
-    expect(() => encodeNpy({ data: Float32Array.of(1), shape: [2] })).toThrow(/2 values for the shape \[2\], got 1/);
+    expect(() => encodeNpy({ data: Float32Array.of(1), shape: [2] })).toThrow(
+      /encodeNpy: array.data: expected 2 values for the shape \[2\], got Float32Array\(1\)/,
+    );
     expect(() => encodeNpy({ data: Uint8Array.of(2), shape: [1], isBool: true })).toThrow(
       /zeros and ones for booleans, got 2/,
     );

@@ -1,10 +1,13 @@
-import { fail } from '@coplay/core';
+import { checkArgument, fail, functions, namedArrays, show, typedArrays } from '@coplay/core';
+import { z } from 'zod';
 import { decodeNpy, joinBytes, npyParts, type StoredArray } from './npy';
 import { type ByteSource, readZip } from './zip-read';
 import { zipParts } from './zip-write';
 
 /** Named arrays as in a file. */
 export type StoredArrays = Record<string, StoredArray>;
+
+const sourceSchema = z.union([typedArrays('uint8'), z.looseObject({ size: z.int().min(0), read: functions() })]);
 
 /**
  * The bytes of a .npz file (a zip of .npy files), in pieces that are views of the arrays: what is written from them has
@@ -21,6 +24,7 @@ export function npzParts(arrays: Readonly<StoredArrays>): Uint8Array[] {
 
 /** Named arrays as a .npz file; `numpy.load` reads it without pickles. Not compressed. */
 export function encodeNpz(arrays: Readonly<StoredArrays>): Uint8Array {
+  checkArgument('encodeNpz', 'arrays', namedArrays, arrays);
   return joinBytes(npzParts(arrays));
 }
 
@@ -32,6 +36,8 @@ export function encodeNpz(arrays: Readonly<StoredArrays>): Uint8Array {
  * @throws CoplayError naming what is read, the array in it and what is wrong
  */
 export function decodeNpz(source: Uint8Array | ByteSource, where = 'decodeNpz'): StoredArrays {
+  if (typeof where !== 'string') fail('decodeNpz: where', 'a text', show(where), 'Say what is read.');
+  checkArgument(where, 'source', sourceSchema, source);
   const bytes = source instanceof Uint8Array ? inMemory(source) : source;
   // Object.fromEntries defines each key, where an assignment to __proto__ would be lost.
   return Object.fromEntries(

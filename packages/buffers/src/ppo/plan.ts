@@ -1,4 +1,4 @@
-import { checkOptions, fail, show } from '@coplay/core';
+import { checkArgument, checkOptions, fail, show } from '@coplay/core';
 import { z } from 'zod';
 
 /** How {@link PpoBuffer.minibatches} divides the rows. Give `size` or `count`, or neither for one minibatch of all. */
@@ -26,6 +26,7 @@ export interface MinibatchPlan {
   readonly imagined: number;
 }
 
+const rowsSchema = z.looseObject({ real: z.int().min(0).max(1e9), imagined: z.int().min(0).max(1e9) });
 const schema = z.strictObject({
   size: z.int().min(1).optional(),
   count: z.int().min(1).optional(),
@@ -43,6 +44,7 @@ const schema = z.strictObject({
  * Sizes, and the numbers of either kind, differ by at most 1 between minibatches.
  */
 export function planMinibatches(rows: MinibatchPlan, options: MinibatchOptions): MinibatchPlan[] {
+  checkArgument('planMinibatches', 'rows', rowsSchema, rows);
   const { size, count, realRatio, padTo } = checkMinibatchOptions(options);
   const real = realRatio === 0 ? 0 : rows.real;
   const imagined = realRatio === 1 ? 0 : rows.imagined;
@@ -54,7 +56,12 @@ export function planMinibatches(rows: MinibatchPlan, options: MinibatchOptions):
   const parts = Math.min(asked, pairs, isMixed ? Math.min(real, imagined) : total);
   const largest = Math.ceil(total / parts);
   if (padTo !== undefined && padTo < largest) {
-    fail('minibatches', `padTo of at least the ${largest} rows of a minibatch`, show(padTo), 'Give a larger padTo.');
+    fail(
+      'planMinibatches',
+      `padTo of at least the ${largest} rows of a minibatch`,
+      show(padTo),
+      'Give a larger padTo.',
+    );
   }
   // What doesn't divide goes to the first minibatches for real rows and to the last for imagined ones.
   return Array.from({ length: parts }, (_, i) => ({
@@ -64,9 +71,9 @@ export function planMinibatches(rows: MinibatchPlan, options: MinibatchOptions):
 }
 
 function checkMinibatchOptions(options: MinibatchOptions): MinibatchOptions {
-  const checked = checkOptions('minibatches', schema, options);
+  const checked = checkOptions('planMinibatches', schema, options);
   if (checked.size !== undefined && checked.count !== undefined) {
-    fail('minibatches', 'size or count', 'both', 'Give one of them.');
+    fail('planMinibatches', 'size or count', 'both', 'Give one of them.');
   }
   return checked;
 }

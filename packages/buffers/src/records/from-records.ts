@@ -2,19 +2,68 @@ import {
   allocateCuts,
   allocateExperience,
   type Cuts,
+  checkArgument,
   copyObservation,
   copyRow,
   type Experience,
+  fail,
+  namedArrays,
+  show,
   sizeOf,
+  typedArrays,
 } from '@coplay/core';
+import { z } from 'zod';
 import { allocateExtras } from '../episodes/fields';
 import type { Records } from './records';
+
+const bytes = typedArrays('uint8');
+const schema = z.looseObject({
+  agents: z.array(z.string()),
+  observation: z.record(z.string(), z.looseObject({ shape: z.array(z.int().min(0)), dtype: z.string() })),
+  envs: z.int().min(0),
+  records: z.int().min(1),
+  actionCount: z.int().min(1),
+  observations: z.record(z.string(), typedArrays()),
+  masks: bytes,
+  actions: typedArrays('int32'),
+  previousActions: typedArrays('int32'),
+  rewards: typedArrays('float32'),
+  active: bytes,
+  isFirst: bytes,
+  isLast: bytes,
+  isTerminal: bytes,
+  lengths: typedArrays('int32'),
+  isImagined: bytes,
+  extras: namedArrays,
+});
+
+function checkRecords(records: Records): void {
+  checkArgument('fromRecords', 'records', schema, records);
+  const { agents, observation, envs, records: count, actionCount } = records;
+  const rows = envs * count * agents.length;
+  const check = (path: string, values: ArrayLike<number> | undefined, length: number) => {
+    if (values?.length === length) return;
+    const expected = `${length} values for ${envs} environments and ${count} records`;
+    fail(`fromRecords: records.${path}`, expected, show(values), 'Give the arrays of one toRecords().');
+  };
+  for (const name of ['actions', 'previousActions', 'rewards', 'active', 'isLast', 'isTerminal'] as const) {
+    check(name, records[name], rows);
+  }
+  check('masks', records.masks, rows * actionCount);
+  check('isFirst', records.isFirst, envs * count);
+  check('lengths', records.lengths, envs);
+  check('isImagined', records.isImagined, envs);
+  for (const [name, { shape }] of Object.entries(observation)) {
+    check(`observations.${name}`, records.observations[name], rows * sizeOf(shape));
+  }
+}
 
 /**
  * Records as experience: the opposite of `toRecords`. Steps have a row for each record but the last, which
  * becomes a cut.
  */
 export function fromRecords(records: Records): Experience {
+  checkRecords(records);
   const { agents, observation, actionCount, envs, records: R } = records;
   const spec = { agents, observation, actions: actionCount };
   const steps = R - 1;

@@ -1,4 +1,5 @@
 import type { Experience } from '@coplay/core';
+import { checkExperience } from '@coplay/core';
 import { assemble } from '../episodes/assemble';
 import { allEnvs } from '../episodes/select';
 import { episodesOf } from '../episodes/split';
@@ -18,6 +19,7 @@ export interface StreamRecords {
  * record that the piece before ended with; that one alone knows the reward it arrived with.
  */
 export function streamRecords(experience: Experience): StreamRecords {
+  checkExperience('streamRecords', experience);
   const pieces = allEnvs(experience).flatMap((env) => episodesOf(experience, env));
   const longest = Math.max(0, ...pieces.map((piece) => piece.length));
   const episodes = assemble(

@@ -1,4 +1,12 @@
-import { allocateExperience, copyObservation, copyRow, type Experience, fail, sizeOf } from '@coplay/core';
+import {
+  allocateExperience,
+  checkExperience,
+  copyObservation,
+  copyRow,
+  type Experience,
+  fail,
+  sizeOf,
+} from '@coplay/core';
 import { allocateExtras } from '../episodes/fields';
 import type { Records } from './records';
 
@@ -11,6 +19,7 @@ import type { Records } from './records';
  * @throws CoplayError where an episode ends within a row
  */
 export function toRecords(experience: Experience): Records {
+  checkExperience('toRecords', experience);
   const { agents, observation, actionCount, envs, steps } = experience;
   const R = steps + 1;
   const spec = { agents, observation, actions: actionCount };

@@ -1,4 +1,4 @@
-import { CoplayError, checkOptions, fail, type NamedArrays, type SavedState } from '@coplay/core';
+import { CoplayError, checkOptions, checkText, fail, type NamedArrays, type SavedState } from '@coplay/core';
 import { z } from 'zod';
 import { concatRows } from '../rows/rows';
 import { readChunk } from './chunk-files';
@@ -42,6 +42,7 @@ const schema = z.strictObject({
  * @throws CoplayError naming the file that is missing, damaged, or of a newer version
  */
 export async function loadReplay(directory: string, options: LoadReplayOptions = {}): Promise<SavedState> {
+  checkText('loadReplay', 'directory', directory);
   const where = `loadReplay(${directory})`;
   const { capacity, onDamaged } = checkOptions('loadReplay', schema, options);
   return inTurn(async () => {

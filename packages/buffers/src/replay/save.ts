@@ -1,4 +1,4 @@
-import { checkOptions, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { checkOptions, checkText, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
 import { TEMPORARY_ENDING } from '@coplay/core/node';
 import { z } from 'zod';
 import { checksumOf, fileOf, isWhole, readChunk, writeChunk } from './chunk-files';
@@ -53,6 +53,7 @@ export async function saveReplay(
   saved: SavedState,
   options: SaveReplayOptions = {},
 ): Promise<ReplaySaving> {
+  checkText('saveReplay', 'directory', directory);
   const { chunk } = checkOptions('saveReplay', schema, options);
   const state = checkState(saved);
   return inTurn(async () => {

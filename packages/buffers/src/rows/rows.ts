@@ -1,4 +1,16 @@
-import { allocate, copyRow, type DType, dtypeOf, fail, type NamedArrays, sizeOf } from '@coplay/core';
+import {
+  allocate,
+  checkArgument,
+  checkNumbers,
+  copyRow,
+  type DType,
+  dtypeOf,
+  fail,
+  type NamedArrays,
+  namedArrays,
+  sizeOf,
+} from '@coplay/core';
+import { z } from 'zod';
 
 /** What one row of each field is: its dtype and its shape without the batch dimension. */
 export type RowSpec = Readonly<Record<string, { readonly dtype: DType; readonly shape: readonly number[] }>>;
@@ -9,6 +21,7 @@ export type RowSpec = Readonly<Record<string, { readonly dtype: DType; readonly 
  * @throws CoplayError where fields disagree, or there is none
  */
 export function rowCount(where: string, rows: NamedArrays): number {
+  checkArgument(where, 'rows', namedArrays, rows);
   const names = Object.keys(rows);
   if (names.length === 0) fail(where, 'rows with at least one field', 'none', 'Give named arrays of shape [B, ...].');
   const count = rows[names[0]].shape[0];
@@ -75,13 +88,19 @@ export function gatherInto(target: NamedArrays, start: number, source: NamedArra
 
 /** The rows at `indices`, in that order, of every field. */
 export function gatherRows(rows: NamedArrays, indices: ArrayLike<number>): NamedArrays {
+  checkArgument('gatherRows', 'rows', namedArrays, rows);
+  const count = Object.keys(rows).length === 0 ? 0 : rowCount('gatherRows', rows);
+  checkNumbers('gatherRows', 'indices', indices, { min: 0, max: count - 1, whole: true });
   const gathered = allocateRows(rowSpecOf(rows), indices.length);
   gatherInto(gathered, 0, rows, indices);
   return gathered;
 }
 
+const partsSchema = z.array(namedArrays);
+
 /** Rows of several records below one another. All need the same fields. */
 export function concatRows(parts: readonly NamedArrays[]): NamedArrays {
+  checkArgument('concatRows', 'parts', partsSchema, parts);
   if (parts.length === 0) fail('concatRows', 'at least one part', 'none', 'Give the rows to join.');
   const spec = rowSpecOf(parts[0]);
   for (const part of parts) checkRowSpec('concatRows', spec, part);

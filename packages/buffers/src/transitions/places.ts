@@ -1,4 +1,4 @@
-import { type Experience, fail } from '@coplay/core';
+import { checkExperience, type Experience, fail } from '@coplay/core';
 
 /** Where the steps of an experience lie that are transitions, and where what was seen after them. */
 export interface TransitionPlaces {
@@ -15,6 +15,7 @@ export interface TransitionPlaces {
  * @throws CoplayError for imagined experience: a model mustn't learn from itself; and where a step's successor is missing
  */
 export function transitionPlaces(where: string, experience: Experience): TransitionPlaces {
+  checkExperience(where, experience);
   const { envs, steps, lengths, cuts, isImagined, ended } = experience;
   if (isImagined.includes(1)) {
     const got = `imagined experience in environment ${isImagined.indexOf(1)}`;

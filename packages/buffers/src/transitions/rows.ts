@@ -1,5 +1,6 @@
 import {
   allocateGrid,
+  checkGame,
   copyRow,
   type Experience,
   fail,
@@ -24,6 +25,7 @@ import { type TransitionPlaces, transitionPlaces } from './places';
  */
 export function gridTransitions(game: Game, experience: Experience, seat = 0): NamedArrays {
   const where = 'gridTransitions';
+  checkGame(where, game);
   const { grid } = game;
   if (!grid) fail(where, 'a game with grid parts', game.name, 'Use observationTransitions.');
   const agents = game.agents.length;

@@ -1,4 +1,4 @@
-import { checkOptions, fail, type Generator, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { checkOptions, checkText, fail, type Generator, type NamedArrays, type SavedState, show } from '@coplay/core';
 import { z } from 'zod';
 import { loadNpz, saveNpz } from '../npz';
 import { allocateRows, checkRowSpec, gatherInto, gatherRows, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
@@ -62,6 +62,7 @@ export function createTransitionStore(options: TransitionStoreOptions): Transiti
 
 /** Transitions that {@link TransitionStore.save} wrote, or anyone's arrays [B, ...] of equal length. Node only. */
 export async function loadTransitions(path: string): Promise<NamedArrays> {
+  checkText('loadTransitions', 'path', path);
   const rows = await loadNpz(path);
   rowCount(`loadTransitions(${path})`, rows);
   return rows;

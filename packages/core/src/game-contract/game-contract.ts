@@ -66,6 +66,7 @@ function checkEpisode(probe: Probe, seed: number, episode: number): Transition[]
  * @throws CoplayError that names the first violation, and how many more there are
  */
 export function assertGame(game: Game, options: GameContractOptions = {}): void {
+  if (typeof game !== 'object' || game === null) checkGame('assertGame', game);
   const violations = gameContract(game, options);
   if (violations.length === 0) return;
   const [{ rule, where, expected, got, remedy }] = violations;

@@ -1,4 +1,4 @@
-import { checkOptions, fail, show } from '@coplay/core';
+import { checkArgument, checkOptions, fail, show } from '@coplay/core';
 import { z } from 'zod';
 
 /** Which modules are on. */
@@ -43,6 +43,7 @@ export function ablationGrid<Name extends string>(
   names: readonly Name[],
   options: AblationGridOptions<Name> = {},
 ): AblationCell<Name>[] {
+  checkArgument('ablationGrid', 'names', z.array(z.string().min(1)), names);
   const { design, requires } = checkOptions('ablationGrid', schema, options);
   checkNames(names, requires, design);
   const cells = {

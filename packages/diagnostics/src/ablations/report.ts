@@ -1,10 +1,13 @@
+import { checkArgument } from '@coplay/core';
+import { ablationRows } from '../inputs';
 import { formatRecord } from '../logs/csv-text';
-import { type BoxPlotOptions, boxPlot } from '../plots';
+import { type BoxPlotOptions, drawBoxes } from '../plots/box-plot';
 import type { TableRow } from '../tables';
 import type { AblationRow } from './summary';
 
 /** One row a cell: seeds, mean and interval, IQM where there are five seeds or more, spread, extremes, difference from the baseline. */
 export function ablationTable(rows: readonly AblationRow[]): TableRow[] {
+  checkArgument('ablationTable', 'rows', ablationRows, rows);
   const hasIqm = rows.some(({ iqm }) => iqm !== undefined);
   return rows.map(({ label, values, mean, iqm, spread, min, max, difference }) => ({
     setting: label,
@@ -37,6 +40,7 @@ const COLUMNS = [
 
 /** The same as CSV with every digit; a field is empty where there is no such number. After those columns, one for each seed's figure. */
 export function ablationCsv(rows: readonly AblationRow[]): string {
+  checkArgument('ablationCsv', 'rows', ablationRows, rows);
   const seeds = Math.max(0, ...rows.map(({ values }) => values.length));
   const header = [...COLUMNS, ...Array.from({ length: seeds }, (_, s) => `value_${s + 1}`)];
   const lines = rows.map(({ label, values, mean, iqm, spread, min, max, difference }) => {
@@ -57,6 +61,7 @@ function formatNumber(value: number | undefined): string {
  *
  * @returns SVG as text
  */
-export function ablationFigure(rows: readonly AblationRow[], options: BoxPlotOptions = {}): Promise<string> {
-  return boxPlot(Object.fromEntries(rows.map(({ label, values }) => [label, values])), options);
+export async function ablationFigure(rows: readonly AblationRow[], options: BoxPlotOptions = {}): Promise<string> {
+  checkArgument('ablationFigure', 'rows', ablationRows, rows);
+  return drawBoxes('ablationFigure', Object.fromEntries(rows.map(({ label, values }) => [label, values])), options);
 }

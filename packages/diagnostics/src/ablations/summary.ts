@@ -1,5 +1,6 @@
-import { checkOptions, fail, show } from '@coplay/core';
+import { checkArgument, checkOptions, fail, show } from '@coplay/core';
 import { z } from 'zod';
+import { figure } from '../inputs';
 import { bootstrap, type Estimate, interquartileMean, standardDeviation } from '../statistics';
 
 /** What one cell of an ablation came to over its seeds. */
@@ -46,6 +47,7 @@ export function ablationSummary(
   results: Readonly<Record<string, readonly number[]>>,
   options: AblationSummaryOptions = {},
 ): AblationRow[] {
+  checkArgument('ablationSummary', 'results', z.record(z.string(), z.array(figure)), results);
   const { baseline = Object.keys(results)[0], seed } = checkOptions('ablationSummary', schema, options);
   checkResults(results, baseline);
   return Object.entries(results).map(([label, values]) => ({

@@ -1,4 +1,5 @@
-import { type AgentId, fail } from '@coplay/core';
+import { type AgentId, checkArgument, fail, show } from '@coplay/core';
+import { z } from 'zod';
 import { mostCommon, type Verdict } from './verdict';
 
 /** A setting in which agents differ. */
@@ -25,10 +26,13 @@ export function configurationAudit(
   configs: Readonly<Record<AgentId, unknown>>,
   ignore: readonly string[] = [],
 ): ConfigurationReport {
+  checkArgument('configurationAudit', 'configs', z.record(z.string(), z.unknown()), configs);
+  checkArgument('configurationAudit', 'ignore', z.array(z.string()), ignore);
   const ids = Object.keys(configs);
   if (ids.length < 2) {
     fail('configurationAudit', 'two agents or more', String(ids.length), 'Give the configuration of each agent.');
   }
+  for (const id of ids) checkJson(id, configs[id]);
   const flat = new Map(ids.map((id) => [id, flatten(configs[id])]));
   const paths = new Set(ids.flatMap((id) => [...(flat.get(id)?.keys() ?? [])]));
   const differences = [...paths]
@@ -51,6 +55,15 @@ function describe(differences: readonly ConfigurationDifference[]): string {
     return `${path} is ${odd.map((id) => `${values[id]} for ${id}`).join(', ')} where the others have ${common}`;
   });
   return `Settings differ: ${sentences.join('; ')}.`;
+}
+
+function checkJson(id: AgentId, config: unknown): void {
+  try {
+    JSON.stringify(config);
+  } catch (error) {
+    const got = `${show(config)}: ${(error as Error).message}`;
+    fail(`configurationAudit: configs.${id}`, 'a configuration as JSON', got, 'Give plain records, lists and values.');
+  }
 }
 
 /** Leaves of a JSON value by their paths. A record may say less than its defaults, so an empty one is a leaf too. */

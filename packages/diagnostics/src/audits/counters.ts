@@ -1,5 +1,6 @@
-import { type AgentId, checkOptions, fail } from '@coplay/core';
+import { type AgentId, checkArgument, checkOptions, fail } from '@coplay/core';
 import { z } from 'zod';
+import { counters as countersSchema } from '../inputs';
 import { median } from '../statistics';
 import type { Verdict } from './verdict';
 
@@ -41,7 +42,8 @@ export function counterAudit(counters: Counters, options: CounterAuditOptions = 
  * @throws CoplayError for fewer than two agents
  */
 export function dueAudit(counted: Counters, expected: Counters): Verdict {
-  const ids = checkAgents('dueAudit', expected);
+  checkArgument('dueAudit', 'counted', countersSchema, counted);
+  const ids = checkAgents('dueAudit', expected, 'expected');
   const odd = ids.flatMap((id) =>
     Object.entries(expected[id]).flatMap(([name, due]) => {
       const got = counted[id]?.[name] ?? 0;
@@ -61,7 +63,8 @@ function toVerdict(
   return { isFair: odd.length === 0, suspects, finding };
 }
 
-function checkAgents(where: string, counters: Counters): AgentId[] {
+function checkAgents(where: string, counters: Counters, name = 'counters'): AgentId[] {
+  checkArgument(where, name, countersSchema, counters);
   const ids = Object.keys(counters);
   if (ids.length < 2) fail(where, 'two agents or more', String(ids.length), 'Give the counters of each agent.');
   return ids;

@@ -1,4 +1,6 @@
-import { type AgentId, fail, show } from '@coplay/core';
+import { type AgentId, checkArgument, fail, show } from '@coplay/core';
+import { z } from 'zod';
+import { verdict } from '../inputs';
 import type { Verdict } from './verdict';
 
 /** One test of an audit with what it says. */
@@ -19,6 +21,8 @@ export interface Conclusion {
   readonly finding: string;
 }
 
+const schema = z.array(z.looseObject({ test: z.string(), cause: z.string().optional(), verdict }));
+
 /**
  * Names what is at fault. Steps come in the order in which one fault explains the failures after it: an environment
  * that favours a seat explains returns, a learner that is given another's trajectory explains its counts. So the first test that
@@ -27,6 +31,7 @@ export interface Conclusion {
  * @throws CoplayError for no steps
  */
 export function nameCulprit(steps: readonly AuditStep[]): Conclusion {
+  checkArgument('nameCulprit', 'steps', schema, steps);
   if (steps.length === 0) fail('nameCulprit', 'a test or more', show(steps), 'Give the tests with their verdicts.');
   const failed = steps.filter(({ verdict }) => verdict.isFair === false);
   const found = failed.find(({ cause }) => cause !== undefined);

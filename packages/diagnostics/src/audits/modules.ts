@@ -1,4 +1,6 @@
-import { fail } from '@coplay/core';
+import { checkArgument, fail } from '@coplay/core';
+import { z } from 'zod';
+import { verdict } from '../inputs';
 import { listed, type Verdict } from './verdict';
 
 /**
@@ -12,6 +14,8 @@ import { listed, type Verdict } from './verdict';
  * @throws CoplayError for no modules
  */
 export function moduleAudit(all: Verdict, without: Readonly<Record<string, Verdict>>): Verdict {
+  checkArgument('moduleAudit', 'all', verdict, all);
+  checkArgument('moduleAudit', 'without', z.record(z.string(), verdict), without);
   const names = Object.keys(without);
   if (names.length === 0)
     fail('moduleAudit', 'a module or more', 'none', 'Give a verdict for each module that is off.');

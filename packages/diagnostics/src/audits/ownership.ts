@@ -1,4 +1,6 @@
-import { type AgentId, fail, show } from '@coplay/core';
+import { type AgentId, checkArgument, fail, show } from '@coplay/core';
+import { z } from 'zod';
+import { figure } from '../inputs';
 import { listed, type Verdict } from './verdict';
 
 /** One agent's learner and whose data moved it. */
@@ -19,6 +21,11 @@ export interface OwnershipReport extends Verdict {
   /** By learner: whose data it ought to learn from and doesn't. */
   readonly ignored: Readonly<Record<string, readonly AgentId[]>>;
 }
+
+const schema = z.record(
+  z.string(),
+  z.looseObject({ owns: z.array(z.string()), movedBy: z.record(z.string(), figure) }),
+);
 
 /**
  * Does every learner train on its own trajectory? Make the same update several times from the same start, each time with one agent's
@@ -67,6 +74,7 @@ function describe(
 }
 
 function checkInfluence(influence: Readonly<Record<string, LearnerInfluence>>): void {
+  checkArgument('ownershipAudit', 'influence', schema, influence);
   const learners = Object.entries(influence);
   const bad = learners.find(([, { owns, movedBy }]) => owns.length === 0 || owns.some((id) => !(id in movedBy)));
   if (learners.length > 0 && !bad) return;

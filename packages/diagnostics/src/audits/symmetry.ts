@@ -1,5 +1,6 @@
-import { type AgentId, checkOptions, fail, show } from '@coplay/core';
+import { type AgentId, checkArgument, checkNumber, checkOptions, fail, show } from '@coplay/core';
 import { z } from 'zod';
+import { estimate } from '../inputs';
 import { bootstrap, type Estimate, type PermutationResult, permutationTest } from '../statistics';
 import type { Verdict } from './verdict';
 
@@ -32,6 +33,13 @@ export interface SymmetryReport {
   readonly finding: string;
 }
 
+const reportSchema = z.looseObject({
+  means: z.record(z.string(), estimate),
+  test: z.looseObject({ smallestPValue: z.number() }),
+  isSymmetric: z.boolean(),
+  finding: z.string(),
+});
+
 /**
  * Is an agent favoured by its place? Equal agents in a symmetric game must earn the same over seeds; one that always
  * earns more shows a fault such as actions that are resolved in the order of ids, or one agent's data given to another.
@@ -46,6 +54,7 @@ export function symmetryAudit(
   options: SymmetryOptions = {},
 ): SymmetryReport {
   const { level, permutations, seed } = checkOptions('symmetryAudit', schema, options);
+  checkArgument('symmetryAudit', 'returns', z.record(z.string(), z.array(z.number())), returns);
   const agents = Object.keys(returns);
   checkReturns(returns, agents);
   const rows = returns[agents[0]].map((_, s) => agents.map((id) => returns[id][s]));
@@ -60,7 +69,10 @@ export function symmetryAudit(
  *
  * @param level  as it was for the audit. Default 0.01
  */
-export function symmetryVerdict({ means, test, isSymmetric, finding }: SymmetryReport, level = 0.01): Verdict {
+export function symmetryVerdict(audit: SymmetryReport, level = 0.01): Verdict {
+  checkArgument('symmetryVerdict', 'audit', reportSchema, audit);
+  checkNumber('symmetryVerdict', 'level', level, { above: 0, below: 1 });
+  const { means, test, isSymmetric, finding } = audit;
   if (test.smallestPValue > level) return { isFair: null, suspects: [], finding };
   if (isSymmetric) return { isFair: true, suspects: [], finding };
   const order = Object.keys(means).sort((a, b) => means[b].value - means[a].value);

@@ -1,5 +1,6 @@
-import { checkOptions, fail, show } from '@coplay/core';
+import { checkArgument, checkOptions, fail, show } from '@coplay/core';
 import { z } from 'zod';
+import { beliefLine } from '../inputs';
 import { colourOf, INK } from '../plots/colours';
 import { drawFigure, type FigureOptions, figureFields, type Plot } from '../plots/frame';
 import { axes, referenceMarks } from '../plots/marks';
@@ -34,6 +35,7 @@ export async function beliefFigure(
   options: BeliefFigureOptions = {},
 ): Promise<string> {
   const checked = checkOptions('beliefFigure', schema, options);
+  checkArgument('beliefFigure', 'lines', z.record(z.string(), beliefLine), lines);
   const entries = Object.entries(lines);
   if (entries.length === 0) fail('beliefFigure', 'lines by label', 'none', 'Give what was believed of a co-player.');
   for (const [label, line] of entries) checkLine(label, line);

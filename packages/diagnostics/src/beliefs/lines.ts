@@ -1,4 +1,5 @@
-import { fail, show } from '@coplay/core';
+import { checkArgument, fail, show } from '@coplay/core';
+import { beliefRecord } from '../inputs';
 
 /** What was believed of one co-player: a trace of `beliefTracer` (@coplay/planning) is one, and so is the same out of a file. */
 export interface BeliefRecord {
@@ -46,7 +47,18 @@ export function priorLine(record: BeliefRecord, goal: string): BeliefLine {
   return { steps: starts.map((_, episode) => episode), belief: starts.map((start) => beliefs[start][index]) };
 }
 
-function indexOfGoal(where: string, { goals }: BeliefRecord, goal: string): number {
+function indexOfGoal(where: string, record: BeliefRecord, goal: string): number {
+  checkArgument(where, 'record', beliefRecord, record);
+  const { goals, beliefs, starts } = record;
+  const start = starts.find((step) => step >= beliefs.length);
+  if (start !== undefined) {
+    fail(
+      `${where}: record.starts`,
+      `steps below ${beliefs.length}`,
+      show(start),
+      'Give starts and beliefs of one trace.',
+    );
+  }
   const index = goals.indexOf(goal);
   if (index < 0) fail(where, `a goal among ${show(goals)}`, show(goal), 'Name one of the goals.');
   return index;

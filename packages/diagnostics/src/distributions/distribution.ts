@@ -1,4 +1,4 @@
-import { checkOptions } from '@coplay/core';
+import { checkNumbers, checkOptions } from '@coplay/core';
 import { z } from 'zod';
 import { quantileOfSorted } from '../statistics/summary';
 
@@ -36,7 +36,8 @@ export interface DistributionOptions {
   readonly percents?: readonly number[];
 }
 
-const schema = z.strictObject({
+/** Of {@link DistributionOptions}. */
+export const distributionSchema = z.strictObject({
   bins: z.int().min(1).default(20),
   range: z
     .tuple([z.number(), z.number()])
@@ -52,7 +53,8 @@ const schema = z.strictObject({
  * @throws CoplayError for wrong options
  */
 export function distributionOf(values: ArrayLike<number>, options: DistributionOptions = {}): Distribution {
-  const { bins, range, percents } = checkOptions('distributionOf', schema, options);
+  const { bins, range, percents } = checkOptions('distributionOf', distributionSchema, options);
+  checkNumbers('distributionOf', 'values', values, { nan: true });
   const sorted = Float64Array.from(values).filter(Number.isFinite).sort();
   const count = sorted.length;
   const min = count > 0 ? sorted[0] : Number.NaN;

@@ -1,5 +1,6 @@
-import { type Experience, fail } from '@coplay/core';
-import { type Distribution, type DistributionOptions, distributionOf } from './distribution';
+import { checkArgument, checkExperience, checkNumbers, checkOptions, type Experience, fail } from '@coplay/core';
+import { z } from 'zod';
+import { type Distribution, type DistributionOptions, distributionOf, distributionSchema } from './distribution';
 
 /** Numbers beside an experience, [E, T, A] each; the names are the caller's: `return`, `value`, `old_value`. */
 export type Measures = Readonly<Record<string, ArrayLike<number>>>;
@@ -35,6 +36,8 @@ export function realAndImagined(
   records: readonly Recorded[],
   options: DistributionOptions = {},
 ): Readonly<Record<string, Origins>> {
+  checkRecords(records);
+  checkOptions('realAndImagined', distributionSchema, options);
   const pools: Record<string, Pool> = { reward: emptyPool(), episode_return: emptyPool() };
   for (const { experience, measures = {} } of records) {
     const all = withErrors(experience, measures);
@@ -44,7 +47,18 @@ export function realAndImagined(
     }
     addEpisodes(pools['episode_return'], experience);
   }
-  return Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, describe(pool, options)]));
+  return Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, describe(pool, options ?? {})]));
+}
+
+function checkRecords(records: readonly Recorded[]): void {
+  const schema = z.array(z.looseObject({ measures: z.record(z.string(), z.unknown()).optional() }));
+  checkArgument('realAndImagined', 'records', schema, records);
+  records.forEach(({ experience, measures = {} }, i) => {
+    checkExperience('realAndImagined', experience, `records[${i}].experience`);
+    for (const [name, values] of Object.entries(measures)) {
+      checkNumbers('realAndImagined', `records[${i}].measures.${name}`, values, { nan: true });
+    }
+  });
 }
 
 function emptyPool(): Pool {

@@ -1,5 +1,6 @@
-import { checkOptions, type Metrics } from '@coplay/core';
+import { checkArgument, checkOptions, fail, type Metrics } from '@coplay/core';
 import { z } from 'zod';
+import { origins as originsSchema } from '../inputs';
 import { colourOf, INK } from '../plots/colours';
 import { drawFigure, type FigureOptions, figureFields, type Plot } from '../plots/frame';
 import { axes } from '../plots/marks';
@@ -13,6 +14,7 @@ const ORIGINS = ['real', 'imagined'] as const;
 
 /** One row for each quantity and origin that has numbers: count, mean, variance, least, quantiles, greatest. */
 export function distributionTable(quantities: Quantities): TableRow[] {
+  checkQuantities('distributionTable', quantities);
   return present(quantities).map(({ name, origin, distribution }) => ({
     quantity: name,
     origin,
@@ -31,6 +33,7 @@ export function distributionTable(quantities: Quantities): TableRow[] {
  * quantiles such as `_p95`. What has no numbers is left out.
  */
 export function distributionMetrics(quantities: Quantities): Metrics {
+  checkQuantities('distributionMetrics', quantities);
   const metrics: Metrics = {};
   for (const { name, origin, distribution } of present(quantities)) {
     const { count, notFinite, mean, variance, min, max, quantiles } = distribution;
@@ -39,6 +42,10 @@ export function distributionMetrics(quantities: Quantities): Metrics {
     for (const [figure, value] of Object.entries(figures)) metrics[`${origin}/${name}_${figure}`] = value;
   }
   return metrics;
+}
+
+function checkQuantities(where: string, quantities: Quantities): void {
+  checkArgument(where, 'quantities', z.record(z.string(), originsSchema), quantities);
 }
 
 function present(quantities: Quantities): { name: string; origin: string; distribution: Distribution }[] {
@@ -54,7 +61,11 @@ export interface DistributionFigureOptions extends FigureOptions {
   readonly scale?: 'linear' | 'sqrt';
 }
 
-const schema = z.strictObject({ ...figureFields, scale: z.enum(['linear', 'sqrt']).default('linear') });
+const schema = z.strictObject({
+  ...figureFields,
+  y: z.string().default('share of steps'),
+  scale: z.enum(['linear', 'sqrt']).default('linear'),
+});
 
 /**
  * Histograms of one quantity, real and imagined side by side in each bin, as shares of their own count; dashed lines
@@ -64,8 +75,11 @@ const schema = z.strictObject({ ...figureFields, scale: z.enum(['linear', 'sqrt'
  * @throws CoplayError for wrong options
  */
 export async function distributionFigure(origins: Origins, options: DistributionFigureOptions = {}): Promise<string> {
-  const checked = checkOptions('distributionFigure', schema, { y: 'share of steps', ...options });
+  checkArgument('distributionFigure', 'origins', originsSchema, origins);
+  const checked = checkOptions('distributionFigure', schema, options);
   const shown = ORIGINS.filter((origin) => origins[origin].count > 0);
+  if (shown.length === 0)
+    fail('distributionFigure: origins', 'numbers, real or imagined', 'none', 'Record some steps first.');
   const legend = shown.map((origin) => ({ label: labelOf(origin, origins[origin]), colour: colourFor(origin) }));
   return drawFigure(checked, legend, (Plot) => ({
     x: { label: checked.x || null },

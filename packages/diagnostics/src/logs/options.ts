@@ -21,6 +21,11 @@ export function isFunction(value: unknown): boolean {
 /** Checks the arguments of a log that writes files. */
 export function checkFileLog(where: string, directory: string, options: unknown): z.infer<typeof schema> {
   checkDirectory(where, directory);
+  return checkFileLogOptions(where, options);
+}
+
+/** Checks the options alone. */
+export function checkFileLogOptions(where: string, options: unknown): z.infer<typeof schema> {
   return checkOptions(where, schema, options);
 }
 

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { fail, type LogEntry, type Metrics, show } from '@coplay/core';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { checkText, fail, type LogEntry, type Metrics, show } from '@coplay/core';
+import { checkFileLogOptions } from './options';
 
 /** The text of a log, cut into rows. */
 export interface Rows {
@@ -65,9 +66,11 @@ export interface ReadLogOptions {
  *
  * @throws CoplayError if there is no such file or another line is no row
  */
-export function readLog(path: string, { warn = console.warn }: ReadLogOptions = {}): LogEntry[] {
-  if (!existsSync(path)) {
-    fail('readLog', 'the path of a log', `${path}, which does not exist`, 'Give the log.jsonl of a run directory.');
+export function readLog(path: string, options: ReadLogOptions = {}): LogEntry[] {
+  checkText('readLog', 'path', path);
+  const { warn } = checkFileLogOptions('readLog', options);
+  if (!existsSync(path) || !statSync(path).isFile()) {
+    fail('readLog', 'the path of a log', `${path}, which is no file`, 'Give the log.jsonl of a run directory.');
   }
   const { entries, torn } = parseRows(readFileSync(path, 'utf8'), path);
   if (torn !== '') warn(`readLog: left out a torn line at the end of ${path} (${torn.length} characters)`);

@@ -1,4 +1,5 @@
-import { fail } from '@coplay/core';
+import { checkArgument, fail, typedArrays } from '@coplay/core';
+import { z } from 'zod';
 
 /** Predictions of what an agent does, beside what it did. N rows, K classes (actions). */
 export interface MoaPredictions {
@@ -45,6 +46,14 @@ export interface MoaEvaluation {
   readonly confusion: readonly (readonly number[])[];
 }
 
+const floats = typedArrays<Float32Array | Float64Array>('float32', 'float64');
+const schema = z.looseObject({
+  classes: z.array(z.string()).min(1),
+  scores: floats,
+  labels: typedArrays('int32', 'float64'),
+  tieBreak: floats.optional(),
+});
+
 /** Two scores are equal where they differ by less than this share. */
 const EQUAL = 1e-9;
 
@@ -54,6 +63,7 @@ const EQUAL = 1e-9;
  * @throws CoplayError if the arrays don't fit each other
  */
 export function moaEvaluation(predictions: MoaPredictions): MoaEvaluation {
+  checkArgument('moaEvaluation', 'predictions', schema, predictions);
   const { classes, scores, labels, tieBreak } = predictions;
   const width = classes.length;
   const rows = checkedRows(predictions);

@@ -1,4 +1,5 @@
-import { fail } from '@coplay/core';
+import { checkArgument, fail } from '@coplay/core';
+import { moaEvaluation, moaEvaluations } from '../inputs';
 import { barChart, heatMap, learningCurves } from '../plots';
 import type { Curve } from '../statistics';
 import type { MoaEvaluation } from './evaluation';
@@ -22,6 +23,8 @@ export interface MoaFigures {
  * @throws CoplayError without any epoch
  */
 export async function moaFigures(epochs: readonly MoaEvaluation[], optimal?: MoaEvaluation): Promise<MoaFigures> {
+  checkArgument('moaFigures', 'epochs', moaEvaluations, epochs);
+  if (optimal !== undefined) checkArgument('moaFigures', 'optimal', moaEvaluation, optimal);
   const last = epochs.at(-1) ?? fail('moaFigures', 'evaluations of at least one epoch', 'none', 'Evaluate first.');
   const own = await confusionMap(last, 'model');
   return {

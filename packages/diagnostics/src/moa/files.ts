@@ -1,6 +1,7 @@
 import { saveNpz } from '@coplay/buffers';
-import { type NamedArrays, ndarray } from '@coplay/core';
+import { checkArgument, checkText, type NamedArrays, ndarray } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
+import { moaEvaluations } from '../inputs';
 import { formatRecord } from '../logs/csv-text';
 import type { ClassScore, MoaEvaluation } from './evaluation';
 
@@ -12,6 +13,7 @@ const FIGURES = ['count', 'ratio', 'precision', 'recall', 'f1'] as const satisfi
  * `<class>/count`, `/ratio`, `/precision`, `/recall`, `/f1`. Empty where a figure is not defined.
  */
 export function moaCsv(epochs: readonly MoaEvaluation[]): string {
+  checkArgument('moaCsv', 'epochs', moaEvaluations, epochs);
   const names = epochs[0]?.classes.map(({ name }) => name) ?? [];
   const perClass = names.flatMap((name) => FIGURES.map((figure) => `${name}/${figure}`));
   const header = ['epoch', 'count', 'top1', 'top3', 'balanced_accuracy', ...perClass];
@@ -24,6 +26,7 @@ export function moaCsv(epochs: readonly MoaEvaluation[]): string {
 
 /** Evaluations, one an epoch, as arrays: `top1`, `top3`, `balanced_accuracy` [T], `count`, `ratio`, `precision`, `recall`, `f1` [T, K], `confusion` [T, K, K]. */
 export function moaArrays(epochs: readonly MoaEvaluation[]): NamedArrays {
+  checkArgument('moaArrays', 'epochs', moaEvaluations, epochs);
   const classes = epochs[0]?.classes.length ?? 0;
   const perEpoch = (of: (epoch: MoaEvaluation) => number) => ndarray(Float64Array.from(epochs, of));
   const arrays: NamedArrays = {
@@ -42,6 +45,8 @@ export function moaArrays(epochs: readonly MoaEvaluation[]): NamedArrays {
 
 /** Writes `path.csv` and `path.npz` of evaluations, one an epoch; the folder is made where there is none. Node only. */
 export async function writeMoaEvaluation(path: string, epochs: readonly MoaEvaluation[]): Promise<void> {
+  checkText('writeMoaEvaluation', 'path', path);
+  checkArgument('writeMoaEvaluation', 'epochs', moaEvaluations, epochs);
   await writeWhole(`${path}.csv`, moaCsv(epochs), { where: 'writeMoaEvaluation', makeFolder: true });
   await saveNpz(`${path}.npz`, moaArrays(epochs));
 }

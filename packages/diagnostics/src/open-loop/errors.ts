@@ -1,4 +1,6 @@
 import type { Metrics, NamedArrays, NDArray } from '@coplay/core';
+import { checkArgument, fail, show } from '@coplay/core';
+import { openLoopArrays } from '../inputs';
 import type { TableRow } from '../tables';
 import { checkPrediction, isValid, type OpenLoopPrediction } from './prediction';
 
@@ -20,7 +22,11 @@ export interface OpenLoopStepError extends TableRow {
  * @throws CoplayError where shapes don't fit
  */
 export function openLoopStepErrors(prediction: OpenLoopPrediction): OpenLoopStepError[] {
-  checkPrediction('openLoopStepErrors', prediction);
+  return stepErrors('openLoopStepErrors', prediction);
+}
+
+function stepErrors(where: string, prediction: OpenLoopPrediction): OpenLoopStepError[] {
+  checkPrediction(where, prediction);
   const { context, actual, predicted } = prediction;
   const [B, T] = actual.shape;
   const size = actual.data.length / (B * T);
@@ -49,7 +55,22 @@ export interface OpenLoopArrays {
 }
 
 /** One of the arrays of an open loop. */
-export function openLoopOf({ context, actual, predicted, valid }: OpenLoopArrays, name: string): OpenLoopPrediction {
+export function openLoopOf(arrays: OpenLoopArrays, name: string): OpenLoopPrediction {
+  return namedOpenLoop('openLoopOf', arrays, name);
+}
+
+function namedOpenLoop(where: string, arrays: OpenLoopArrays, name: string): OpenLoopPrediction {
+  checkArgument(where, 'arrays', openLoopArrays, arrays);
+  const { context, actual, predicted, valid } = arrays;
+  const names = Object.keys(actual).filter((known) => Object.hasOwn(predicted, known));
+  if (!names.includes(name)) {
+    fail(
+      `${where}: name`,
+      `one of ${names.join(', ')}`,
+      show(name),
+      'Name an array of both the sequences and the prediction.',
+    );
+  }
   return { context, actual: actual[name], predicted: predicted[name], valid };
 }
 
@@ -58,10 +79,11 @@ export function openLoopOf({ context, actual, predicted, valid }: OpenLoopArrays
  * `openloop/mse_imagined/NAME` of those that it imagined. Imagined steps that can't be compared in any sequence leave the latter out.
  */
 export function openLoopMetrics(arrays: OpenLoopArrays): Metrics {
+  checkArgument('openLoopMetrics', 'arrays', openLoopArrays, arrays);
   const metrics: Record<string, number> = {};
   for (const name of Object.keys(arrays.actual)) {
     const short = name.replace(/^obs\//, '');
-    const steps = openLoopStepErrors(openLoopOf(arrays, name));
+    const steps = stepErrors('openLoopMetrics', namedOpenLoop('openLoopMetrics', arrays, name));
     metrics[`openloop/mse_seen/${short}`] = pooled(steps.filter(({ isImagined }) => !isImagined));
     const imagined = steps.filter(({ isImagined, sequences }) => isImagined && sequences > 0);
     if (imagined.length > 0) metrics[`openloop/mse_imagined/${short}`] = pooled(imagined);

@@ -1,4 +1,5 @@
-import { fail, sizeOf } from '@coplay/core';
+import { checkOptions, fail, sizeOf } from '@coplay/core';
+import { z } from 'zod';
 import { INK } from '../plots/colours';
 import { checkFigure, drawFigure, type FigureOptions, type Plot } from '../plots/frame';
 import { checkPrediction, isValid, type OpenLoopPrediction } from './prediction';
@@ -11,6 +12,9 @@ export interface OpenLoopFigureOptions extends FigureOptions {
   /** Which of these are drawn. Default: all */
   readonly channels?: readonly string[];
 }
+
+const labels = z.array(z.string()).readonly().optional();
+const schema = z.looseObject({ names: labels, channels: labels });
 
 const ROWS = ['true', 'predicted', 'difference'] as const;
 type Row = (typeof ROWS)[number];
@@ -42,8 +46,9 @@ const LETTER = 7;
 export async function openLoopFigure(
   prediction: OpenLoopPrediction,
   sample: number,
-  { names: given, channels: chosen, ...options }: OpenLoopFigureOptions = {},
+  options: OpenLoopFigureOptions = {},
 ): Promise<string> {
+  const { names: given, channels: chosen, ...figureOptions } = checkOptions('openLoopFigure', schema, options);
   checkPrediction('openLoopFigure', prediction);
   const { B, H, W, C } = gridOf(prediction);
   const names = given ?? Array.from({ length: C }, (_, c) => String(c));
@@ -60,7 +65,7 @@ export async function openLoopFigure(
     height: Math.max(150, 90 + channels.length * ROWS.length * (H * CELL + 8)),
   };
   const steps = Array.from({ length: shown }, (_, t) => stepName(t, prediction.context));
-  return drawFigure(checkFigure('openLoopFigure', { ...size, ...options }), [], (plot) => {
+  return drawFigure(checkFigure('openLoopFigure', { ...size, ...figureOptions }), [], (plot) => {
     const cells = channels.flatMap((name) => channelCells(plot, prediction, sample, name, names.indexOf(name)));
     return {
       padding: 0,

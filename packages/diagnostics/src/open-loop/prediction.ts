@@ -1,4 +1,5 @@
-import { fail, type NDArray } from '@coplay/core';
+import { checkArgument, fail, type NDArray } from '@coplay/core';
+import { openLoop } from '../inputs';
 
 /** Recorded sequences beside a model's open-loop prediction of them. */
 export interface OpenLoopPrediction {
@@ -18,7 +19,9 @@ export function isValid({ valid }: OpenLoopPrediction, row: number): boolean {
 }
 
 /** Refuses arrays of different shapes, and a context that leaves nothing to see or to imagine. */
-export function checkPrediction(where: string, { context, actual, predicted, valid }: OpenLoopPrediction): void {
+export function checkPrediction(where: string, prediction: OpenLoopPrediction): void {
+  checkArgument(where, 'prediction', openLoop, prediction);
+  const { context, actual, predicted, valid } = prediction;
   const [B, T] = actual.shape;
   const remedy = 'Give what learner.openLoop returned, one of its arrays.';
   if (!(B >= 1 && T >= 2))

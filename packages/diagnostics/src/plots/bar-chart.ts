@@ -1,3 +1,6 @@
+import { checkArgument } from '@coplay/core';
+import { z } from 'zod';
+import { estimate, figure } from '../inputs';
 import type { Estimate } from '../statistics';
 import { colourOf, INK } from './colours';
 import { checkFigure, drawFigure, type FigureOptions } from './frame';
@@ -13,6 +16,7 @@ export async function barChart(
   bars: Readonly<Record<string, number | Estimate>>,
   options: FigureOptions = {},
 ): Promise<string> {
+  checkArgument('barChart', 'bars', z.record(z.string(), z.union([figure, estimate])), bars);
   const checked = checkFigure('barChart', options);
   const rows = Object.entries(bars).map(([label, bar], i) => ({ label, colour: colourOf(i), ...toInterval(bar) }));
   const withInterval = rows.filter(({ lower, upper }) => Number.isFinite(lower) && Number.isFinite(upper));

@@ -1,4 +1,4 @@
-import { checkOptions } from '@coplay/core';
+import { checkArgument, checkOptions } from '@coplay/core';
 import { z } from 'zod';
 import { colourOf, INK, tintOf } from './colours';
 import { drawFigure, type FigureOptions, figureFields, type Plot } from './frame';
@@ -23,7 +23,17 @@ export async function boxPlot(
   groups: Readonly<Record<string, readonly number[]>>,
   options: BoxPlotOptions = {},
 ): Promise<string> {
-  const checked = checkOptions('boxPlot', schema, options);
+  return drawBoxes('boxPlot', groups, options);
+}
+
+/** @param where  the function that draws them, for messages */
+export async function drawBoxes(
+  where: string,
+  groups: Readonly<Record<string, readonly number[]>>,
+  options: BoxPlotOptions,
+): Promise<string> {
+  const checked = checkOptions(where, schema, options);
+  checkArgument(where, 'groups', z.record(z.string(), z.array(z.number())), groups);
   const labels = Object.keys(groups);
   const boxWidth = (0.5 * (checked.width - 84)) / labels.length;
   return drawFigure(checked, [], (Plot) => ({

@@ -1,4 +1,4 @@
-import { checkOptions } from '@coplay/core';
+import { checkOptions, checkText, fail, show } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
 import { z } from 'zod';
 import { fontFiles } from './fonts';
@@ -11,8 +11,14 @@ export interface PngOptions {
 
 const schema = z.object({ zoom: z.number().positive().max(16).default(2) }).strict();
 
+function checkSvg(where: string, svg: string): void {
+  if (typeof svg === 'string' && svg.includes('<svg')) return;
+  fail(`${where}: svg`, 'a figure as SVG text', show(svg), 'Give what a figure resolves to: await heatMap(data).');
+}
+
 /** Renders SVG text to the bytes of a PNG file. Needs no browser and no fonts of the system. */
 export async function toPng(svg: string, options: PngOptions = {}): Promise<Uint8Array> {
+  checkSvg('toPng', svg);
   const { zoom } = checkOptions('toPng', schema, options);
   const { Resvg } = await import('@resvg/resvg-js');
   const rendered = new Resvg(svg, {
@@ -29,6 +35,9 @@ export async function toPng(svg: string, options: PngOptions = {}): Promise<Uint
  * @param path  without extension
  */
 export async function writeFigure(path: string, svg: string, options: PngOptions = {}): Promise<void> {
+  checkText('writeFigure', 'path', path);
+  checkSvg('writeFigure', svg);
+  checkOptions('writeFigure', schema, options);
   const png = await toPng(svg, options);
   const place = { where: 'writeFigure', makeFolder: true };
   await writeWhole(`${path}.svg`, svg, place);

@@ -1,4 +1,6 @@
-import { fail } from '@coplay/core';
+import { checkArgument, fail } from '@coplay/core';
+import { z } from 'zod';
+import { figure } from '../inputs';
 import { INK } from './colours';
 import { checkFigure, drawFigure, type FigureOptions } from './frame';
 
@@ -12,6 +14,12 @@ export interface HeatMapData {
   readonly values: readonly (readonly number[])[];
 }
 
+const schema = z.looseObject({
+  rows: z.array(z.string()).min(1),
+  columns: z.array(z.string()).min(1),
+  values: z.array(z.array(figure)),
+});
+
 /**
  * A table as colours, with the numbers in the cells: payoffs of every agent against every other, action frequencies, confusion.
  *
@@ -20,6 +28,7 @@ export interface HeatMapData {
  */
 export async function heatMap(data: HeatMapData, options: FigureOptions = {}): Promise<string> {
   const checked = checkFigure('heatMap', options);
+  checkArgument('heatMap', 'data', schema, data);
   const { rows, columns, values } = data;
   const fits = values.length === rows.length && values.every((row) => row.length === columns.length);
   if (!fits) {

@@ -1,5 +1,6 @@
-import { checkOptions } from '@coplay/core';
+import { checkArgument, checkOptions } from '@coplay/core';
 import { z } from 'zod';
+import { curve } from '../inputs';
 import { type Band, bandOverRuns, type Curve } from '../statistics';
 import { colourOf } from './colours';
 import { drawFigure, type FigureOptions, figureFields, type Plot } from './frame';
@@ -23,6 +24,10 @@ const schema = z
   })
   .strict();
 
+const curvesByLabel = z
+  .record(z.string(), z.array(curve).min(1))
+  .refine((curves) => Object.keys(curves).length > 0, 'curves of one label or more');
+
 /**
  * Learning curves: for each label the mean over its runs (seeds), with a band of 95 % bootstrap intervals where there are two or
  * more. Give agents as labels for curves per agent.
@@ -36,6 +41,7 @@ export async function learningCurves(
   options: LearningCurvesOptions = {},
 ): Promise<string> {
   const checked = checkOptions('learningCurves', schema, options);
+  checkArgument('learningCurves', 'curves', curvesByLabel, curves);
   const labels = Object.keys(curves);
   const bands = labels.map((label) => bandOverRuns(curves[label], checked.points));
   const legend = labels.map((label, i) => ({ label, colour: colourOf(i) }));

@@ -1,4 +1,13 @@
-import { checkOptions, fail, type Generator, show } from '@coplay/core';
+import {
+  checkArgument,
+  checkGenerator,
+  checkNumbers,
+  checkOptions,
+  fail,
+  type Generator,
+  show,
+  typedArrays,
+} from '@coplay/core';
 import { z } from 'zod';
 import { type Standardised, standardise } from './features';
 import { fitSoftmax, predictClasses } from './softmax';
@@ -52,6 +61,8 @@ const schema = z.strictObject({
  */
 export function linearProbe(data: ProbeData, options: ProbeOptions, generator: Generator): ProbeResult {
   const { classes, heldOut, ridge, iterations } = checkOptions('linearProbe', schema, options);
+  checkData(data);
+  checkGenerator('linearProbe', generator);
   const { labels } = data;
   const size = checkRows(data);
   const known = indicesWhere(labels.length, (row) => labels[row] >= 0 && labels[row] < classes);
@@ -73,6 +84,12 @@ export function linearProbe(data: ProbeData, options: ProbeOptions, generator: G
     fitted: shareEqual(predictClasses(fit.x, fit.width, weights, classes), fitLabels),
     rows: [fitRows.length, testRows.length],
   };
+}
+
+function checkData(data: ProbeData): void {
+  checkArgument('linearProbe', 'data', z.looseObject({ features: typedArrays('float32') }), data);
+  checkNumbers('linearProbe', 'data.labels', data.labels, { whole: true });
+  checkNumbers('linearProbe', 'data.groups', data.groups);
 }
 
 /** @returns D */

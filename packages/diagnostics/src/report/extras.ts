@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkOptions, fail } from '@coplay/core';
+import { checkOptions, checkText, fail } from '@coplay/core';
 import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
 import type { BeliefLine } from '../beliefs';
@@ -73,9 +73,10 @@ const schema = z.strictObject({
  * @throws CoplayError for things of another form
  */
 export function addToReport(directory: string, extras: ReportExtras): void {
+  checkText('addToReport', 'directory', directory);
   checkOptions('addToReport', schema, extras);
   const kept = readExtras(directory) as Record<string, object>;
-  for (const [kind, things] of Object.entries(extras)) kept[kind] = { ...kept[kind], ...things };
+  for (const [kind, things] of Object.entries(extras ?? {})) kept[kind] = { ...kept[kind], ...things };
   writeWholeSync(join(directory, FILE), `${JSON.stringify(kept)}\n`, { where: 'addToReport', makeFolder: true });
 }
 

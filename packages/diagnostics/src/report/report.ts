@@ -1,6 +1,7 @@
-import { checkOptions, fail, show } from '@coplay/core';
+import { checkArgument, checkOptions, checkText, fail, show } from '@coplay/core';
 import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
+import { run as runSchema } from '../inputs';
 import { type Run, readRun } from '../runs';
 import { beliefPanels, beliefsSection } from './beliefs';
 import type { PageData } from './data';
@@ -59,10 +60,16 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsaf
  * @throws CoplayError for no runs, a directory that is none, a damaged log, or wrong options
  */
 export function report(runs: readonly (string | Run)[], options: ReportOptions = {}): string {
-  const { title, refreshSeconds } = checkOptions('report', schema, options);
+  return pageOf('report', runs, options);
+}
+
+/** @param where  the function that makes the page, for messages */
+function pageOf(where: string, runs: readonly (string | Run)[], options: ReportOptions): string {
+  const { title, refreshSeconds } = checkOptions(where, schema, options);
   if (!Array.isArray(runs) || runs.length === 0) {
-    fail('report', 'one run or more', show(runs), "Give directories of runs: report(['runs/a', 'runs/b']).");
+    fail(where, 'one run or more', show(runs), "Give directories of runs: report(['runs/a', 'runs/b']).");
   }
+  checkArgument(where, 'runs', z.array(z.union([z.string().min(1), runSchema])), runs);
   const read = runs.map((run) => (typeof run === 'string' ? readRun(run) : run));
   const names = runNames(read.map(({ directory }) => directory));
   const groups = groupRuns(read, names);
@@ -107,7 +114,8 @@ export function report(runs: readonly (string | Run)[], options: ReportOptions =
  * @param file  its path, such as `runs/a/report.html`
  */
 export function writeReport(file: string, runs: readonly (string | Run)[], options: ReportOptions = {}): void {
-  writeWholeSync(file, report(runs, options), { where: 'writeReport', makeFolder: true });
+  checkText('writeReport', 'file', file);
+  writeWholeSync(file, pageOf('writeReport', runs, options), { where: 'writeReport', makeFolder: true });
 }
 
 function wholePage(title: string, data: PageData, sections: readonly string[], scripts: string): string {

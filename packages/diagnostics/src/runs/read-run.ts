@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fail, type LogEntry } from '@coplay/core';
+import { checkArgument, checkText, fail, type LogEntry } from '@coplay/core';
+import { logEntries } from '../inputs';
 import { type ReadLogOptions, readLog } from '../logs';
+import { checkFileLogOptions } from '../logs/options';
 import type { Curve } from '../statistics';
 
 /** What {@link readRun} reads. */
@@ -22,6 +24,8 @@ export interface Run {
  * @throws CoplayError if it holds no configuration or no log, or they are damaged
  */
 export function readRun(directory: string, options: ReadLogOptions = {}): Run {
+  checkText('readRun', 'directory', directory);
+  checkFileLogOptions('readRun', options);
   const config = readJson(join(directory, 'config.json'));
   if (!config) {
     fail('readRun', 'a run directory with config.json', directory, "Give the run's option directory.");
@@ -46,6 +50,8 @@ function readJson(path: string): Record<string, unknown> | undefined {
  * @throws CoplayError for a metric that no entry has
  */
 export function curveOf(entries: readonly LogEntry[], metric: string): Curve {
+  checkArgument('curveOf', 'entries', logEntries, entries);
+  checkText('curveOf', 'metric', metric);
   const rows = entries.filter(({ metrics }) => metrics[metric] !== undefined);
   if (rows.length === 0 && entries.length > 0) {
     const known = [...new Set(entries.flatMap(({ metrics }) => Object.keys(metrics)))].sort();

@@ -1,5 +1,6 @@
-import { checkOptions, fail, type LogEntry, type Metrics } from '@coplay/core';
+import { checkArgument, checkOptions, fail, type LogEntry, type Metrics } from '@coplay/core';
 import { z } from 'zod';
+import { logEntries } from '../inputs';
 
 /** Options of {@link summarise}. */
 export interface SummariseOptions {
@@ -20,6 +21,7 @@ const schema = z.object({ lastShare: z.number().gt(0).max(1).default(0.2) }).str
  */
 export function summarise(entries: readonly LogEntry[], options: SummariseOptions = {}): Metrics {
   const { lastShare } = checkOptions('summarise', schema, options);
+  checkArgument('summarise', 'entries', logEntries, entries);
   const last = entries.at(-1);
   if (!last) fail('summarise', 'one entry or more', 'none', 'Give the entries of a run that has logged.');
   const recent = entries.filter(

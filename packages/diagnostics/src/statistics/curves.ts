@@ -1,4 +1,6 @@
-import { fail, show } from '@coplay/core';
+import { checkArgument, checkNumber, fail, show } from '@coplay/core';
+import { z } from 'zod';
+import { curve } from '../inputs';
 import { bootstrap } from './bootstrap';
 import { mean } from './summary';
 
@@ -34,6 +36,8 @@ const RESAMPLES = 1000;
  * @throws CoplayError for no curves, curves without any value, or steps that are not ascending
  */
 export function bandOverRuns(curves: readonly Curve[], points = 200): Band {
+  checkArgument('bandOverRuns', 'curves', z.array(curve), curves);
+  checkNumber('bandOverRuns', 'points', points, { min: 2, max: 1e6, whole: true });
   const clean = curves.map(withoutGaps);
   if (clean.length === 0) fail('bandOverRuns', 'one curve or more', 'none', 'Give a curve for each seed.');
   const steps = commonSteps(clean, points);
@@ -90,10 +94,10 @@ function interpolate({ steps, values }: Curve, at: readonly number[]): number[] 
  *
  * @param window  a whole number of points, at least 1
  */
-export function smooth({ steps, values }: Curve, window: number): Curve {
-  if (!Number.isInteger(window) || window < 1) {
-    fail('smooth', 'a window of at least 1 point', show(window), 'Give a whole number such as 10.');
-  }
+export function smooth(noisy: Curve, window: number): Curve {
+  checkArgument('smooth', 'curve', curve, noisy);
+  checkNumber('smooth', 'window', window, { min: 1, whole: true });
+  const { steps, values } = noisy;
   const means = values.map((_, i) => {
     const recent = values.slice(Math.max(0, i - window + 1), i + 1).filter((value) => !Number.isNaN(value));
     return recent.length > 0 ? mean(recent) : Number.NaN;

@@ -1,4 +1,4 @@
-import { checkOptions, createGenerator, fail, type Generator, show } from '@coplay/core';
+import { checkNumbers, checkOptions, createGenerator, fail, type Generator, show } from '@coplay/core';
 import { z } from 'zod';
 import { forEachRelabelling, permutationsOf, shuffleRows } from './relabelling';
 import { countSplits, forEachSplit } from './splits';
@@ -72,8 +72,8 @@ export function twoSamplePermutationTest(
   options: PermutationOptions = {},
 ): PermutationResult {
   const { permutations, seed } = checkOptions('twoSamplePermutationTest', schema, options);
-  checkValues('twoSamplePermutationTest', first, 1);
-  checkValues('twoSamplePermutationTest', second, 1);
+  checkValues('twoSamplePermutationTest', first, 1, 'first');
+  checkValues('twoSamplePermutationTest', second, 1, 'second');
   const pooled = Float64Array.from([...Array.from(first), ...Array.from(second)]);
   const total = pooled.reduce((sum, value) => sum + value, 0);
   const size = first.length;
@@ -161,14 +161,14 @@ function factorial(n: number): number {
 }
 
 function checkRows(means: readonly ArrayLike<number>[]): number {
+  if (!Array.isArray(means))
+    fail('permutationTest: means', 'a list of seeds', show(means), 'Give one row for each seed.');
+  means.forEach((row, seed) => void checkNumbers('permutationTest', `means[${seed}]`, row));
   const agents = means[0]?.length ?? 0;
   const isTable = means.length >= 2 && agents >= 2 && means.every((row) => row.length === agents);
   if (!isTable) {
     const expected = 'at least two seeds (rows) of the means of the same two or more agents';
     fail('permutationTest', expected, show(means), 'Give one row of per-agent mean returns for each seed.');
-  }
-  if (means.some((row) => Array.from(row).some((value) => !Number.isFinite(value)))) {
-    fail('permutationTest', 'finite means', show(means), 'Leave out seeds that did not finish.');
   }
   return agents;
 }

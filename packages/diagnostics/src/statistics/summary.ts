@@ -1,4 +1,4 @@
-import { fail, show } from '@coplay/core';
+import { checkNumber, checkNumbers } from '@coplay/core';
 
 /** Arithmetic mean. @throws CoplayError for no values */
 export function mean(values: ArrayLike<number>): number {
@@ -31,9 +31,7 @@ export function standardDeviation(values: ArrayLike<number>): number {
  */
 export function quantile(values: ArrayLike<number>, probability: number): number {
   checkValues('quantile', values, 1);
-  if (!(probability >= 0 && probability <= 1)) {
-    fail('quantile', 'a probability from 0 to 1', show(probability), 'Give 0.5 for the median.');
-  }
+  checkNumber('quantile', 'probability', probability, { min: 0, max: 1 });
   return quantileOfSorted(sorted(values), probability);
 }
 
@@ -67,10 +65,7 @@ function sorted(values: ArrayLike<number>): Float64Array {
   return Float64Array.from(values).sort();
 }
 
-/** Refuses too few values; not-a-number is let through, as it should show in the result. */
-export function checkValues(where: string, values: ArrayLike<number>, least: number): void {
-  if (typeof values?.length !== 'number' || values.length < least) {
-    const expected = `at least ${least} value${least > 1 ? 's' : ''}`;
-    fail(where, expected, show(values), 'Give an array of numbers.');
-  }
+/** Refuses too few values, and values that aren't finite: they would make every figure NaN. */
+export function checkValues(where: string, values: ArrayLike<number>, least: number, name = 'values'): void {
+  checkNumbers(where, name, values, { atLeast: least });
 }

@@ -19,8 +19,8 @@ export interface WelchResult {
  * @throws CoplayError for fewer than two values
  */
 export function welchTest(first: ArrayLike<number>, second: ArrayLike<number>): WelchResult {
-  checkValues('welchTest', first, 2);
-  checkValues('welchTest', second, 2);
+  checkValues('welchTest', first, 2, 'first');
+  checkValues('welchTest', second, 2, 'second');
   const a = variance(first) / first.length;
   const b = variance(second) / second.length;
   const difference = mean(first) - mean(second);

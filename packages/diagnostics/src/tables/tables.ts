@@ -1,5 +1,6 @@
-import { checkOptions } from '@coplay/core';
+import { checkArgument, checkOptions } from '@coplay/core';
 import { z } from 'zod';
+import { tableRows } from '../inputs';
 import { type Cell, formatCell } from './format';
 
 /** Options of {@link textTable} and {@link markdownTable}. */
@@ -46,6 +47,7 @@ interface Layout {
 
 function layTable(where: string, rows: readonly TableRow[], options: TableOptions): Layout {
   const { columns, digits } = checkOptions(where, schema, options);
+  checkArgument(where, 'rows', tableRows, rows);
   const header = columns ?? [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const body = rows.map((row) => header.map((name) => escapeCell(formatCell(row[name], digits))));
   return {

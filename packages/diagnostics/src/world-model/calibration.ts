@@ -1,4 +1,4 @@
-import { fail } from '@coplay/core';
+import { checkNumber, checkNumbers, fail } from '@coplay/core';
 import type { TableRow } from '../tables';
 
 /** Predictions that were made with about the same confidence. */
@@ -29,6 +29,9 @@ export interface Calibration {
  * @param bins         of equal width; at least 1. Default 10
  */
 export function calibration(confidences: ArrayLike<number>, cameTrue: ArrayLike<number>, bins = 10): Calibration {
+  checkNumbers('calibration', 'confidences', confidences, { min: 0, max: 1 });
+  checkNumbers('calibration', 'cameTrue', cameTrue, { min: 0, max: 1 });
+  checkNumber('calibration', 'bins', bins, { min: 1, max: 1e6, whole: true });
   if (confidences.length !== cameTrue.length || confidences.length === 0) {
     const got = `${confidences.length} and ${cameTrue.length}`;
     fail('calibration', 'as many confidences as outcomes, at least one', got, 'Give both for the same predictions.');

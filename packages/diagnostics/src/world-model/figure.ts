@@ -1,4 +1,6 @@
-import { fail } from '@coplay/core';
+import { checkArgument, checkOptions, fail } from '@coplay/core';
+import { z } from 'zod';
+import { planesPair } from '../inputs';
 import { INK } from '../plots/colours';
 import { checkFigure, drawFigure, type FigureOptions, type Plot } from '../plots/frame';
 import { checkPair, type PlanesPair } from './predictions';
@@ -22,6 +24,8 @@ const CELL = 40;
  * @returns SVG as text
  */
 export async function planesFigure(pair: PlanesPair, sample: number, options: FigureOptions = {}): Promise<string> {
+  checkArgument('planesFigure', 'pair', planesPair, pair);
+  checkOptions('planesFigure', z.looseObject({}), options);
   const { channels, predicted, actual } = pair;
   checkPair('planesFigure', channels, predicted, actual);
   const [B, H, W] = predicted.shape;

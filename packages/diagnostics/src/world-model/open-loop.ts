@@ -1,4 +1,5 @@
-import { fail, type NamedArrays } from '@coplay/core';
+import { checkArgument, fail, type NamedArrays, namedArrays } from '@coplay/core';
+import { z } from 'zod';
 import type { TableRow } from '../tables';
 import { exactTransitions, meanSquaredError } from './transitions';
 
@@ -22,12 +23,16 @@ export interface OpenLoopErrors extends TableRow {
   readonly rewardMse: number;
 }
 
+const rewarded = namedArrays.refine((arrays) => 'rewards' in arrays, 'arrays with rewards among them');
+const schema = z.array(z.looseObject({ happened: rewarded, rows: rewarded }));
+
 /**
  * Errors by step, where a model goes on from its own predictions.
  *
  * @param steps  steps 1, 2, ... in order; none of them without sequences
  */
 export function openLoopErrors(steps: readonly OpenLoopStep[]): OpenLoopErrors[] {
+  checkArgument('openLoopErrors', 'steps', schema, steps);
   if (steps.length === 0) fail('openLoopErrors', 'at least one step', 'none', 'Give the steps in order.');
   return steps.map(({ happened, rows }, i) => {
     const exact = exactTransitions(happened, rows);

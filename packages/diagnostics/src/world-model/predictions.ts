@@ -1,4 +1,5 @@
-import { fail, type NDArray } from '@coplay/core';
+import { checkArgument, checkNumber, fail, type NDArray } from '@coplay/core';
+import { planesPair } from '../inputs';
 
 /** Planes of many steps, as a model expects them and as they came. */
 export interface PlanesPair {
@@ -27,6 +28,7 @@ const LEAST_ERROR = 1e-10;
 
 /** Peak signal-to-noise ratio in dB of values whose peak is 1: 10 log10(1 / mse). */
 export function psnr(mse: number): number {
+  checkNumber('psnr', 'mse', mse, { min: 0 });
   return 10 * Math.log10(1 / mse);
 }
 
@@ -35,7 +37,9 @@ export function psnr(mse: number): number {
  *
  * @throws CoplayError where shapes don't fit
  */
-export function planesErrors({ channels, predicted, actual }: PlanesPair): PlanesErrors {
+export function planesErrors(pair: PlanesPair): PlanesErrors {
+  checkArgument('planesErrors', 'pair', planesPair, pair);
+  const { channels, predicted, actual } = pair;
   checkPair('planesErrors', channels, predicted, actual);
   const B = predicted.shape[0];
   const C = channels.length;

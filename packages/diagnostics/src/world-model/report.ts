@@ -1,8 +1,11 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
+import { checkArgument, checkNumbers, ndarrays } from '@coplay/core';
+import { z } from 'zod';
+import { figure } from '../inputs';
 import { formatRecord } from '../logs/csv-text';
 import type { TableRow } from '../tables';
 import { type Calibration, calibration } from './calibration';
-import { type PlanesErrors, planesErrors } from './predictions';
+import { checkPair, type PlanesErrors, planesErrors } from './predictions';
 import { exactTransitions, illegalMoves, meanSquaredError } from './transitions';
 
 /** What a world model of a grid game said of transitions, and what came. */
@@ -15,6 +18,34 @@ export interface WorldModelData {
   readonly happened: NamedArrays;
   /** [B, ...] the transitions: `cells`, `fixed`, `next/cells`, `next/things`, `rewards` */
   readonly rows: NamedArrays;
+}
+
+const rowsSchema = z
+  .looseObject({ cells: ndarrays, fixed: ndarrays, 'next/cells': ndarrays, 'next/things': ndarrays })
+  .refine(({ cells }) => cells.shape.length === 2, 'cells [B, A]');
+const dataSchema = z.looseObject({
+  channels: z.array(z.string()),
+  planes: ndarrays.refine(({ shape }) => shape.length === 4, 'planes [B, H, W, C]'),
+  happened: z.looseObject({ 'next/cells': ndarrays, 'next/things': ndarrays, rewards: ndarrays }),
+  rows: rowsSchema.refine((rows) => 'rewards' in rows, 'rows with rewards among them'),
+});
+const known = figure.optional();
+const reportsSchema = z.record(
+  z.string(),
+  z.object({
+    observationMse: known,
+    psnrPooled: known,
+    psnrMean: known,
+    rewardMse: known,
+    exact: known,
+    illegalMoveRate: known,
+    channelMse: z.record(z.string(), figure).optional(),
+    calibration: z.looseObject({ error: figure }).optional(),
+  }),
+);
+
+function checkReports(where: string, reports: Readonly<Record<string, Partial<WorldModelReport>>>): void {
+  checkArgument(where, 'reports', reportsSchema, reports);
 }
 
 /** All figures of a world model on held-out data. */
@@ -31,8 +62,10 @@ export interface WorldModelReport extends PlanesErrors {
 
 /** Evaluates predictions of transitions: every figure of the report. */
 export function worldModelReport(data: WorldModelData): WorldModelReport {
+  checkArgument('worldModelReport', 'data', dataSchema, data);
   const { channels, planes, happened, rows } = data;
   const [B, H, W] = planes.shape;
+  checkPair('worldModelReport', channels, planes, planes);
   const exact = exactTransitions(happened, rows);
   const illegal = illegalMoves({ rows: H, columns: W }, rows, happened['next/cells'].data);
   const onMap = (rows['cells'].data as Int32Array).filter((cell) => cell !== H * W).length;
@@ -52,6 +85,8 @@ export function worldModelReport(data: WorldModelData): WorldModelReport {
  * @param shape  [B, H, W, C]
  */
 export function truePlanes(rows: NamedArrays, shape: readonly number[]): NDArray<Uint8Array> {
+  checkArgument('truePlanes', 'rows', rowsSchema, rows);
+  checkNumbers('truePlanes', 'shape', shape, { length: 4, min: 0, whole: true });
   const [B, H, W, C] = shape;
   const cells = H * W;
   const agents = rows['cells'].shape[1];
@@ -96,6 +131,7 @@ function placeCalibration({ planes, rows }: WorldModelData): Calibration {
 
 /** Reports as a table, one column for each model and a row for each figure; figures of a report that lacks them stay empty. */
 export function worldModelTable(reports: Readonly<Record<string, Partial<WorldModelReport>>>): TableRow[] {
+  checkReports('worldModelTable', reports);
   const channels = [...new Set(Object.values(reports).flatMap(({ channelMse = {} }) => Object.keys(channelMse)))];
   const figures: [string, (report: Partial<WorldModelReport>) => number | undefined][] = [
     ['observation MSE', ({ observationMse }) => observationMse],
@@ -118,6 +154,7 @@ export function worldModelTable(reports: Readonly<Record<string, Partial<WorldMo
 
 /** The table as CSV, every digit of it. */
 export function worldModelCsv(reports: Readonly<Record<string, Partial<WorldModelReport>>>): string {
+  checkReports('worldModelCsv', reports);
   const names = Object.keys(reports);
   const lines = worldModelTable(reports).map((row) => [row['figure'], ...names.map((name) => row[name] ?? '')]);
   return [['figure', ...names], ...lines].map((line) => formatRecord(line.map(String))).join('');

@@ -1,7 +1,18 @@
-import { fail, type NamedArrays, type TypedArray } from '@coplay/core';
+import {
+  checkArgument,
+  checkNumbers,
+  fail,
+  type NamedArrays,
+  namedArrays,
+  ndarrays,
+  type TypedArray,
+} from '@coplay/core';
+import { z } from 'zod';
 
 /** Mean squared error of numbers, such as rewards [B, A]. */
 export function meanSquaredError(predicted: ArrayLike<number>, actual: ArrayLike<number>): number {
+  checkNumbers('meanSquaredError', 'predicted', predicted);
+  checkNumbers('meanSquaredError', 'actual', actual);
   if (predicted.length !== actual.length || predicted.length === 0) {
     const got = `${predicted.length} and ${actual.length}`;
     fail('meanSquaredError', 'as many predictions as values, at least one', got, 'Give both for the same steps.');
@@ -19,6 +30,8 @@ export function meanSquaredError(predicted: ArrayLike<number>, actual: ArrayLike
  * @returns [B] 1 where all is as it came
  */
 export function exactTransitions(happened: NamedArrays, rows: NamedArrays): Uint8Array {
+  checkArgument('exactTransitions', 'happened', namedArrays, happened);
+  checkArgument('exactTransitions', 'rows', namedArrays, rows);
   const names = Object.keys(happened).filter((name) => name.startsWith('next/') && name in rows);
   if (names.length === 0) {
     const got = Object.keys(happened).join(', ') || 'nothing';
@@ -42,6 +55,11 @@ function compare(exact: Uint8Array, name: string, predicted: TypedArray, actual:
   for (let i = 0; i < predicted.length; i++) if (predicted[i] !== actual[i]) exact[Math.floor(i / width)] = 0;
 }
 
+const gridSchema = z.looseObject({ rows: z.int().min(1), columns: z.int().min(1) });
+const movesSchema = z.looseObject({ cells: ndarrays, fixed: ndarrays }).refine(({ cells, fixed }) => {
+  return cells.shape.length === 2 && fixed.shape.length === 3 && cells.shape[0] === fixed.shape[0];
+}, 'cells [B, A] and fixed [B, F, HW]');
+
 /** The grid that moves are judged on. */
 export interface MoveRules {
   /** H */
@@ -59,7 +77,10 @@ export interface MoveRules {
  * @returns [B, A] 1 where the move can't be
  */
 export function illegalMoves(grid: MoveRules, rows: NamedArrays, next: ArrayLike<number>): Uint8Array {
+  checkArgument('illegalMoves', 'grid', gridSchema, grid);
+  checkArgument('illegalMoves', 'rows', movesSchema, rows);
   const cells = grid.rows * grid.columns;
+  checkNumbers('illegalMoves', 'next', next, { length: rows['cells'].data.length, min: 0, max: cells, whole: true });
   const before = rows['cells'];
   const agents = before.shape[1];
   const fixed = rows['fixed'];

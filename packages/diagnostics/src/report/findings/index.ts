@@ -1,3 +1,6 @@
+import { checkArgument } from '@coplay/core';
+import { z } from 'zod';
+import { run as runSchema } from '../../inputs';
 import type { Run } from '../../runs';
 import type { PageGroup } from '../data';
 import { groupRuns, runNames } from '../differences';
@@ -24,6 +27,7 @@ const LEVELS = ['fault', 'warning', 'note'];
  * @param runs  read by `readRun`; those that differ in nothing but the seed are judged together where that takes several
  */
 export function findProblems(runs: readonly Run[]): Finding[] {
+  checkArgument('findProblems', 'runs', z.array(runSchema), runs);
   const names = runNames(runs.map(({ directory }) => directory));
   const known = knownNames(runs);
   const subjects = runs.map((run, i): Subject => ({ name: names[i], run, names: known }));

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { sizeOf } from './arrays';
+import { checkArgument, typedArrays } from './checks';
+import { fail } from './errors';
+import type { Experience } from './experience';
+
+const count = z.int().min(0);
+const named = z.record(z.string(), z.looseObject({ data: typedArrays(), shape: z.array(count) }));
+const bytes = typedArrays('uint8');
+
+const schema = z.looseObject({
+  agents: z.array(z.string()),
+  observation: z.record(z.string(), z.looseObject({ shape: z.array(count), dtype: z.string() })),
+  envs: count,
+  steps: count,
+  actionCount: count,
+  observations: z.record(z.string(), typedArrays()),
+  masks: bytes,
+  actions: typedArrays('int32'),
+  previousActions: typedArrays('int32'),
+  rewards: typedArrays('float32'),
+  active: bytes,
+  terminated: bytes,
+  truncated: bytes,
+  isFirst: bytes,
+  ended: bytes,
+  lengths: typedArrays('int32'),
+  isImagined: bytes,
+  cuts: z.looseObject({
+    env: typedArrays('int32'),
+    step: typedArrays('int32'),
+    observations: z.record(z.string(), typedArrays()),
+    masks: bytes,
+    previousActions: typedArrays('int32'),
+    extras: named.optional(),
+  }),
+  extras: named,
+});
+
+/**
+ * Refuses anything but experience whose arrays have the types and lengths that its own sizes ask for. The values in them
+ * aren't looked at.
+ *
+ * @param where       the function whose argument it is, for the message
+ * @param experience  as a rollout collects it
+ * @param name        the argument's name
+ */
+export function checkExperience(where: string, experience: Experience, name = 'experience'): void {
+  checkArgument(where, name, schema, experience);
+  const { envs, steps, agents, actionCount, observation, cuts } = experience;
+  const rows = envs * steps * agents.length;
+  const places = cuts.env.length * agents.length;
+  const sizes: [path: string, length: number, expected: number][] = [
+    ['masks', experience.masks.length, rows * actionCount],
+    ['isFirst', experience.isFirst.length, envs * steps],
+    ['ended', experience.ended.length, envs * steps],
+    ['lengths', experience.lengths.length, envs],
+    ['isImagined', experience.isImagined.length, envs],
+    ['cuts.step', cuts.step.length, cuts.env.length],
+    ['cuts.masks', cuts.masks.length, places * actionCount],
+    ['cuts.previousActions', cuts.previousActions.length, places],
+  ];
+  for (const field of ['actions', 'previousActions', 'rewards', 'active', 'terminated', 'truncated'] as const) {
+    sizes.push([field, experience[field].length, rows]);
+  }
+  for (const [field, { shape }] of Object.entries(observation)) {
+    const size = sizeOf(shape);
+    sizes.push([`observations.${field}`, experience.observations[field]?.length, rows * size]);
+    sizes.push([`cuts.observations.${field}`, cuts.observations[field]?.length, places * size]);
+  }
+  for (const [path, length, expected] of sizes) {
+    if (length === expected) continue;
+    const of = `for ${envs} environments, ${steps} steps and ${agents.length} agents`;
+    fail(`${where}: ${name}.${path}`, `${expected} values ${of}`, String(length), 'Give arrays of one experience.');
+  }
+}

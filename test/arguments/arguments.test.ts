@@ -1,0 +1,47 @@
+import * as buffers from '@coplay/buffers';
+import * as core from '@coplay/core';
+import * as diagnostics from '@coplay/diagnostics';
+import { describe, expect, it } from 'vitest';
+import { buffersDoors } from './buffers';
+import { coreDoors } from './core';
+import { diagnosticsDoors } from './diagnostics';
+import { type Doors, faultsOf } from './doors';
+
+const packages: readonly [name: string, exported: Readonly<Record<string, unknown>>, doors: Doors][] = [
+  ['core', core, coreDoors],
+  ['buffers', buffers, buffersDoors],
+  ['diagnostics', diagnostics, diagnosticsDoors],
+];
+
+/**
+ * Each public function is called with each of its arguments replaced in turn: by null, NaN, an empty array, a cyclic one,
+ * a promise and so on. It must refuse what it can't use by an error of ours that names it, and must change nothing.
+ */
+describe.each(packages)('arguments of %s', (_name, exported, doors) => {
+  it('has a row for each exported function', () => {
+    const functions = Object.keys(exported).filter((key) => typeof exported[key] === 'function');
+    expect(Object.keys(doors).sort()).toEqual(functions.sort());
+  });
+
+  it('refuses by name what a function cannot use', async () => {
+    expect(await faultsOf(exported, doors)).toEqual({});
+  });
+});
+
+describe('faultsOf', () => {
+  const faultsIn = async (f: (n: number) => void) =>
+    (await faultsOf({ f }, { f: { give: () => [1], takes: ['number'], methods: {}, as: [] } }))['f'] ?? [];
+
+  it('finds what is taken in silence', async () => {
+    expect(await faultsIn(() => undefined)).toContain('argument 0: null: taken');
+  });
+
+  it('finds errors without a name', async () => {
+    const faults = await faultsIn((n) => void n.toFixed());
+    expect(faults.find((fault) => fault.startsWith('argument 0: null: refused without the name of f'))).toBeDefined();
+  });
+
+  it('finds nothing where all is refused by name', async () => {
+    expect(await faultsIn((n) => core.checkNumber('f', 'n', n))).toEqual([]);
+  });
+});

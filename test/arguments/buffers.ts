@@ -1,0 +1,66 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as buffers from '@coplay/buffers';
+import { createGenerator, createRollout, ndarray, vectorEnv } from '@coplay/core';
+import { randomAgent, stagHunt } from '@coplay/envs';
+import { type Doors, door } from './doors';
+
+const folder = mkdtempSync(join(tmpdir(), 'coplay-arguments-'));
+const path = (name: string) => join(folder, name);
+
+const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1, maxSteps: 3 });
+const agents = game.agents.map((id) => randomAgent({ game, id }));
+const lived = await createRollout(vectorEnv(game, { envs: 2 }), agents, createGenerator(1)).collect(6);
+const experience = () => lived;
+const rows = () => ({ a: ndarray(new Float32Array(4), [4]), b: ndarray(new Int32Array(8), [4, 2]) });
+const array = () => ndarray(new Float32Array(2), [2]);
+const replay = buffers.createSequenceReplay({ capacity: 8, length: 2 });
+replay.push(rows());
+const moa = () => buffers.moaRows(lived, 0, { goals: game.goals });
+writeFileSync(path('a.npz'), buffers.encodeNpz(rows()));
+await buffers.saveExperience(path('lived.npz'), lived);
+await buffers.saveReplay(path('replay'), replay.state());
+
+/** The public functions of buffers, and what each argument may be. */
+export const buffersDoors: Doors = {
+  agentRows: door(() => [experience(), 0]),
+  agentSequences: door(() => [experience(), 0, { length: 2 }]),
+  attemptRows: door(() => [moa(), game.goals]),
+  concatExperience: door(() => [[experience()]], [['longer']]),
+  concatRows: door(() => [[rows()]], [['longer']]),
+  createEpisodeCollector: door(() => [], [], { push: door(() => [experience()]) }),
+  createHistoryBuffer: door(() => [{ observer: 0 }], []),
+  createMoaBuffer: door(() => [{ coplayers: ['agent_1'] }], []),
+  createOutcomeStore: door(() => [{}], ['options']),
+  createPpoBuffer: door(() => [], []),
+  createReplayBuffer: door(() => [{ capacity: 8 }], []),
+  createSequenceReplay: door(() => [{ capacity: 8, length: 2 }], []),
+  createTransitionStore: door(() => [{ capacity: 8 }], []),
+  decodeExperience: door(() => [buffers.encodeExperience(lived)]),
+  decodeNpy: door(() => [buffers.encodeNpy(array()), 'decodeNpy'], ['nothing', 'anything']),
+  decodeNpz: door(() => [buffers.encodeNpz(rows()), 'decodeNpz'], [['longer'], 'anything']),
+  encodeExperience: door(() => [experience()]),
+  encodeNpy: door(() => [array()]),
+  encodeNpz: door(() => [rows()], ['record']),
+  episodeStatistics: door(() => [experience()]),
+  fromRecords: door(() => [buffers.toRecords(buffers.splitEpisodes(lived))]),
+  gatherRows: door(() => [rows(), [0, 1]], ['nothing', ['[]', 'longer']]),
+  gridTransitions: door(() => [game, experience(), 0], ['nothing', 'nothing', ['undefined']]),
+  loadExperience: door(() => [path('lived.npz')], ['path']),
+  loadNpz: door(() => [path('a.npz')], ['path']),
+  loadReplay: door(() => [path('replay'), {}], ['path', 'options']),
+  loadTransitions: door(() => [path('a.npz')], ['path']),
+  moaRows: door(() => [experience(), 0, {}], ['nothing', 'nothing', 'options']),
+  observationTransitions: door(() => [experience()]),
+  planMinibatches: door(() => [{ real: 4, imagined: 0 }, { size: 2 }], ['nothing', 'options']),
+  saveExperience: door(() => [path('saved.npz'), experience()], ['path']),
+  saveNpz: door(() => [path('saved.npz'), rows()], ['path', 'record']),
+  saveReplay: door(() => [path('replays'), replay.state(), {}], ['path', 'nothing', 'options']),
+  selectEnvs: door(() => [experience(), [0]], ['nothing', ['[]', 'longer']]),
+  sliceSteps: door(() => [experience(), 0, 2]),
+  splitEpisodes: door(() => [experience(), {}], ['nothing', 'options']),
+  splitSegments: door(() => [experience(), 2]),
+  streamRecords: door(() => [experience()]),
+  toRecords: door(() => [buffers.splitEpisodes(lived)]),
+};

@@ -1,0 +1,144 @@
+import * as core from '@coplay/core';
+import { randomAgent, stagHunt } from '@coplay/envs';
+import { z } from 'zod';
+import { type Doors, door } from './doors';
+
+const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1, maxSteps: 3 });
+const agents = () => game.agents.map((id) => randomAgent({ game, id }));
+const generator = () => core.createGenerator(1);
+const env = () => core.vectorEnv(game, { envs: 2 });
+const rows = 2 * 3 * 2;
+const steps = () => ({
+  ...core.allocateExperience(game, 2, 3),
+  values: new Float32Array(rows),
+  nextValues: new Float32Array(rows),
+});
+const states = () => env().states.slice();
+const imagined = () => ({
+  states: states(),
+  previousActions: new Int32Array(4).fill(-1),
+  isFirst: Uint8Array.of(1, 1),
+});
+const restored = (give: () => unknown) => door(() => [give()]);
+/** NaN stays NaN. */
+const anyNumbers = ['[]', '[NaN]', 'Uint16Array [7]', 'longer'];
+const clock = { '()': door(() => [5], ['positive']) };
+
+/** The public functions of core, and what each argument may be. */
+export const coreDoors: Doors = {
+  CoplayError: 'takes what fail gives',
+  fail: 'throws whatever it is given',
+  show: 'shows anything',
+  allocate: door(() => ['uint8', 3]),
+  allocateCuts: door(() => [game, 2]),
+  allocateExperience: door(() => [game, 2, 3]),
+  allocateGrid: door(() => [game.grid, 2, 3]),
+  allocateObservations: door(() => [game.observation, 2], ['record']),
+  allocateStepArrays: door(() => [game, 2]),
+  assertGame: door(() => [game, { episodes: 1 }], ['nothing', 'options'], {}, ['game']),
+  bootstrapValues: door(
+    () => [steps(), new Float32Array(rows), new Float32Array(), {}],
+    ['nothing', 'nothing', ['[]'], 'options'],
+  ),
+  checkAgent: door(() => ['checkAgent', agents()[0]], ['anything']),
+  checkArgument: 'is given its schema by the code that calls it',
+  checkCount: door(() => ['checkCount', 'n', 1], ['anything', 'anything']),
+  checkExperience: door(() => ['checkExperience', steps()], ['anything']),
+  checkFunction: door(() => ['checkFunction', 'f', () => 1], ['anything', 'anything', 'function']),
+  checkGame: door(() => ['checkGame', game], ['anything']),
+  checkGenerator: door(() => ['checkGenerator', generator()], ['anything']),
+  checkNumber: door(() => ['checkNumber', 'n', 1], ['anything', 'anything', 'number']),
+  checkNumbers: door(() => ['checkNumbers', 'n', [1]], ['anything', 'anything', 'numbers']),
+  checkOptions: door(() => ['checkOptions', z.strictObject({}), {}], ['anything', 'anything', 'options']),
+  checkShapes: door(() => ['checkShapes', { a: { shape: [2] } }, 'B'], ['anything', 'record', ["'x'"]]),
+  checkText: door(() => ['checkText', 'n', 'a'], ['anything', 'anything', 'text']),
+  constant: door(() => [1], ['number'], { '()': door(() => [0.5], ['anything']) }),
+  continuation: door(() => [steps()]),
+  copyObservation: door(() => [game.observation, env().observations, 0, env().observations, 1], ['record']),
+  copyRow: door(() => [new Uint8Array(4), 0, new Uint8Array(4), 1, 2], [['longer'], 'nothing', ['longer']]),
+  cosine: door(() => [1, 0], ['number', 'number'], { '()': door(() => [0.5], [['-1', '1.5', '2**33', 'Infinity']]) }),
+  createGenerator: door(() => [1], ['seed']),
+  createRewardScaler: door(() => [{ envs: 2, agents: 2, gamma: 0.9 }], [], {
+    scale: door(() => [steps()]),
+    restore: restored(() => core.createRewardScaler({ envs: 2, agents: 2, gamma: 0.9 }).state()),
+  }),
+  createRollout: door(
+    () => [env(), agents(), generator(), [null, null]],
+    ['nothing', 'nothing', 'nothing', 'nothing?'],
+    {
+      collect: door(() => [2]),
+      restore: restored(() => core.createRollout(env(), agents(), generator()).state()),
+    },
+  ),
+  createRunningMoments: door(() => [1], [['undefined']], {
+    update: door(
+      () => [
+        [1, 2],
+        [1, 1],
+      ],
+      ['nothing', 'nothing?'],
+    ),
+    normalise: door(() => [[1, 2], {}], [anyNumbers, 'options']),
+    restore: restored(() => core.createRunningMoments().state()),
+  }),
+  createValueNorm: door(() => [{}], ['options'], {
+    update: door(
+      () => [
+        [1, 2],
+        [1, 1],
+      ],
+      ['nothing', 'nothing?'],
+    ),
+    normalise: door(() => [[1, 2]], [anyNumbers]),
+    denormalise: door(() => [[1, 2]], [anyNumbers]),
+    restore: restored(() => core.createValueNorm().state()),
+  }),
+  discountedSum: door(() => [[1, 2], 0.9], ['numbers']),
+  dtypeOf: door(() => [new Uint8Array(1)], [['Uint16Array [7]', 'longer']]),
+  evaluate: door(() => [game, agents(), { episodes: 2 }], ['nothing', 'nothing', 'options']),
+  every: door(() => [5], ['limit'], { ...clock, restore: restored(() => core.every(5).state()) }),
+  explainedVariance: door(
+    () => [
+      [1, 2],
+      [1, 2],
+      [1, 1],
+    ],
+    ['nothing', 'nothing', 'nothing?'],
+  ),
+  functions: 'makes a schema of nothing',
+  gae: door(() => [steps(), { gamma: 0.9, lambda: 0.9 }]),
+  gameContract: door(() => [game, { episodes: 1 }], ['anything', 'options']),
+  generatorFrom: door(() => [generator().state()]),
+  imagine: door(() => [core.rulesSimulator(game), agents(), imagined(), { horizon: 2, generator: generator() }]),
+  lambdaReturns: door(() => [steps(), { gamma: 0.9, lambda: 0.9 }]),
+  linear: door(() => [1, 0], ['number', 'number'], { '()': door(() => [0.5], ['anything']) }),
+  monteCarloReturns: door(() => [steps(), { gamma: 0.9 }]),
+  ndarray: door(() => [new Uint8Array(2), [2]], ['nothing', 'nothing?']),
+  normaliseAdvantages: door(() => [[1, 2], [1, 1], {}], ['nothing', 'nothing?', 'options']),
+  otherView: door(() => [game, core.allocateObservations(game.observation, 1), 1, 0, 1]),
+  parallelEnv: door(() => [game, {}], ['nothing', 'options'], { reset: door(() => [{}], ['options']) }),
+  piecewise: door(
+    () => [
+      [
+        [0, 1],
+        [1, 0],
+      ],
+    ],
+    [],
+    { '()': door(() => [0.5], [['-1', '1.5', '2**33', 'Infinity']]) },
+  ),
+  ratio: door(() => [0.5], ['positive'], { ...clock, restore: restored(() => core.ratio(0.5).state()) }),
+  rulesSimulator: door(() => [game], [], {
+    step: door(() => [states(), new Int32Array(4), generator(), core.allocateStepArrays(game, 2)]),
+  }),
+  seatAgents: door(() => ['seatAgents', game.agents, agents()], ['anything', ['longer']]),
+  sizeOf: door(() => [[2, 3]], [['[]', 'longer']]),
+  splitSeed: door(() => [1, 2], ['seed']),
+  typedArrays: 'makes a schema of names that the types allow',
+  until: door(() => [5], ['limit'], clock),
+  vectorEnv: door(() => [game, { envs: 2 }], [], {
+    reset: door(() => [{}], ['options']),
+    step: door(() => [new Int32Array(4)]),
+    restore: restored(() => env().state()),
+  }),
+};
