@@ -18,7 +18,7 @@ export type { ImaginationStarts } from './imagined-env';
 export interface ImagineOptions {
   /** H, steps at most; at least 1 */
   readonly horizon: number;
-  /** For the agents and the simulator. */
+  /** For the agents and the simulator. It's advanced, so that the next call draws other numbers. */
   readonly generator: Generator;
   /** In the order of the seats, the recurrent states with which the agents go on. Default: those at an episode's start */
   readonly agentStates?: readonly Saved[];
@@ -47,8 +47,9 @@ export async function imagine(
   checkGenerator('imagine', generator);
   for (const agent of seatAgents('imagine', simulator.game.agents, agents)) checkAgent('imagine', agent);
   checkStarts(simulator.game, starts, agentStates);
-  const env = new ImaginedEnv(simulator, starts, generator.split(SPLITS.world));
-  const rollout = createRollout(env, agents, generator.split(SPLITS.agents), agentStates);
+  const own = generator.fork();
+  const env = new ImaginedEnv(simulator, starts, own.split(SPLITS.world));
+  const rollout = createRollout(env, agents, own.split(SPLITS.agents), agentStates);
   const experience = await rollout.collect(horizon);
   experience.isImagined.fill(1);
   experience.lengths.set(filledSteps(experience));

@@ -65,9 +65,10 @@ export interface Rollout {
 }
 
 /**
- * The loop in which agents meet an environment, real or imagined. Each agent draws from a generator of its own,
- * split from `generator` by its seat, so that one agent's appetite for random numbers changes nothing for the others.
+ * The loop in which agents meet an environment, real or imagined. Each agent draws from a generator of its own, which
+ * depends on its seat: how many numbers one agent draws changes nothing for the others.
  *
+ * @param generator  advanced by one draw: the next rollout that is made with it plays otherwise
  * @param states  in the order of the seats, the recurrent states to go on with. Default: those at an episode's start
  * @throws CoplayError unless there is exactly one agent for each id of the game
  */
@@ -105,7 +106,8 @@ class SeatedAgents implements Rollout {
     generator: Generator,
     states: readonly Saved[] | undefined,
   ) {
-    this.generators = agents.map((_, seat) => generator.split(seat));
+    const own = generator.fork();
+    this.generators = agents.map((_, seat) => own.split(seat));
     this.inputs = agents.map(() => allocateInput(env));
     this.states = agents.map((agent, seat) => states?.[seat] ?? agent.initialState(env.envs));
     this.actions = new Int32Array(env.envs * agents.length);

@@ -113,12 +113,12 @@ describe('shared evaluations', () => {
     'give the same as unshared ones, each question once: draws per %s',
     async (draws) => {
       const beliefs = Float64Array.from({ length: 6 * 3 * 2 }, (_, i) => (i % 2 ? 0.7 : 0.3));
-      const roots = { ...somewhere(hunt, 6, createGenerator(1)), beliefs };
+      const roots = () => ({ ...somewhere(hunt, 6, createGenerator(1)), beliefs });
       const [shared, unshared] = [true, false].map((share) =>
         createSearch({ game: hunt, draws, share, simulations: 60 }),
       );
       const { noted, focal, coPlayers } = noting(netsOf(hunt));
-      expect(await shared.search(roots, netsOf(hunt))).toEqual(await unshared.search(roots, noted));
+      expect(await shared.search(roots(), netsOf(hunt))).toEqual(await unshared.search(roots(), noted));
       expect(shared.counts.focalAsked).toBe(unshared.counts.focalRows);
       expect(shared.counts.coPlayersAsked).toBe(unshared.counts.coPlayerRows);
       expect(shared.counts.focalRows).toBe(focal.size);
@@ -130,22 +130,22 @@ describe('shared evaluations', () => {
 
   it('ask nothing twice until they are forgotten', async () => {
     const search = createSearch({ game: hunt, simulations: 40, trees: 2 });
-    const roots = somewhere(hunt, 3, createGenerator(1));
-    await search.search(roots, netsOf(hunt));
+    const roots = () => somewhere(hunt, 3, createGenerator(1));
+    await search.search(roots(), netsOf(hunt));
     const { focalRows } = search.counts;
-    await search.search(roots, netsOf(hunt));
+    await search.search(roots(), netsOf(hunt));
     expect(search.counts.focalRows).toBe(focalRows);
     search.forget();
-    await search.search(roots, netsOf(hunt));
+    await search.search(roots(), netsOf(hunt));
     expect(search.counts.focalRows).toBe(2 * focalRows);
   });
 
   it('begin anew where a search begins above the capacity', async () => {
     const search = createSearch({ game: hunt, simulations: 40, trees: 2, capacity: 10 });
-    const roots = somewhere(hunt, 3, createGenerator(1));
-    const first = await search.search(roots, netsOf(hunt));
+    const roots = () => somewhere(hunt, 3, createGenerator(1));
+    const first = await search.search(roots(), netsOf(hunt));
     const { focalRows } = search.counts;
-    expect(await search.search(roots, netsOf(hunt))).toEqual(first);
+    expect(await search.search(roots(), netsOf(hunt))).toEqual(first);
     expect(search.counts.focalRows).toBe(2 * focalRows);
   });
 
@@ -203,9 +203,9 @@ function gameOfBytes(): Game<'uint8'> {
 
 describe('simulators', () => {
   it('the rules as a simulator find what the rules find', async () => {
-    const roots = somewhere(hunt, 4, createGenerator(1));
+    const roots = () => somewhere(hunt, 4, createGenerator(1));
     for (const draws of ['node', 'visit'] as const) {
-      expect(await run({ draws, simulator: rulesSimulator(hunt) }, roots)).toEqual(await run({ draws }, roots));
+      expect(await run({ draws, simulator: rulesSimulator(hunt) }, roots())).toEqual(await run({ draws }, roots()));
     }
   });
 
@@ -222,8 +222,8 @@ describe('simulators', () => {
         await rules.step(states, actions, generator, result);
       },
     };
-    const roots = somewhere(hunt, 4, createGenerator(1));
-    expect(await run({ simulator }, roots)).toEqual(await run({}, roots));
+    const roots = () => somewhere(hunt, 4, createGenerator(1));
+    expect(await run({ simulator }, roots())).toEqual(await run({}, roots()));
     expect(sizes[0]).toBe(12);
   });
 });

@@ -76,10 +76,10 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
     stateSize: units,
     actions,
     init: (generator) => ({
-      ...prefixed('actor/body', actor.init(generator.split(0))),
-      ...prefixed('actor/head', policyHead.init(generator.split(1))),
-      ...prefixed('critic/body', critic.init(generator.split(2))),
-      ...prefixed('critic/head', valueHead.init(generator.split(3))),
+      ...prefixed('actor/body', actor.init(generator.fork())),
+      ...prefixed('actor/head', policyHead.init(generator.fork())),
+      ...prefixed('critic/body', critic.init(generator.fork())),
+      ...prefixed('critic/head', valueHead.init(generator.fork())),
     }),
     act: (params, seen, mask, state) => {
       const { features, next } = actor.step(within(params, 'actor/body'), seen, state);

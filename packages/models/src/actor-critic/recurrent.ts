@@ -29,8 +29,8 @@ export function recurrent(torso: Torso, shapes: InputShapes, units: number): Bod
   return {
     outputSize: units,
     init: (generator) => ({
-      ...prefixed('torso', torso.init(generator.split(0))),
-      ...prefixed('gru', memory.init(generator.split(1))),
+      ...prefixed('torso', torso.init(generator.fork())),
+      ...prefixed('gru', memory.init(generator.fork())),
     }),
     step: (params, inputs, state) => {
       const features = torso.apply(within(params, 'torso'), inputs);

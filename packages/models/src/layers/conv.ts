@@ -39,7 +39,7 @@ export function convStack(options: ConvOptions): ConvStack {
       const params: NamedArrays = {};
       filters.forEach((count, i) => {
         const fan = kernelSize * kernelSize * inputs[i];
-        const flat = orthogonal(generator.split(i), [fan, count], Math.SQRT2);
+        const flat = orthogonal(generator.fork(), [fan, count], Math.SQRT2);
         params[`${i}/kernel`] = { data: flat.data, shape: [kernelSize, kernelSize, inputs[i], count] };
         params[`${i}/bias`] = zeros([count]);
       });

@@ -46,9 +46,9 @@ export function gru(inputSize: number, units: number): Gru {
   return {
     units,
     init: (generator) => ({
-      kernel: orthogonal(generator.split(0), [inputSize, 3 * units], Math.SQRT2),
+      kernel: orthogonal(generator.fork(), [inputSize, 3 * units], Math.SQRT2),
       bias: zeros([3 * units]),
-      recurrent: orthogonal(generator.split(1), [units, 3 * units], 1),
+      recurrent: orthogonal(generator.fork(), [units, 3 * units], 1),
       recurrentBias: zeros([3 * units]),
     }),
     step: (params, x, h) => advance(params, project(params, x), h),

@@ -23,7 +23,7 @@ const CUT_CORRECTION = 1.1368;
  */
 export function initialise(specs: ParamSpecs, generator: Generator): NamedArrays {
   const names = Object.keys(specs);
-  return Object.fromEntries(names.map((name, i) => [name, fresh(name, specs[name], generator.split(i))]));
+  return Object.fromEntries(names.map((name) => [name, fresh(name, specs[name], generator.fork())]));
 }
 
 function fresh(name: string, { shape, start }: ParamSpec, generator: Generator): NamedArrays[string] {

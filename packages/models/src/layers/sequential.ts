@@ -6,7 +6,7 @@ export function sequential(layers: readonly Layer[], inputSize: number): Layer {
   return {
     outputSize: layers.at(-1)?.outputSize ?? inputSize,
     init: (generator) =>
-      Object.assign({}, ...layers.map((layer, i) => prefixed(String(i), layer.init(generator.split(i))))),
+      Object.assign({}, ...layers.map((layer, i) => prefixed(String(i), layer.init(generator.fork())))),
     apply: (params, x) => layers.reduce((h, layer, i) => layer.apply(within(params, String(i)), h), x),
   };
 }

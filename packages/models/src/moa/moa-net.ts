@@ -103,8 +103,8 @@ export function moaNet(options: MoaNetOptions): MoaNet {
     actions,
     goals,
     init: (generator) => ({
-      ...prefixed('body', body.init(generator.split(0))),
-      ...prefixed('head', head.init(generator.split(1))),
+      ...prefixed('body', body.init(generator.fork())),
+      ...prefixed('head', head.init(generator.fork())),
     }),
     step: (params, given, mask, goal, state) => {
       const { features, next } = body.step(within(params, 'body'), withGoals(given, goal), state);

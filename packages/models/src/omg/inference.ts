@@ -86,10 +86,10 @@ export function subgoalInference(options: OmgNetOptions): SubgoalInference {
     goalDim,
     stateSize: historyUnits,
     init: (generator) => ({
-      ...prefixed('state', reader.init(generator.split(0))),
-      ...prefixed('history', memory.init(generator.split(1))),
-      ...prefixed('posterior', head.init(generator.split(2))),
-      ...prefixed('decoder', decoder.init(generator.split(3))),
+      ...prefixed('state', reader.init(generator.fork())),
+      ...prefixed('history', memory.init(generator.fork())),
+      ...prefixed('posterior', head.init(generator.fork())),
+      ...prefixed('decoder', decoder.init(generator.fork())),
     }),
     step: (params, inputs, state) => {
       const seen = read(params, inputs);

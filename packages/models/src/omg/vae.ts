@@ -45,8 +45,8 @@ export function stateVae(options: OmgNetOptions): StateVae {
   return {
     goalDim,
     init: (generator) => ({
-      ...prefixed('encoder', encoder.init(generator.split(0))),
-      ...prefixed('decoder', decoder.init(generator.split(1))),
+      ...prefixed('encoder', encoder.init(generator.fork())),
+      ...prefixed('decoder', decoder.init(generator.fork())),
     }),
     encode,
     loss: (params, rows, noise, weights) => {

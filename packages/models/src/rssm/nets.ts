@@ -134,8 +134,8 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
     init: (generator) =>
       Object.assign(
         {},
-        ...DREAMER_MODULES.map((name, i) => prefixed(name, initialise(modules[name].specs, generator.split(i)))),
-        initialise(moa, generator.split(DREAMER_MODULES.length + 1)),
+        ...DREAMER_MODULES.map((name) => prefixed(name, initialise(modules[name].specs, generator.fork()))),
+        initialise(moa, generator.fork()),
       ),
     parts: (params) =>
       Object.fromEntries([...DREAMER_MODULES, 'moa'].map((name) => [name, within(params, name)])) as ReturnType<

@@ -43,10 +43,8 @@ function buildConv(shapes: InputShapes, config: z.infer<typeof schema>): Torso {
   return {
     outputSize: config.dense,
     init: (generator) => {
-      const params: NamedArrays = prefixed('dense', head.init(generator.split(0)));
-      stacks.forEach(([name, stack], i) => {
-        Object.assign(params, prefixed(name, stack.init(generator.split(i + 1))));
-      });
+      const params: NamedArrays = prefixed('dense', head.init(generator.fork()));
+      for (const [name, stack] of stacks) Object.assign(params, prefixed(name, stack.init(generator.fork())));
       return params;
     },
     apply: (params, inputs) => {

@@ -48,8 +48,8 @@ export function cellsNetwork(shape: GridShape, options: CellsNetworkOptions): Ce
 
   return {
     init: (generator) => ({
-      ...prefixed('trunk', trunk.init(generator.split(0))),
-      ...heads.init(generator.split(1)),
+      ...prefixed('trunk', trunk.init(generator.fork())),
+      ...heads.init(generator.fork()),
     }),
     apply: (params, rows) => {
       const places = cellOneHots(rows['cells'], HW); // [B, A, HW]
@@ -83,9 +83,9 @@ function cellsHeads(features: number, { hidden, rewards }: CellsNetworkOptions, 
     things,
     rewards: bins,
     init: (generator: Generator): NamedArrays => ({
-      ...prefixed('moves', moves.init(generator.split(0))),
-      ...(things && prefixed('things', things.init(generator.split(1)))),
-      ...(bins && prefixed('rewards', bins.init(generator.split(2)))),
+      ...prefixed('moves', moves.init(generator.fork())),
+      ...(things && prefixed('things', things.init(generator.fork()))),
+      ...(bins && prefixed('rewards', bins.init(generator.fork()))),
     }),
   };
 }
@@ -96,8 +96,8 @@ function twoLayers(inputSize: number, hidden: number, outputSize: number): Layer
   return {
     outputSize,
     init: (generator) => ({
-      ...prefixed('0', first.init(generator.split(0))),
-      ...prefixed('1', second.init(generator.split(1))),
+      ...prefixed('0', first.init(generator.fork())),
+      ...prefixed('1', second.init(generator.fork())),
     }),
     apply: (params, x) => second.apply(within(params, '1'), first.apply(within(params, '0'), x)),
   };

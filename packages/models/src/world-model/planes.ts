@@ -89,11 +89,11 @@ function planesNetwork(shape: GridShape, { filters, kernelSize, hidden }: z.infe
   return {
     /** The last layers begin with zeros: at first nothing changes, and a plane that never changes has no error ever. */
     init: (generator: Generator): NamedArrays => ({
-      ...prefixed('trunk', trunk.init(generator.split(0))),
-      ...prefixed('pixel', pixel.init(generator.split(1))),
+      ...prefixed('trunk', trunk.init(generator.fork())),
+      ...prefixed('pixel', pixel.init(generator.fork())),
       'head/kernel': zeros([hidden, seen]),
       'head/bias': zeros([seen]),
-      ...prefixed('own', own.init(generator.split(2))),
+      ...prefixed('own', own.init(generator.fork())),
       'outcome/kernel': zeros([hidden, 2 * A]),
       'outcome/bias': zeros([2 * A]),
     }),

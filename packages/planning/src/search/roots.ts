@@ -23,7 +23,10 @@ export interface SearchRoots {
   readonly beliefs?: Float64Array | Float32Array;
   /** [R, A] what everyone did before, -1 for nothing; for networks that read it. Default: -1 */
   readonly previousActions?: Int32Array;
-  /** For all roots together, or one for each: then what a root finds doesn't depend on its place among the others. */
+  /**
+   * One for all roots, or one for each: then what a root finds doesn't depend on its place among the others. Each is advanced by one
+   * draw, so that the next search draws other numbers.
+   */
   readonly generator: Generator | readonly Generator[];
 }
 

@@ -78,8 +78,9 @@ export class Trees {
     this.forest.clear(this.count);
     this.generators = [];
     this.actionGenerators = [];
+    const generators = isList(generator) ? generator.map((one) => one.fork()) : children(generator.fork(), rows);
     for (let root = 0; root < rows; root++) {
-      const own = isList(generator) ? generator[root] : generator.split(root);
+      const own = generators[root];
       this.actionGenerators.push(own.split(ACTION_KEY));
       for (let i = 0; i < trees; i++) {
         const tree = root * trees + i;
@@ -91,7 +92,7 @@ export class Trees {
         this.forest.add(tree, 0, 0, roots.states, root * game.stateSize);
       }
     }
-    this.simulatorGenerator = (isList(generator) ? generator[0] : generator).split(SIMULATOR_KEY);
+    this.simulatorGenerator = generators[0].split(SIMULATOR_KEY);
   }
 
   /** In cyclic order from the own seat on, so that renaming the seats in a circle changes nothing. */
@@ -126,6 +127,11 @@ export class Trees {
       forest.totals[Math.floor(edge / K)]++;
     }
   }
+}
+
+/** [R] */
+function children(generator: Generator, rows: number): Generator[] {
+  return Array.from({ length: rows }, (_, root) => generator.split(root));
 }
 
 function isList(generator: SearchRoots['generator']): generator is readonly Generator[] {

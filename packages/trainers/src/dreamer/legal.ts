@@ -46,7 +46,7 @@ export function withLegalHead(nets: DreamerNets): MaskedNets {
     },
     specs: { ...nets.specs, ...own },
     parameterCount: nets.parameterCount + countParams(own),
-    init: (generator) => ({ ...nets.init(generator), ...initialise(own, generator.split(7)) }),
+    init: (generator) => ({ ...nets.init(generator), ...initialise(own, generator.fork()) }),
     parts: (params) => {
       const parts = nets.parts(params);
       const inside = Object.entries(within(params, 'leg')).map(([name, x]) => [`${INSIDE}/${name}`, stopGradient(x)]);

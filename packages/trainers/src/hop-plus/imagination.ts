@@ -59,9 +59,10 @@ export async function imagineFrom(
   const { learner, simulator, options } = parts;
   const { game } = learner.setup;
   const count = Math.max(1, Math.round((options.ratio * experience.envs * experience.steps) / horizon));
-  const starts = drawStarts(game, experience, seat, count, generator.split(SPLITS.starts));
+  const own = generator.fork();
+  const starts = drawStarts(game, experience, seat, count, own.split(SPLITS.starts));
   if (!starts) return undefined;
-  const goals = generator.split(SPLITS.goals);
+  const goals = own.split(SPLITS.goals);
   const players = game.agents.map((_, player) => {
     return player === seat ? oneself(learner, experience, seat, starts) : coPlayer(parts, seat, player, starts, goals);
   });
@@ -69,7 +70,7 @@ export async function imagineFrom(
     simulator,
     players.map(({ agent }) => agent),
     starts,
-    { horizon, generator: generator.split(SPLITS.play), agentStates: players.map(({ state }) => state) },
+    { horizon, generator: own.split(SPLITS.play), agentStates: players.map(({ state }) => state) },
   );
 }
 

@@ -45,24 +45,26 @@ export class HopPlusLearner extends AroundPpo implements Learner {
   }
 
   async initialise(generator: Generator): Promise<void> {
-    await this.ppo.initialise(generator.split(SPLITS.ppo));
+    const own = generator.fork();
+    await this.ppo.initialise(own.split(SPLITS.ppo));
     const { worldModel, minds } = this.setup;
-    if (typeof worldModel === 'object') await worldModel.initialise(generator.split(SPLITS.worldModel));
+    if (typeof worldModel === 'object') await worldModel.initialise(own.split(SPLITS.worldModel));
     for (const [seat, { moa, omg }] of minds) {
-      const own = generator.split(SPLITS.minds).split(seat);
-      await moa?.initialise(own.split(0));
-      await omg?.initialise(own.split(1));
+      const mind = own.split(SPLITS.minds).split(seat);
+      await moa?.initialise(mind.split(0));
+      await omg?.initialise(mind.split(1));
     }
   }
 
   async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
+    const own = generator.fork();
     const seen = await this.completed(experience);
     // What selectors of subgoals go by.
     const values = this.seats.some((seat) => this.mindOf(seat).omg) ? await this.ppo.values(seen) : undefined;
-    const models = await this.teachModels(seen, values, generator);
-    const { imagined, metrics } = await this.imagine(seen, progress, generator.split(SPLITS.imagination));
-    const taught = await this.withSelectedSubgoals(seen, values, progress, generator.split(SPLITS.subgoals));
-    const learned = await this.ppo.update({ experience: taught, imagined, progress, generator });
+    const models = await this.teachModels(seen, values, own);
+    const { imagined, metrics } = await this.imagine(seen, progress, own.split(SPLITS.imagination));
+    const taught = await this.withSelectedSubgoals(seen, values, progress, own.split(SPLITS.subgoals));
+    const learned = await this.ppo.update({ experience: taught, imagined, progress, generator: own.split(SPLITS.ppo) });
     return { ...models, ...metrics, ...learned };
   }
 
@@ -153,9 +155,7 @@ export class HopPlusLearner extends AroundPpo implements Learner {
     const { imagined } = this.setup;
     const measured = await worldModel.update(generator);
     const isAwaited = imagined && worldModel.accuracy < imagined.minAccuracy;
-    for (let extra = 1; isAwaited && extra < UPDATES_WHILE_AWAITED; extra++) {
-      await worldModel.update(generator.split(extra));
-    }
+    for (let extra = 1; isAwaited && extra < UPDATES_WHILE_AWAITED; extra++) await worldModel.update(generator);
     return measured;
   }
 

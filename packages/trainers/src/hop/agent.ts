@@ -144,8 +144,8 @@ export class Planner {
     const search = player.isReadyToSearch ? this.search : this.noSearch;
     if (this.version !== player.version) for (const one of [this.search, this.noSearch]) one.forget();
     this.version = player.version;
-    generator.uint32(); // children depend on the state: those of the next step must be others
-    const generators = Array.from(active, (row) => generator.split(row));
+    const own = generator.fork();
+    const generators = Array.from(active, (row) => own.split(row));
     const supposed = beliefs && takeRows(beliefs, active, beliefs.length / input.rows);
     if (supposed) makeUniform(supposed, generators, this.beliefs!.goals, this.uniformGoals());
     return search.search(

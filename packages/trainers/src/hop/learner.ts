@@ -90,9 +90,10 @@ export class HopLearner implements Learner {
       const remedy = 'Make a new agent, or give this one parameters with learner.restore(saved).';
       fail(`HOP (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
     }
-    this.networks ??= freshNetworks(this.setup, generator.split(SPLITS.network));
-    await this.setup.worldModel?.initialise(generator.split(SPLITS.worldModel));
-    for (const [seat, moa] of this.setup.minds) await moa.initialise(generator.split(SPLITS.minds).split(seat));
+    const own = generator.fork();
+    this.networks ??= freshNetworks(this.setup, own.split(SPLITS.network));
+    await this.setup.worldModel?.initialise(own.split(SPLITS.worldModel));
+    for (const [seat, moa] of this.setup.minds) await moa.initialise(own.split(SPLITS.minds).split(seat));
   }
 
   /** The running networks. */
@@ -107,10 +108,10 @@ export class HopLearner implements Learner {
   }
 
   async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
-    generator.uint32(); // what is split below must be another child in each update
-    const taken = await this.take(experience, generator.split(SPLITS.ranks));
-    const models = await this.teachModels(experience, generator);
-    const learned = await this.learn(progress, generator.split(SPLITS.replay));
+    const own = generator.fork();
+    const taken = await this.take(experience, own.split(SPLITS.ranks));
+    const models = await this.teachModels(experience, own);
+    const learned = await this.learn(progress, own.split(SPLITS.replay));
     this.updates++;
     this.changes++;
     this.progress = progress;

@@ -26,9 +26,9 @@ export function policyValueNet(inputs: InputShapes, actions: number, network: To
   return {
     actions,
     init: (generator) => ({
-      ...prefixed('body', body.init(generator.split(0))),
-      ...prefixed('policy', policyHead.init(generator.split(1))),
-      ...prefixed('value', valueHead.init(generator.split(2))),
+      ...prefixed('body', body.init(generator.fork())),
+      ...prefixed('policy', policyHead.init(generator.fork())),
+      ...prefixed('value', valueHead.init(generator.fork())),
     }),
     apply: (params, seen) => {
       const features = body.apply(within(params, 'body'), seen);

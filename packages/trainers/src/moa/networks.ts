@@ -51,8 +51,8 @@ export function freshMoaNetworks(setup: MoaNetworkSetup, generator: Generator): 
   const optimiser = optimiserOf(setup);
   return buildNetworks(
     setup,
-    setup.names.map((_, i) => {
-      const params = setup.net.init(generator.split(i));
+    setup.names.map(() => {
+      const params = setup.net.init(generator.fork());
       return { params, slots: optimiser.init(params) };
     }),
   );

@@ -91,8 +91,8 @@ export interface OmgNetworks {
 
 /** Fresh parameters of both networks and their optimisers. */
 export function freshParameters({ vae, inference, optimiser }: OmgSetup, generator: Generator) {
-  const first = vae.init(generator.split(0));
-  const second = inference.init(generator.split(1));
+  const first = vae.init(generator.fork());
+  const second = inference.init(generator.fork());
   return {
     vae: first,
     vaeSlots: optimiser.init(first),

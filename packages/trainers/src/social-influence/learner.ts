@@ -42,19 +42,20 @@ export class SocialInfluenceLearner extends AroundPpo implements Learner {
   }
 
   async initialise(generator: Generator): Promise<void> {
-    await this.ppo.initialise(generator.split(SPLITS.ppo));
-    await this.moa.initialise(generator.split(SPLITS.moa));
+    const own = generator.fork();
+    await this.ppo.initialise(own.split(SPLITS.ppo));
+    await this.moa.initialise(own.split(SPLITS.moa));
   }
 
   async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
-    generator.uint32(); // what is split below must be another child in each update
+    const own = generator.fork();
     // Before the models see this rollout: otherwise they would know what was done in it.
     const { rewarded, metrics } = await this.reward(experience, anneal(this.setup.influenceWeight, progress));
     const { experience: seen, last } = delayed(experience, this.last);
     this.last = last;
     this.moa.push(seen);
-    const models = await this.moa.update(generator.split(SPLITS.moa));
-    const learned = await this.ppo.update({ experience: rewarded, progress, generator: generator.split(SPLITS.ppo) });
+    const models = await this.moa.update(own.split(SPLITS.moa));
+    const learned = await this.ppo.update({ experience: rewarded, progress, generator: own.split(SPLITS.ppo) });
     return { ...metrics, ...models, ...learned };
   }
 

@@ -80,8 +80,8 @@ class Learner implements WorldModelLearner {
 
   async initialise(generator: Generator): Promise<void> {
     if (this.machine) return;
-    this.machine = createMachine(this.setup, freshMembers(this.setup, generator.split(0)));
-    this.shares = generator.split(1);
+    this.machine = createMachine(this.setup, freshMembers(this.setup, generator.fork()));
+    this.shares = generator.fork();
   }
 
   push(experience: Experience): void {

@@ -44,8 +44,8 @@ export interface MemberArrays {
 
 /** Fresh ones: each member begins elsewhere. */
 export function freshMembers(setup: WorldModelSetup, generator: Generator): MemberArrays[] {
-  return Array.from({ length: setup.members }, (_, member) => {
-    const params = setup.model.init(generator.split(member));
+  return Array.from({ length: setup.members }, () => {
+    const params = setup.model.init(generator.fork());
     return { params, slots: adam().init(params) };
   });
 }
