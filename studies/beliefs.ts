@@ -29,7 +29,7 @@ export const study: Experiment = {
     const evidence = await context.seedLoop('nearest stag', async (seed) => {
       const teaching = context.isQuick ? { samples: 2000, epochs: 1, seed } : { samples: 50_000, epochs: 10, seed };
       const agent = await onlooker(game, teaching);
-      const found = await watchStagHunter(game, agent, context.isQuick ? 32 : 1000, 1000 + seed);
+      const found = await watchStagHunter(game, agent, context.isQuick ? 32 : 1000, seed);
       agent.learner.dispose();
       return found;
     });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createGenerator, type Game } from '@coplay/core';
+import { type Game, streamSeed } from '@coplay/core';
 import { type MoaEvaluation, mean, moaEvaluation, moaFigures, writeMoaEvaluation } from '@coplay/diagnostics';
 import { stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
@@ -139,7 +139,7 @@ async function findOut(context: Context, game: Game, waits: Waits, seed: number)
   const models: Partial<Record<Knowledge, Trained>> = {};
   for (const recipe of RECIPES) {
     const chosen = context.isQuick ? { ...recipe, epochs: 1 } : recipe;
-    models[recipe.knows] = await trainModel(game, chosen, data, createSeed(seed), context.say);
+    models[recipe.knows] = await trainModel(game, chosen, data, streamSeed(seed, 'networks'), context.say);
     const { top1Share, f1Share, seconds } = models[recipe.knows] as Trained;
     const shares = `${top1Share.toFixed(4)} of the best top-1, ${f1Share.toFixed(4)} of the best F1`;
     context.say(`waits ${waits}, ${recipe.knows}: ${shares} (${seconds.toFixed(0)} s)`);
@@ -151,13 +151,6 @@ async function findOut(context: Context, game: Game, waits: Waits, seed: number)
     models: models as Record<Knowledge, Trained>,
     presentAtLeast: stateOnly.top1,
   };
-}
-
-/** A seed for networks that has nothing to do with the players'. */
-function createSeed(seed: number): number {
-  return createGenerator(seed)
-    .split(1)
-    .integer(2 ** 31);
 }
 
 function rowsOf({ rows }: Samples): number {

@@ -1,3 +1,4 @@
+import { streamSeed } from '@coplay/core';
 import { type Curve, learningCurves, mean, type ProbeResult } from '@coplay/diagnostics';
 import { stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
@@ -52,8 +53,8 @@ export const study: Experiment = {
     const results = await context.seedLoop('grid', async (seed): Promise<SeedResult> => {
       const envs = 64;
       const data = [
-        await play(game, 2 * seed, envs, Math.ceil(steps / envs)),
-        await play(game, 2 * seed + 1, envs, Math.ceil(steps / 2 / envs)),
+        await play(game, streamSeed(seed, 'learning'), envs, Math.ceil(steps / envs)),
+        await play(game, streamSeed(seed, 'held out'), envs, Math.ceil(steps / 2 / envs)),
       ] as const;
       const settings: Record<string, Trained> = {};
       for (const setting of grid) {

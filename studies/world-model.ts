@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { gatherRows } from '@coplay/buffers';
-import { createGenerator } from '@coplay/core';
+import { createGenerator, streamSeed } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
 import {
   type Curve,
@@ -83,13 +83,13 @@ function trainAll(context: Context, setting: Setting): Promise<SeedResult[]> {
     const { game, model, steps, learningRate } = setting;
     const data = await dataOf(game, seed, samples);
     const learner = createWorldModel({ game, model, learningRate });
-    const generator = createGenerator(seed);
-    await learner.initialise(generator.split(0));
+    const generator = createGenerator(streamSeed(seed, 'networks'));
+    await learner.initialise(generator.fork());
     const loss = { steps: [] as number[], values: [] as number[] };
     const start = performance.now();
     await learner.pretrain(data.train, {
       steps,
-      generator: generator.split(1),
+      generator: generator.fork(),
       onProgress: (done, metrics) => {
         loss.steps.push(done);
         loss.values.push(metrics['world_model/loss']);

@@ -7,6 +7,8 @@ import {
   type Experience,
   type Game,
   ndarray,
+  splitSeed,
+  streamSeed,
   vectorEnv,
 } from '@coplay/core';
 import { nearestHare, nearestStag, randomAgent } from '@coplay/envs';
@@ -42,14 +44,14 @@ export interface RuleDataOptions {
  */
 export async function ruleData(options: RuleDataOptions): Promise<Experience> {
   const { game, samples, count, seed } = options;
-  const generator = createGenerator(seed);
   const agents = game.agents.map((id) => mixture(game, id, options));
+  const generator = createGenerator(streamSeed(seed, 'data/agents'));
   const envs = 256;
   const parts: Experience[] = [];
   let made = 0;
   for (let round = 0; made < samples; round++) {
-    const env = vectorEnv(game, { envs, seed: generator.split(2 * round).integer(2 ** 31) });
-    const rollout = createRollout(env, agents, generator.split(2 * round + 1));
+    const env = vectorEnv(game, { envs, seed: splitSeed(streamSeed(seed, 'data/env'), round) });
+    const rollout = createRollout(env, agents, generator);
     const streams = await rollout.collect(game.maxSteps);
     const episodes = firstEpisodes(streams);
     const needed = firstEnvs(episodes, samples - made, count);

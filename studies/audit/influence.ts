@@ -5,6 +5,7 @@ import {
   type Experience,
   type Game,
   type NamedArrays,
+  streamSeed,
   vectorEnv,
 } from '@coplay/core';
 import type { LearnerInfluence, Switches } from '@coplay/diagnostics';
@@ -54,7 +55,7 @@ export function makeTrainer({ subject, game, sabotage, switches, sharedPolicy }:
 async function initialised(trainer: Trainer, seed: number) {
   const agents = makeTrainer(trainer);
   const learners = learnersOf(agents);
-  const root = createGenerator(seed);
+  const root = createGenerator(streamSeed(seed, 'parameters'));
   for (const learner of learners) {
     await learner.initialise(root.split(trainer.game.agents.indexOf(learner.ids[0])));
   }
@@ -63,8 +64,8 @@ async function initialised(trainer: Trainer, seed: number) {
 
 async function collect(trainer: Trainer, seed: number): Promise<Experience> {
   const { agents, learners } = await initialised(trainer, seed);
-  const env = vectorEnv(trainer.game, { envs: ENVS, seed });
-  const experience = await createRollout(env, agents, createGenerator(seed)).collect(STEPS);
+  const env = vectorEnv(trainer.game, { envs: ENVS, seed: streamSeed(seed, 'env') });
+  const experience = await createRollout(env, agents, createGenerator(streamSeed(seed, 'agents'))).collect(STEPS);
   for (const learner of learners) learner.dispose();
   return experience;
 }
@@ -73,7 +74,7 @@ async function parametersAfter(trainer: Trainer, experience: Experience, seed: n
   const { learners } = await initialised(trainer, seed);
   const results: { name: string; owns: readonly AgentId[]; parameters: NamedArrays }[] = [];
   for (const learner of learners) {
-    await learner.update({ experience, progress: 0, generator: createGenerator(seed) });
+    await learner.update({ experience, progress: 0, generator: createGenerator(streamSeed(seed, 'learners')) });
     results.push({ name: learner.name, owns: learner.ids, parameters: await trainer.subject.parameters(learner) });
     learner.dispose();
   }

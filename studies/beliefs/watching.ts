@@ -1,5 +1,13 @@
 import { concatExperience, createEpisodeCollector } from '@coplay/buffers';
-import { type Agent, createGenerator, createRollout, type Experience, type Game, vectorEnv } from '@coplay/core';
+import {
+  type Agent,
+  createGenerator,
+  createRollout,
+  type Experience,
+  type Game,
+  streamSeed,
+  vectorEnv,
+} from '@coplay/core';
 import { nearestHare, nearestStag, switcher } from '@coplay/envs';
 import { type HopAgent, hopAgent } from '@coplay/trainers';
 import { seenOf, stepsOf } from '../moa/optimum';
@@ -18,10 +26,10 @@ export interface Teaching {
 export async function onlooker(game: Game, { samples, epochs, seed }: Teaching): Promise<HopAgent> {
   const [id] = game.agents;
   const agent = hopAgent({ game, id, search: { simulations: 0 }, interOM: false, moa: { capacity: 2 * samples } });
-  const generator = createGenerator(seed);
-  await agent.learner.initialise(generator.split(0));
+  const generator = createGenerator(streamSeed(seed, 'learners'));
+  await agent.learner.initialise(generator.fork());
   const played = await playEpisodes(game, 'hunt', samples, seed);
-  await agent.learner.mindOf(0).pretrain(concatExperience(played), { epochs, generator: generator.split(1) });
+  await agent.learner.mindOf(0).pretrain(concatExperience(played), { epochs, generator: generator.fork() });
   return agent;
 }
 
@@ -40,9 +48,17 @@ export interface Evidence {
 export async function watchStagHunter(game: Game, agent: HopAgent, envs: number, seed: number): Promise<Evidence[]> {
   const [, watched] = game.agents;
   const players = [agent, nearestStag({ game, id: watched }) as Agent, ...mixedPlayers(game, 'hunt').slice(2)];
-  const rollout = createRollout(vectorEnv(game, { envs, seed }), players, createGenerator(seed));
+  const rollout = createRollout(
+    watchedEnv(game, envs, seed),
+    players,
+    createGenerator(streamSeed(seed, 'watch/agents')),
+  );
   const episodes = createEpisodeCollector().push(await rollout.collect(game.maxSteps));
   return Array.from({ length: episodes.envs }, (_, e) => evidenceOf(game, episodes, e));
+}
+
+function watchedEnv(game: Game, envs: number, seed: number) {
+  return vectorEnv(game, { envs, seed: streamSeed(seed, 'watch/env') });
 }
 
 function evidenceOf(game: Game, episodes: Experience, e: number): Evidence {
@@ -85,15 +101,15 @@ export async function watchSwitcher(game: Game, { goalDiscount, turn, episodes, 
   const [id, watched] = game.agents;
   // The prior counts what is shown at the end of an episode: no model is needed.
   const agent = hopAgent({ game, id, search: { simulations: 0 }, intraOM: false, moa: { goalDiscount } });
-  await agent.learner.initialise(createGenerator(seed));
+  await agent.learner.initialise(createGenerator(streamSeed(seed, 'learners')));
   const first = nearestHare({ game, id: watched });
   const second = nearestStag({ game, id: watched });
   const switching = switcher({ game, id: watched, first, second, episodes: turn }) as Agent;
   const others = game.agents.slice(2).map((id) => nearestStag({ game, id }) as Agent);
   const rollout = createRollout(
-    vectorEnv(game, { envs: 1, seed }),
+    watchedEnv(game, 1, seed),
     [agent, switching, ...others],
-    createGenerator(seed),
+    createGenerator(streamSeed(seed, 'watch/agents')),
   );
   const priors = [agent.beliefs!.prior(watched)[0]];
   while (priors.length <= episodes) {

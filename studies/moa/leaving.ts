@@ -6,6 +6,7 @@ import {
   type Game,
   type NamedArrays,
   ndarray,
+  streamSeed,
   vectorEnv,
 } from '@coplay/core';
 import { type MoaEvaluation, moaEvaluation } from '@coplay/diagnostics';
@@ -26,13 +27,17 @@ export async function learnWhileLeaving(
   updates: number,
   seed: number,
 ): Promise<MoaEvaluation[]> {
-  const rollout = createRollout(vectorEnv(game, { envs: 32, seed }), mixedPlayers(game, waits), createGenerator(seed));
+  const rolloutFor = (purpose: string, envs: number) => {
+    const env = vectorEnv(game, { envs, seed: streamSeed(seed, `${purpose}/env`) });
+    const generator = createGenerator(streamSeed(seed, `${purpose}/agents`));
+    return createRollout(env, mixedPlayers(game, waits), generator);
+  };
+  const rollout = rolloutFor('train', 32);
   const [id, coplayer] = game.agents;
   const moa = createMoa({ game, id, minRows: 1, goals: 'none' });
-  const generator = createGenerator(seed);
+  const generator = createGenerator(streamSeed(seed, 'train/learners'));
   await moa.initialise(generator);
-  const fresh = vectorEnv(game, { envs: 64, seed: seed + 1_000_000 });
-  const unseen = await createRollout(fresh, mixedPlayers(game, waits), createGenerator(seed)).collect(105);
+  const unseen = await rolloutFor('evaluate', 64).collect(105);
   const rows = moaRows(unseen, 1);
   const history: MoaEvaluation[] = [];
   for (let update = 0; update < updates; update++) {

@@ -7,6 +7,7 @@ import {
   type Game,
   type NamedArrays,
   ndarray,
+  streamSeed,
   vectorEnv,
 } from '@coplay/core';
 import { mixed } from '@coplay/envs';
@@ -38,8 +39,8 @@ export function mixedPlayers(game: Game, waits: Waits): Agent<Uint8Array>[] {
 
 /** Whole episodes of four Mixed(0.5) players, with at least `count` samples (steps of one agent). */
 export async function playEpisodes(game: Game, waits: Waits, count: number, seed: number): Promise<Experience[]> {
-  const env = vectorEnv(game, { envs: 64, seed });
-  const rollout = createRollout(env, mixedPlayers(game, waits), createGenerator(seed));
+  const env = vectorEnv(game, { envs: 64, seed: streamSeed(seed, 'samples/env') });
+  const rollout = createRollout(env, mixedPlayers(game, waits), createGenerator(streamSeed(seed, 'samples/agents')));
   const collector = createEpisodeCollector();
   const parts: Experience[] = [];
   for (let played = 0; played < count; ) {

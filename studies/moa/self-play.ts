@@ -1,5 +1,14 @@
 import { agentRows, moaRows, splitEpisodes } from '@coplay/buffers';
-import { type Agent, createGenerator, createRollout, type Experience, type Game, vectorEnv } from '@coplay/core';
+import {
+  type Agent,
+  createGenerator,
+  createRollout,
+  type Experience,
+  type Game,
+  splitSeed,
+  streamSeed,
+  vectorEnv,
+} from '@coplay/core';
 import { type MoaEvaluation, moaEvaluation } from '@coplay/diagnostics';
 import { createMoa, type MoaLearner, ppoAgent, ppoPresets, withInsight } from '@coplay/trainers';
 import { feedEverything } from './leaving';
@@ -35,12 +44,12 @@ export async function learnInSelfPlay(
   seed: number,
 ): Promise<SelfPlayPoint[]> {
   const players = game.agents.map((id) => ppoAgent({ game, id, ppo: ppoPresets.stagHunt }));
-  const generator = createGenerator(seed);
-  for (const [i, { learner }] of players.entries()) await learner.initialise(generator.split(i));
+  const generator = createGenerator(streamSeed(seed, 'train/learners'));
+  for (const { learner } of players) await learner.initialise(generator.fork());
   const table = players.map((player) => withInsight(player as unknown as Agent));
-  const rollout = createRollout(vectorEnv(game, { envs: ENVS, seed }), table, generator.split(10));
+  const rollout = createRollout(vectorEnv(game, { envs: ENVS, seed: streamSeed(seed, 'train/env') }), table, generator);
   const moa = createMoa({ game, id: game.agents[0], minRows: 1, goals: 'none' });
-  await moa.initialise(generator.split(11));
+  await moa.initialise(generator.fork());
   const history: SelfPlayPoint[] = [];
   const rollouts = Math.ceil(envSteps / (ENVS * STEPS));
   for (let r = 0; r < rollouts; r++) {
@@ -50,7 +59,8 @@ export async function learnInSelfPlay(
     await moa.update(generator);
     for (const { learner } of players) await learner.update({ experience, progress: r / rollouts, generator });
     if (r % EVERY === EVERY - 1) {
-      const fresh = createRollout(vectorEnv(game, { envs: 64, seed: seed + 1_000_000 + r }), table, generator);
+      const unseen = vectorEnv(game, { envs: 64, seed: splitSeed(streamSeed(seed, 'evaluate/env'), r) });
+      const fresh = createRollout(unseen, table, generator);
       const point = await evaluateOn(moa, game, await fresh.collect(WHOLE));
       history.push({ envSteps: (r + 1) * ENVS * STEPS, ...point });
     }

@@ -1,4 +1,4 @@
-import { createGenerator, createRollout, type Experience, type Game, vectorEnv } from '@coplay/core';
+import { createGenerator, createRollout, type Experience, type Game, streamSeed, vectorEnv } from '@coplay/core';
 import { mixed } from '@coplay/envs';
 
 /** Play of four Mixed(0.5), and what came of it. */
@@ -12,9 +12,9 @@ export interface Play {
 
 /** Streams of rule-based play: each agent hunts stags in half of its episodes, hares in the others. */
 export async function play(game: Game, seed: number, envs: number, steps: number): Promise<Play> {
-  const env = vectorEnv(game, { envs, seed });
+  const env = vectorEnv(game, { envs, seed: streamSeed(seed, 'env') });
   const agents = game.agents.map((id) => mixed({ game, id, p: 0.5 }));
-  const experience = await createRollout(env, agents, createGenerator(seed)).collect(steps);
+  const experience = await createRollout(env, agents, createGenerator(streamSeed(seed, 'agents'))).collect(steps);
   return { experience, goals: goalsInHindsight(game, experience), returns: returnsOf(experience, 0.95) };
 }
 

@@ -1,4 +1,4 @@
-import { createGenerator, type Game, type Metrics } from '@coplay/core';
+import { createGenerator, type Game, type Metrics, streamSeed } from '@coplay/core';
 import type { Curve } from '@coplay/diagnostics';
 import { createOmg } from '@coplay/trainers';
 import type { Play } from './data';
@@ -35,9 +35,9 @@ export async function trainSetting(
   [train, test]: readonly [Play, Play],
 ): Promise<Trained> {
   const omg = createOmg({ game, id: game.agents[0], ...setting, valuesOf: 'coPlayer' });
-  const generator = createGenerator(seed);
-  await omg.initialise(generator.split(0));
-  const metrics = await omg.pretrain(train.experience, { ...effort, values: train.returns }, generator.split(1));
+  const generator = createGenerator(streamSeed(seed, 'networks'));
+  await omg.initialise(generator.fork());
+  const metrics = await omg.pretrain(train.experience, { ...effort, values: train.returns }, generator.fork());
   const curves = Object.fromEntries(KEYS.map((key) => [key, curveOf(metrics, key)]));
   const final = Object.fromEntries(KEYS.map((key) => [key, lastTenth(curves[key].values)]));
   const probes = await probesOf(omg, game, test);

@@ -1,4 +1,4 @@
-import type { Experience, Game } from '@coplay/core';
+import { type Experience, type Game, streamSeed } from '@coplay/core';
 import type { WorldModelBuilder } from '@coplay/models';
 import { ruleData } from '../../scripts/lib/rule-data';
 
@@ -19,16 +19,16 @@ export async function dataOf(
   seed: number,
   samples: number,
 ): Promise<Record<'train' | 'heldOut', Experience>> {
-  const make = (own: number) =>
+  const make = (purpose: string) =>
     ruleData({
       game,
       mixture: { nearestStag: 1, nearestHare: 1, random: 1 },
       waits: 'both',
       count: 'step',
       samples,
-      seed: own,
+      seed: streamSeed(seed, purpose),
     });
-  return { train: await make(2 * seed), heldOut: await make(2 * seed + 1) };
+  return { train: await make('learning'), heldOut: await make('held out') };
 }
 
 /** The C names of the planes. */

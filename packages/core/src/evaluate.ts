@@ -3,7 +3,7 @@ import type { Agent, SavedState } from './agent';
 import { checkGame } from './check-game';
 import { checkOptions } from './errors';
 import type { AgentId, Game } from './game';
-import { createGenerator, splitSeed } from './generator';
+import { createGenerator, streamSeed } from './generator';
 import { createRollout } from './rollout';
 import { checkAgent, seatAgents } from './seats';
 import { vectorEnv } from './vector-env';
@@ -14,7 +14,7 @@ export interface EvaluateOptions {
   readonly episodes?: number;
   /** Environments played side by side, at least 1; no more than there are episodes. Default 64 */
   readonly envs?: number;
-  /** Seed of games and agents. Default 0 */
+  /** Seed of games and agents, an integer in [0, 2^53). The games are others than those of a training with the same seed. Default 0 */
   readonly seed?: number;
 }
 
@@ -78,8 +78,8 @@ async function play(
   envs: number,
   seed: number,
 ): Promise<Evaluation> {
-  const env = vectorEnv(game, { envs, seed: splitSeed(seed, 0) });
-  const rollout = createRollout(env, agents, createGenerator(splitSeed(seed, 1)));
+  const env = vectorEnv(game, { envs, seed: streamSeed(seed, 'evaluate/env') });
+  const rollout = createRollout(env, agents, createGenerator(streamSeed(seed, 'evaluate/agents')));
   const tally = new Tally(game, episodes, envs);
   while (!tally.isFull()) {
     await rollout.step();

@@ -65,6 +65,30 @@ export function splitSeed(seed: number, index: number): number {
   return (b & 0x1fffff) * 2 ** 32 + a;
 }
 
+/**
+ * The seed of the stream of `seed` that is for one purpose. Streams of one seed with different purposes are independent: this is how
+ * a run's games, its agents and the games of its evaluation descend from one seed without repeating each other.
+ *
+ * @param seed     an integer in [0, 2^53)
+ * @param purpose  what the stream is for, such as `train/env` or `evaluate/agents`; not empty
+ * @returns an integer in [0, 2^53)
+ */
+export function streamSeed(seed: number, purpose: string): number {
+  checkSeed('streamSeed', seed);
+  if (typeof purpose !== 'string' || purpose === '') {
+    fail('streamSeed: purpose', 'a word for what the stream is for', show(purpose), "Name it, such as 'train/env'.");
+  }
+  const [a, b] = expand(seed >>> 0, Math.floor(seed / 2 ** 32), hash(purpose, 0x811c9dc5), hash(purpose, 0x9747b28c));
+  return (b & 0x1fffff) * 2 ** 32 + a;
+}
+
+/** 32 bits of a text: its UTF-16 units, mixed one after the other into `start`. */
+function hash(text: string, start: number): number {
+  let h = start;
+  for (let i = 0; i < text.length; i++) h = mix(Math.imul(h, 0x01000193) ^ text.charCodeAt(i));
+  return h >>> 0;
+}
+
 function checkSeed(where: string, seed: number): void {
   if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED) {
     fail(where, 'a seed that is an integer from 0 to 2^53 - 1', show(seed), 'Give a whole number such as 1.');

@@ -82,8 +82,8 @@ describe('hopPlusAgent', () => {
   it('changes what is learned with every switch and number of its own (W05)', async () => {
     const learned = async (modules: HopPlusModules, changed: object = {}) => {
       // No graph is worth making for three updates.
-      const one = run(modules, { ppo: changed, executor: 'eager', envs: 1 });
-      await one.play.train({ envSteps: 3 * 8 });
+      const one = run(modules, { ppo: changed, executor: 'eager', envs: 2 });
+      await one.play.train({ envSteps: 3 * 16 });
       const parameters = await parametersOf(one);
       one.play.dispose();
       return JSON.stringify(Object.values(parameters).map(({ data }) => [...data]));

@@ -75,9 +75,11 @@ describe('lola', () => {
       pairs.map(({ parameters }) =>
         Math.max(...parameters.flatMap((own) => [...own].map((x) => Math.abs(chance(x) - 0.5)))),
       );
-    const aware = farthest(trained({ game: pennies, discount: 0.9 }, 1500));
+    // The equilibrium attracts from nearby: with a spread of 0.7, all of 100 seeds settle; with 1, five of them begin too far away.
+    const near = { game: pennies, discount: 0.9, spread: 0.5 };
+    const aware = farthest(trained(near, 1500));
     expect(Math.max(...aware)).toBeLessThan(1e-3);
-    const naive = farthest(trained({ game: pennies, discount: 0.9, learners: ['naive', 'naive'] }, 1500));
+    const naive = farthest(trained({ ...near, learners: ['naive', 'naive'] }, 1500));
     expect(Math.min(...naive)).toBeGreaterThan(0.4);
   });
 

@@ -176,7 +176,7 @@ describe('a world model', () => {
 
   // Field note of our own: HOP+ imagined that nobody ever catches a stag, at an accuracy of 0.999.
   it('learns what is hardly ever seen from minibatches drawn by outcome, and says where it has not', async () => {
-    const seen = await played(game, 3, 32, 64);
+    const seen = await played(game, 7, 32, 64);
     const caught = gridTransitions(game, await together(5));
     const catches = rowsWhere(caught, (rewards) => Math.max(...rewards) > 1);
     expect(rowsWhere(gridTransitions(game, seen), (rewards) => Math.max(...rewards) > 1)['rewards'].shape[0]).toBe(2); // of 2,048

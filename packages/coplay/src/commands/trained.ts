@@ -1,4 +1,4 @@
-import { fail, splitSeed } from '@coplay/core';
+import { fail, streamSeed } from '@coplay/core';
 import type { Flags, Terminal } from '../command';
 import { type BuiltRun, configurationIn, runOf } from '../configuration';
 
@@ -8,12 +8,12 @@ export interface TrainedRun extends BuiltRun {
   readonly seed: number;
 }
 
-/** Children of a run's seed, apart from those that `selfPlay` uses: nothing that is played afterwards repeats what was seen in training. */
-const AFTERWARDS = { evaluate: 100, record: 101 };
-
-/** The seed of what a command plays with a run, unless one is asked for. */
-export function seedFor(command: keyof typeof AFTERWARDS, { seed }: TrainedRun): number {
-  return splitSeed(seed, AFTERWARDS[command]);
+/**
+ * The seed of what a command plays with a run, unless one is asked for: a stream of the run's seed that is for this command alone, so that
+ * nothing repeats the games of the training or of the table after it.
+ */
+export function seedFor(command: 'evaluate' | 'record', { seed }: TrainedRun): number {
+  return streamSeed(seed, `coplay ${command}`);
 }
 
 /**

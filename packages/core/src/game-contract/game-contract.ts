@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { checkGame } from '../check-game';
 import { checkOptions, fail } from '../errors';
 import type { Game } from '../game';
-import { splitSeed } from '../generator';
+import { splitSeed, streamSeed } from '../generator';
 import { checkAllocation } from './allocation';
 import { checkDescription } from './description';
 import { Findings, Unplayable, type Violation } from './findings';
@@ -35,13 +35,14 @@ const schema = z
  */
 export function gameContract(game: Game, options: GameContractOptions = {}): Violation[] {
   const { episodes, seed } = checkOptions('gameContract', schema, options);
+  const own = streamSeed(seed, 'gameContract');
   const findings = new Findings(typeof game?.name === 'string' ? game.name : 'game');
   if (game === undefined || game === null) checkGame('gameContract', game);
   if (!checkDescription(game, findings)) return findings.violations;
   const probe = new Probe(game, findings);
   try {
     let transitions: Transition[] = [];
-    for (let i = 0; i < episodes; i++) transitions = checkEpisode(probe, splitSeed(seed, i), i);
+    for (let i = 0; i < episodes; i++) transitions = checkEpisode(probe, splitSeed(own, i), i);
     checkAllocation(game, findings, transitions[Math.floor(transitions.length / 2)]);
   } catch (error) {
     if (!(error instanceof Unplayable)) throw error;

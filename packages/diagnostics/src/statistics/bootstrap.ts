@@ -1,4 +1,4 @@
-import { checkOptions, createGenerator, type Generator } from '@coplay/core';
+import { checkOptions, createGenerator, type Generator, streamSeed } from '@coplay/core';
 import { z } from 'zod';
 import { checkValues, mean, quantileOfSorted } from './summary';
 
@@ -50,7 +50,7 @@ export function bootstrap(values: ArrayLike<number>, options: BootstrapOptions =
   const count = values.length;
   const value = statistic(values);
   if (count === 1) return { value, lower: Number.NaN, upper: Number.NaN, count };
-  const results = resample(values, statistic, resamples, createGenerator(seed)).sort();
+  const results = resample(values, statistic, resamples, createGenerator(streamSeed(seed, 'bootstrap'))).sort();
   const tail = (1 - confidence) / 2;
   return { value, lower: quantileOfSorted(results, tail), upper: quantileOfSorted(results, 1 - tail), count };
 }

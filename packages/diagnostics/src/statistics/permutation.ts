@@ -1,4 +1,4 @@
-import { checkNumbers, checkOptions, createGenerator, fail, type Generator, show } from '@coplay/core';
+import { checkNumbers, checkOptions, createGenerator, fail, type Generator, show, streamSeed } from '@coplay/core';
 import { z } from 'zod';
 import { forEachRelabelling, permutationsOf, shuffleRows } from './relabelling';
 import { countSplits, forEachSplit } from './splits';
@@ -54,7 +54,7 @@ export function permutationTest(
   const count = tieCounter(statistic);
   if (orders <= permutations)
     forEachRelabelling(means, permutationsOf(agents), (sums) => count.add(varianceOfSums(sums)));
-  else drawRelabellings(means, permutations, createGenerator(seed), count);
+  else drawRelabellings(means, permutations, createGenerator(streamSeed(seed, 'permutation test')), count);
   // Every relabelling of agents as a whole gives the same statistic, so at least A! of A!^S tie with the largest.
   return result(statistic / means.length ** 2, count, orders <= permutations, orders);
 }
@@ -82,7 +82,10 @@ export function twoSamplePermutationTest(
   const count = tieCounter(Math.abs(observed));
   const splits = countSplits(pooled.length, size);
   if (splits <= permutations) forEachSplit(pooled, size, (sum) => count.add(Math.abs(difference(sum))));
-  else drawSplits(pooled, size, permutations, createGenerator(seed), (sum) => count.add(Math.abs(difference(sum))));
+  else {
+    const generator = createGenerator(streamSeed(seed, 'two-sample permutation test'));
+    drawSplits(pooled, size, permutations, generator, (sum) => count.add(Math.abs(difference(sum))));
+  }
   // A split and its mirror image tie where both samples are of one size.
   const distinct = size === second.length ? splits / 2 : splits;
   return result(observed, count, splits <= permutations, distinct);

@@ -11,7 +11,7 @@ import {
   type Generator,
   type GeneratorState,
   type Simulator,
-  splitSeed,
+  streamSeed,
   vectorEnv,
 } from '@coplay/core';
 import { z } from 'zod';
@@ -43,9 +43,6 @@ const schema = z
   })
   .strict();
 
-/** Children of the seed. */
-const SPLITS = { game: 0, agents: 1, simulator: 2 };
-
 /**
  * Plays one episode and writes it down. What the agents remember beyond an episode is put back afterwards.
  *
@@ -63,11 +60,11 @@ export async function recordEpisode(
   const { seed, layout, observations, simulator } = checkOptions('recordEpisode', schema, options);
   if (simulator) checkSimulator(game, simulator);
   const tape = new Tape(game, observations);
-  const env = vectorEnv(tape.recordedGame, { envs: 1, seed: splitSeed(seed, SPLITS.game) });
+  const env = vectorEnv(tape.recordedGame, { envs: 1, seed: streamSeed(seed, 'record/env') });
   if (layout !== undefined) env.reset({ layout });
-  const rollout = createRollout(env, agents, createGenerator(splitSeed(seed, SPLITS.agents)));
+  const rollout = createRollout(env, agents, createGenerator(streamSeed(seed, 'record/agents')));
   const memories = agents.map((agent) => agent.save?.());
-  const dice = createGenerator(splitSeed(seed, SPLITS.simulator));
+  const dice = createGenerator(streamSeed(seed, 'record/simulator'));
   try {
     do {
       tape.tell(await rollout.step());

@@ -1,4 +1,4 @@
-import { checkOptions, createGenerator, fail, type Game, type SavedState, show } from '@coplay/core';
+import { checkOptions, createGenerator, fail, type Game, type SavedState, show, streamSeed } from '@coplay/core';
 import { z } from 'zod';
 import { checkLogits } from './check-logits';
 import { checkMatrixGame, iteratedGame, MEMORIES } from './iterated-game';
@@ -65,7 +65,7 @@ export function lola({ game, ...options }: LolaOptions): Lola {
   checkMatrixGame('lola', game);
   const { learners, discount, stepSize, lookAhead, spread, seed } = checkOptions('lola', schema, options);
   const rules = iteratedGame(game, discount);
-  const generator = createGenerator(seed);
+  const generator = createGenerator(streamSeed(seed, 'lola'));
   const draw = () => Float64Array.from({ length: MEMORIES }, () => spread * generator.normal());
   const parameters: readonly [Float64Array, Float64Array] = [draw(), draw()];
   let updates = 0;

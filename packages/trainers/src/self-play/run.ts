@@ -18,7 +18,7 @@ import {
   type SavedState,
   seatAgents,
   show,
-  splitSeed,
+  streamSeed,
   type VectorEnv,
   vectorEnv,
 } from '@coplay/core';
@@ -55,7 +55,10 @@ export interface SelfPlay {
   readonly episodes: number;
   /** Trains until `envSteps` are done or the signal stops it; then a checkpoint is written, if there's a directory. */
   train(options: TrainOptions): Promise<void>;
-  /** Plays new games with the present agents. Changes nothing in the run. */
+  /**
+   * Plays new games with the present agents, as `evaluate` of `@coplay/core` does. Changes nothing in the run. Without a seed, the games
+   * are the same in every call, and others than those of the training.
+   */
   evaluate(options?: EvaluateOptions): Promise<Evaluation>;
   /** Writes a checkpoint now and returns its path. Needs a directory. */
   save(): Promise<string>;
@@ -71,9 +74,6 @@ const trainSchema = z.strictObject({
   envSteps: z.int().min(1),
   signal: z.instanceof(AbortSignal, { error: 'an AbortSignal, such as interruptSignal()' }).optional(),
 });
-
-/** Children of the run's seed. */
-const SEEDS = { games: 0, agents: 1, learners: 2, evaluation: 3 };
 
 /**
  * Agents play together in one batch of environments, and each learner is given what its own agents lived through.
@@ -94,6 +94,8 @@ class SelfPlayRun implements SelfPlay {
   private readonly tracker: EpisodeTracker;
   private readonly files: RunFiles;
   private generators: Generator[];
+  /** For first parameters: what a learner draws later doesn't depend on how many numbers those took. */
+  private readonly starts: readonly Generator[];
   /** Whether the directory may hold this run's files already. */
   private goesOn = false;
   private isTraining = false;
@@ -107,13 +109,19 @@ class SelfPlayRun implements SelfPlay {
     this.agents = seatAgents('selfPlay', game.agents, options.agents);
     this.learners = [...new Set(this.agents.filter(isLearning).map((agent) => agent.learner))];
     checkLearners(this.agents, this.learners);
-    this.env = vectorEnv(game, { envs, seed: splitSeed(seed, SEEDS.games) });
-    this.rollout = createRollout(this.env, this.agents, createGenerator(splitSeed(seed, SEEDS.agents)));
+    this.env = vectorEnv(game, { envs, seed: streamSeed(seed, 'train/env') });
+    this.rollout = createRollout(this.env, this.agents, createGenerator(streamSeed(seed, 'train/agents')));
     this.tracker = episodeTracker(game.agents, envs);
     this.files = new RunFiles(options, this.agents, this.learners);
-    const root = createGenerator(splitSeed(seed, SEEDS.learners));
-    // A learner's numbers depend on its agents' seats, not on the order of any list.
-    this.generators = this.learners.map((learner) => root.split(game.agents.indexOf(learner.ids[0])));
+    this.generators = this.generatorsOf('train/learners');
+    this.starts = this.generatorsOf('train/parameters');
+  }
+
+  /** One for each learner. Its numbers depend on the seats of its agents, not on the order of any list. */
+  private generatorsOf(purpose: string): Generator[] {
+    const { seed, game } = this.options;
+    const root = createGenerator(streamSeed(seed, purpose));
+    return this.learners.map((learner) => root.split(game.agents.indexOf(learner.ids[0])));
   }
 
   get episodes(): number {
@@ -151,8 +159,9 @@ class SelfPlayRun implements SelfPlay {
 
   async evaluate(options: EvaluateOptions = {}): Promise<Evaluation> {
     await this.prepare('evaluate');
-    const seed = splitSeed(this.options.seed, SEEDS.evaluation);
-    return this.inTurn(() => evaluate(this.options.game, this.agents, { seed, ...options }));
+    const { game } = this.options;
+    const seed = options.seed ?? streamSeed(this.options.seed, 'train/evaluate');
+    return this.inTurn(() => evaluate(game, this.agents, { ...options, seed }));
   }
 
   async save(): Promise<string> {
@@ -221,8 +230,7 @@ class SelfPlayRun implements SelfPlay {
       // Its learners would start anew, and nobody would see that nothing of what was learned is left.
       fail(where, 'a run that was not disposed of', 'one that was', 'Make a new one with selfPlay().');
     }
-    // A stream of its own: the shuffling of a learner doesn't depend on how many numbers its first parameters took.
-    for (let i = 0; i < this.learners.length; i++) await this.learners[i].initialise(this.generators[i].split(1));
+    for (let i = 0; i < this.learners.length; i++) await this.learners[i].initialise(this.starts[i]);
     stackLearners(this.learners);
     stackHopLearners(this.learners);
   }

@@ -10,6 +10,7 @@ import {
   type Game,
   seatAgents,
   show,
+  streamSeed,
 } from '@coplay/core';
 import { type Recording, recordEpisode } from '@coplay/envs';
 import { z } from 'zod';
@@ -73,11 +74,16 @@ const schema = z.strictObject({
 
 /** How {@link Table.play} begins. */
 export interface PlayOptions {
-  /** Of the game and of the other agents, an integer in [0, 2^53). Default 0 */
+  /** Of the game and of the other agents, an integer in [0, 2^53). The games are others than `recordEpisode` plays with it. Default 0 */
   readonly seed?: number | undefined;
   /** A map of the game to start from instead of a random state. */
   readonly layout?: unknown;
 }
+
+const playSchema = z.strictObject({
+  seed: z.int().min(0).default(0),
+  layout: z.unknown().optional(),
+});
 
 /** A game with a person in one of its seats. */
 export interface Table {
@@ -110,11 +116,15 @@ export function createTable(options: TableOptions): Table {
     game,
     person,
     async play(start = {}) {
+      const { seed, layout } = checkOptions('table.play', playSchema, start);
       const memories = seated.map((agent) => agent.save?.());
       const believed = watcher?.save();
       const seat = new PersonSeat(game, person, name, decide, watcher);
       try {
-        return await recordEpisode(seat.watchedGame, [seat, ...seated.map(remembering)], start);
+        return await recordEpisode(seat.watchedGame, [seat, ...seated.map(remembering)], {
+          seed: streamSeed(seed, 'play'),
+          layout,
+        });
       } catch (error) {
         seated.forEach((agent, i) => {
           const memory = memories[i];

@@ -1,5 +1,5 @@
 import { createMoaBuffer, moaRows } from '@coplay/buffers';
-import { createGenerator, createRollout, type Game, splitSeed, vectorEnv } from '@coplay/core';
+import { createGenerator, createRollout, type Game, streamSeed, vectorEnv } from '@coplay/core';
 import {
   decodeRecording,
   encodeRecording,
@@ -27,8 +27,8 @@ describe('recordedExperience', () => {
   it.each([1, 2, 3])('is what a rollout of the same game collects, seed %i', async (seed) => {
     const file = await encodeRecording(await recordEpisode(game, players(), { seed }));
     const recording = await decodeRecording(file);
-    const env = vectorEnv(game, { envs: 1, seed: splitSeed(seed, 0) });
-    const rollout = createRollout(env, players(), createGenerator(splitSeed(seed, 1)));
+    const env = vectorEnv(game, { envs: 1, seed: streamSeed(seed, 'record/env') });
+    const rollout = createRollout(env, players(), createGenerator(streamSeed(seed, 'record/agents')));
     const lived = await rollout.collect(recording.steps.length);
     expect(lived.ended.at(-1)).toBe(1);
     expect(await recordedExperience(gameOfRecording(recording), recording)).toEqual(lived);
