@@ -1,15 +1,38 @@
+import type { DType } from './arrays';
 import { fail, show } from './errors';
+import type { ExperienceSpec } from './experience';
 import type { Game } from './game';
+import { type DescriptionFault, descriptionFaults, specFaults } from './game-description';
 
 /**
- * Refuses what isn't a game at all, such as the function that makes one. What a game must keep is checked by
+ * Refuses what isn't a game, and a game whose description is wrong: names, numbers of actions and of state values,
+ * shapes, functions that are missing. Every function that is given a game calls it. How a game plays is checked by
  * `gameContract`.
  *
- * @param where  the function that was given it, for the message
+ * @param where  the function that was given the game, for the message
+ * @throws CoplayError that names the first part that is wrong
  */
-export function checkGame(where: string, game: Game): void {
-  if (typeof game === 'object' && game !== null && Array.isArray(game.agents) && typeof game.step === 'function')
-    return;
-  const remedy = typeof game === 'function' ? 'Call it.' : 'Give what stagHunt() or your own function returns.';
-  fail(where, 'a game, such as stagHunt()', show(game), remedy);
+export function checkGame<State extends DType>(where: string, game: Game<State>): void {
+  if (typeof game !== 'object' || game === null || !Array.isArray(game.agents) || typeof game.step !== 'function') {
+    const remedy = typeof game === 'function' ? 'Call it.' : 'Give what stagHunt() or your own function returns.';
+    fail(where, 'a game, such as stagHunt()', show(game), remedy);
+  }
+  refuseFirst(where, game.name, descriptionFaults(game));
+}
+
+/**
+ * Refuses agents, actions and observations that are wrong: for functions that read no more of a game than these.
+ *
+ * @param where  the function that was given them, for the message
+ * @throws CoplayError that names the first part that is wrong
+ */
+export function checkExperienceSpec(where: string, spec: ExperienceSpec): void {
+  if (typeof spec !== 'object' || spec === null) {
+    fail(where, 'a game, or its agents, actions and observation', show(spec), 'Give what stagHunt() returns.');
+  }
+  refuseFirst(where, 'the game', specFaults(spec));
+}
+
+function refuseFirst(where: string, game: string, [fault]: readonly DescriptionFault[]): void {
+  if (fault) fail(`${where}: ${fault.part} of ${game}`, fault.expected, fault.got, fault.remedy);
 }

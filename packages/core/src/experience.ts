@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { allocate, type NamedArrays, sizeOf, type TypedArray } from './arrays';
+import { checkExperienceSpec } from './check-game';
 import { checkArgument, checkCount } from './checks';
 import { fail, show } from './errors';
 import type { AgentId, Game, ObservationArrays, ObservationSpec } from './game';
@@ -179,13 +180,12 @@ export function allocateCuts(game: ExperienceSpec, count: number): Cuts {
 
 const field = z.looseObject({ shape: z.array(z.int().min(0)), dtype: z.string() });
 const spec = z.record(z.string(), field);
-const sized = z.looseObject({ agents: z.array(z.string()), observation: spec, actions: z.int().min(1) });
 
 function checkSpec(where: string, given: ObservationSpec): void {
   checkArgument(where, 'spec', spec, given);
 }
 
 function checkSizes(where: string, game: ExperienceSpec, sizes: Record<string, number>): void {
-  checkArgument(where, 'game', sized, game);
+  checkExperienceSpec(where, game);
   for (const [name, size] of Object.entries(sizes)) checkCount(where, name, size);
 }

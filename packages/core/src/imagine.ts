@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Agent, Saved } from './agent';
 import { dtypeOf, sizeOf } from './arrays';
-import { checkGame } from './check-game';
-import { checkArgument, checkFunction, checkGenerator, typedArrays } from './checks';
+import { checkArgument, checkGenerator, typedArrays } from './checks';
 import { checkOptions, fail } from './errors';
 import { allocateCuts, type Cuts, copyRow, type Experience } from './experience';
 import type { Game } from './game';
@@ -10,7 +9,7 @@ import type { Generator } from './generator';
 import { type ImaginationStarts, ImaginedEnv } from './imagined-env';
 import { createRollout } from './rollout';
 import { checkAgent, seatAgents } from './seats';
-import type { Simulator } from './simulator';
+import { checkSimulator, type Simulator } from './simulator';
 
 export type { ImaginationStarts } from './imagined-env';
 
@@ -41,7 +40,7 @@ export async function imagine(
   starts: ImaginationStarts,
   options: ImagineOptions,
 ): Promise<Experience> {
-  checkSimulator(simulator);
+  checkSimulator('imagine: simulator', simulator);
   checkArgument('imagine', 'starts', startsSchema, starts);
   const { horizon, generator, agentStates } = checkOptions('imagine', optionsSchema, options);
   checkGenerator('imagine', generator);
@@ -66,17 +65,6 @@ const optionsSchema = z.strictObject({
   generator: z.custom<Generator>((value) => typeof value === 'object' && value !== null, 'a generator'),
   agentStates: z.array(z.custom<Saved>(() => true)).optional(),
 });
-
-function checkSimulator(simulator: Simulator): void {
-  checkArgument(
-    'imagine',
-    'simulator',
-    z.custom((value) => typeof value === 'object' && value !== null, 'a simulator'),
-    simulator,
-  );
-  checkGame('imagine', simulator.game);
-  checkFunction('imagine', 'simulator.step', simulator.step);
-}
 
 function checkStarts(game: Game, starts: ImaginationStarts, agentStates: readonly Saved[] | undefined): void {
   const { states, previousActions, isFirst } = starts;

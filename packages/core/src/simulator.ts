@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ArrayOf, DType } from './arrays';
 import { checkGame } from './check-game';
 import { checkArgument, checkGenerator, checkNumbers, typedArrays } from './checks';
-import { fail } from './errors';
+import { fail, show } from './errors';
 import type { Game, StepArrays } from './game';
 import type { Generator } from './generator';
 
@@ -28,6 +28,24 @@ export interface Simulator {
    * @param result     [B, A] rewards, terminated and truncated are written (infos are left alone)
    */
   step(states: ArrayOf<DType>, actions: Int32Array, generator: Generator, result: StepArrays): Promise<void> | void;
+}
+
+/**
+ * Refuses what isn't a simulator, and a simulator of other states than those of `game`.
+ *
+ * @param where  the function that was given the simulator, for the message
+ * @param game   whose states it must play. Default: its own game's
+ */
+export function checkSimulator(where: string, simulator: Simulator, game?: Game): void {
+  if (typeof simulator?.step !== 'function') {
+    fail(where, 'a simulator', show(simulator), 'Give rulesSimulator(game), or the simulator() of a model of the world.');
+  }
+  const simulated = simulator.game;
+  checkGame(`${where}: game`, simulated);
+  if (!game || (simulated.stateSize === game.stateSize && simulated.stateType === game.stateType)) return;
+  const got = `one of ${simulated.name} with ${simulated.stateSize} ${simulated.stateType}`;
+  const expected = `a simulator of states of ${game.stateSize} ${game.stateType} (${game.name})`;
+  fail(where, expected, got, 'Make it with the same game.');
 }
 
 /** The rules of a game as a simulator: what a perfect model of the world would do. */

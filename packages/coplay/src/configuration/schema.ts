@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { checkOptions, fail, type Game } from '@coplay/core';
+import { checkGame, checkOptions, fail, type Game } from '@coplay/core';
 import { ppoPresets } from '@coplay/trainers';
 import { type ZodType, z } from 'zod';
 import type { AgentMaker, Configuration } from './define';
@@ -44,15 +44,11 @@ function refuseFilledIn(
 }
 
 /** A description, or what code made. Not a union: that would complain of both where one is meant. */
-function orCode<Described, Code>(
-  description: ZodType<Described>,
-  isCode: (value: unknown) => value is Code,
-  code: ZodType = z.unknown(),
-) {
+function orCode<Described, Code>(description: ZodType<Described>, isCode: (value: unknown) => value is Code) {
   return z.unknown().transform((value, context): Described | Code => {
-    const result = (isCode(value) ? code : description).safeParse(value);
-    // Code stays what it is: a check would give back a copy.
-    if (result.success) return isCode(value) ? value : (result.data as Described);
+    if (isCode(value)) return value;
+    const result = description.safeParse(value);
+    if (result.success) return result.data;
     for (const { path, ...issue } of result.error.issues) {
       context.issues.push({ ...issue, path: [...path], input: value } as z.core.$ZodRawIssue);
     }
@@ -64,26 +60,10 @@ function orCode<Described, Code>(
 export const isGame = (value: unknown): value is Game => typeof (value as Game | undefined)?.step === 'function';
 const isMaker = (value: unknown): value is AgentMaker => typeof value === 'function';
 
-const own = z.custom((value) => typeof value === 'function', { error: 'a function' });
-
-/** What any game has; what that must do is checked by `gameContract`. */
-const ownGame = z.looseObject({
-  name: z.string(),
-  agents: z.array(z.string()).min(1),
-  actions: z.int().min(1),
-  actionNames: z.array(z.string()),
-  observation: z.record(z.string(), z.unknown()),
-  stateSize: z.int().min(0),
-  maxSteps: z.int().min(1),
-  infos: z.array(z.string()),
-  options: z.record(z.string(), z.unknown()),
-  ...{ reset: own, step: own, legal: own, observe: own, isActive: own, elapsed: own },
-});
-
 const agents = orCode(agentOfKind, isMaker);
 
 const schema = z.strictObject({
-  game: orCode(namedGame, isGame, ownGame),
+  game: orCode(namedGame, isGame),
   agents: agents.default({ kind: 'ppo' }),
   seats: z.record(z.string(), agents).default({}),
   envs: z.int().min(1).default(32),
@@ -110,7 +90,9 @@ export type CheckedAgents = z.infer<typeof agentOfKind>;
  */
 export function checkConfiguration(where: string, configuration: unknown): RunConfiguration {
   refusePrototype(where, (configuration as { seats?: unknown } | null | undefined)?.seats);
-  return checkOptions(where, schema, configuration as Configuration) as RunConfiguration;
+  const checked = checkOptions(where, schema, configuration as Configuration) as RunConfiguration;
+  if (isGame(checked.game)) checkGame(`${where}: option game`, checked.game);
+  return checked;
 }
 
 /** A seat of the name `__proto__`: JSON makes a field of it, which a schema leaves out, code what `seats` inherits from. */

@@ -1,4 +1,4 @@
-import { type ArrayOf, type DType, fail, type Game, type Scene, type SceneItem } from '@coplay/core';
+import { type ArrayOf, checkGame, type DType, fail, type Game, type Scene, type SceneItem } from '@coplay/core';
 
 /** The scene of a state. @throws CoplayError for a game that has none */
 export function sceneOf<State extends DType>(
@@ -7,6 +7,7 @@ export function sceneOf<State extends DType>(
   state: ArrayOf<State>,
   offset: number,
 ): Scene {
+  checkGame(where, game);
   if (!game.scene) fail(where, 'a game with a scene', `${game.name}, which has none`, 'Give the game a scene().');
   return game.scene(state, offset);
 }

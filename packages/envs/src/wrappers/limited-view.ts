@@ -1,5 +1,6 @@
 import {
   allocateObservations,
+  checkGame,
   type DType,
   fail,
   type Game,
@@ -8,7 +9,7 @@ import {
   sizeOf,
   type TypedArray,
 } from '@coplay/core';
-import { checkWrapped, wrap, wrapOptions } from './wrap';
+import { wrap, wrapOptions } from './wrap';
 
 /** Options of {@link limitedView}. */
 export interface LimitedViewOptions {
@@ -29,7 +30,7 @@ export function limitedView<State extends DType>(
   radius: number,
   { field = 'planes' }: LimitedViewOptions = {},
 ): Game<State> {
-  checkWrapped('limitedView', game);
+  checkGame('limitedView', game);
   const planes = checkPlanes(game, radius, field);
   const window = windowOf(planes, radius);
   const { [field]: _, ...otherFields } = game.observation;

@@ -1,5 +1,14 @@
-import { type ArrayOf, allocateStepArrays, type DType, fail, type Game, type Generator, show } from '@coplay/core';
-import { checkFits, checkWrapped, wrap, wrapOptions } from './wrap';
+import {
+  type ArrayOf,
+  allocateStepArrays,
+  checkGame,
+  type DType,
+  fail,
+  type Game,
+  type Generator,
+  show,
+} from '@coplay/core';
+import { checkFits, wrap, wrapOptions } from './wrap';
 
 /**
  * Seats the agents anew in every episode, all orders equally likely. What an agent sees, does and earns, and its number
@@ -10,7 +19,7 @@ import { checkFits, checkWrapped, wrap, wrapOptions } from './wrap';
  * agent 1 the second seat of the map below.
  */
 export function permuteSeats<State extends DType>(game: Game<State>): Game<State> {
-  checkWrapped('permuteSeats', game);
+  checkGame('permuteSeats', game);
   const A = game.agents.length;
   checkFits('permuteSeats', game, A);
   /** [A] the seat of each agent; behind the game's own state */

@@ -3,7 +3,9 @@ import {
   type AgentOutput,
   allocate,
   allocateStepArrays,
+  checkGame,
   checkOptions,
+  checkSimulator,
   createGenerator,
   createRollout,
   fail,
@@ -37,9 +39,7 @@ const schema = z
     seed: z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
     layout: z.unknown().optional(),
     observations: z.boolean().default(false),
-    simulator: z
-      .custom<Simulator>((x) => typeof (x as Simulator | undefined)?.step === 'function', { error: 'a simulator' })
-      .optional(),
+    simulator: z.custom<Simulator>().optional(),
   })
   .strict();
 
@@ -57,8 +57,9 @@ export async function recordEpisode(
   agents: readonly Agent[],
   options: RecordEpisodeOptions = {},
 ): Promise<Recording> {
+  checkGame('recordEpisode', game);
   const { seed, layout, observations, simulator } = checkOptions('recordEpisode', schema, options);
-  if (simulator) checkSimulator(game, simulator);
+  if (simulator !== undefined) checkSimulator('recordEpisode: option simulator', simulator, game);
   const tape = new Tape(game, observations);
   const env = vectorEnv(tape.recordedGame, { envs: 1, seed: streamSeed(seed, 'record/env') });
   if (layout !== undefined) env.reset({ layout });
@@ -77,13 +78,6 @@ export async function recordEpisode(
     });
   }
   return tape.recording(rollout.agents.map((agent) => agent.name));
-}
-
-function checkSimulator(game: Game, { game: simulated }: Simulator): void {
-  if (simulated.stateSize === game.stateSize && simulated.stateType === game.stateType) return;
-  const got = `one of ${simulated.name} with ${simulated.stateSize} ${simulated.stateType}`;
-  const expected = `a simulator of states of ${game.stateSize} ${game.stateType} (${game.name})`;
-  fail('recordEpisode: option simulator', expected, got, 'Make it with the same game.');
 }
 
 /** What the simulator makes of the step that was played last. */

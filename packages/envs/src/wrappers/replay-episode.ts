@@ -1,4 +1,4 @@
-import { allocate, allocateStepArrays, fail, type Game, generatorFrom } from '@coplay/core';
+import { allocate, allocateStepArrays, checkGame, fail, type Game, generatorFrom } from '@coplay/core';
 import { type Recording, stepOf } from './recording';
 
 /**
@@ -8,6 +8,7 @@ import { type Recording, stepOf } from './recording';
  * @throws CoplayError that names the first step that differs
  */
 export function replayEpisode(game: Game, recording: Recording): void {
+  checkGame('replayEpisode', game);
   const { frames, steps } = recording;
   checkBelongs(game, recording);
   const state = allocate(game.stateType, game.stateSize);

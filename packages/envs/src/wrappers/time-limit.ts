@@ -1,5 +1,5 @@
-import { type DType, fail, type Game, show } from '@coplay/core';
-import { checkWrapped, wrap, wrapOptions } from './wrap';
+import { checkGame, type DType, fail, type Game, show } from '@coplay/core';
+import { wrap, wrapOptions } from './wrap';
 
 /**
  * Ends episodes after fewer steps: whoever still plays then is truncated. A time fraction in the observation goes on
@@ -9,7 +9,7 @@ import { checkWrapped, wrap, wrapOptions } from './wrap';
  * @throws CoplayError for any other number
  */
 export function timeLimit<State extends DType>(game: Game<State>, steps: number): Game<State> {
-  checkWrapped('timeLimit', game);
+  checkGame('timeLimit', game);
   if (!Number.isInteger(steps) || steps < 1 || steps > game.maxSteps) {
     const remedy = 'A longer episode is made by the option maxSteps of the game.';
     fail('timeLimit', `steps from 1 to ${game.maxSteps}, the limit of ${game.name}`, show(steps), remedy);

@@ -1,5 +1,5 @@
-import { type DType, fail, type Game } from '@coplay/core';
-import { checkWrapped, wrap, wrapOptions } from './wrap';
+import { checkGame, type DType, fail, type Game } from '@coplay/core';
+import { wrap, wrapOptions } from './wrap';
 
 /**
  * Adds who is looking to the observation: `agentId` float32 [A], a one-hot of the observer among `game.agents` (the agent
@@ -10,7 +10,7 @@ import { checkWrapped, wrap, wrapOptions } from './wrap';
  * @throws CoplayError for a game that has the field already
  */
 export function withAgentId<State extends DType>(game: Game<State>): Game<State> {
-  checkWrapped('withAgentId', game);
+  checkGame('withAgentId', game);
   if ('agentId' in game.observation) {
     fail('withAgentId', 'a game without the field agentId', `${game.name}, which has it`, 'Use the game as it is.');
   }

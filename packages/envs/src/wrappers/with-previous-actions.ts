@@ -1,5 +1,5 @@
-import { type DType, fail, type Game } from '@coplay/core';
-import { checkFits, checkWrapped, wrap, wrapOptions } from './wrap';
+import { checkGame, type DType, fail, type Game } from '@coplay/core';
+import { checkFits, wrap, wrapOptions } from './wrap';
 
 /**
  * Adds what everyone did in the step before to the observation: `previousActions` float32 [A * K], a one-hot for each
@@ -9,7 +9,7 @@ import { checkFits, checkWrapped, wrap, wrapOptions } from './wrap';
  */
 export function withPreviousActions<State extends DType>(game: Game<State>): Game<State> {
   const where = 'withPreviousActions';
-  checkWrapped(where, game);
+  checkGame(where, game);
   if ('previousActions' in game.observation) {
     fail(where, 'a game without the field previousActions', `${game.name}, which has it`, 'Use the game as it is.');
   }

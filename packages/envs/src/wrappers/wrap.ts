@@ -1,4 +1,4 @@
-import { type ArrayOf, allocate, checkGame, type DType, fail, type Game } from '@coplay/core';
+import { type ArrayOf, allocate, type DType, fail, type Game } from '@coplay/core';
 
 /** The options in which wrappers say that they are there. */
 const WRAPPERS = ['limitedView', 'permuteSeats', 'timeLimit', 'withAgentId', 'withPreviousActions'] as const;
@@ -8,11 +8,6 @@ export function wrapOptions(game: Game, wrapper: (typeof WRAPPERS)[number], valu
   const { wrappers = WRAPPERS.filter((name) => name in game.options) } = game.options;
   const order = [...(wrappers as readonly string[]), wrapper];
   return { ...game.options, [wrapper]: value, ...(order.length > 1 && { wrappers: order }) };
-}
-
-/** Refuses what is no game, in the name of the wrapper. */
-export function checkWrapped<State extends DType>(where: string, game: Game<State>): void {
-  checkGame(where, game as unknown as Game);
 }
 
 /**

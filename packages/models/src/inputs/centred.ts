@@ -1,8 +1,9 @@
-import { allocate, dtypeOf, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
+import { allocate, checkExperienceSpec, dtypeOf, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
 import type { InputEncoder } from './encoder';
 
 /** Whether agents of a game see an image with themselves in it, so that {@link centredEncoder} can centre it. */
 export function canCentre(game: Game): boolean {
+  checkExperienceSpec('canCentre', game);
   return Object.keys(game.observation).some((name) => showsSelf(game, name));
 }
 
@@ -16,6 +17,7 @@ const showsSelf = (game: Game, name: string) => game.observation[name]?.channels
  * @throws CoplayError for a game without an image that has a channel `self`
  */
 export function centredEncoder(game: Game, encoder: InputEncoder): InputEncoder {
+  checkExperienceSpec('centredEncoder', game);
   const images = Object.keys(encoder.shapes).filter((name) => showsSelf(game, name));
   if (images.length === 0) {
     const remedy = 'Leave centred out for this game.';

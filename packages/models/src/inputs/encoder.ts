@@ -1,5 +1,6 @@
 import {
   allocate,
+  checkExperienceSpec,
   dtypeOf,
   fail,
   type Game,
@@ -62,6 +63,7 @@ interface VectorPart {
  * The encoder of one agent's own view. Fields of rank 3 are images; all others are flattened into one vector.
  */
 export function inputEncoder(game: Game, options: InputOptions = {}): InputEncoder {
+  checkExperienceSpec('inputEncoder', game);
   const names = options.fields ?? Object.keys(game.observation);
   const images = names.filter((name) => game.observation[name].shape.length === 3);
   const parts = vectorParts(game, names, options);

@@ -1,6 +1,7 @@
 import {
   type ArrayOf,
   allocateGrid,
+  checkGame,
   type DType,
   fail,
   type Game,
@@ -28,6 +29,7 @@ export interface GridShape {
 
 /** Sizes of a game on a grid. @throws CoplayError for a game without grid parts */
 export function gridShape(where: string, game: Game): GridShape {
+  checkGame(where, game);
   const parts = game.grid;
   if (!parts) {
     const remedy = 'Write a model of your own for it: see the interface WorldModel, and examples/own-world-model.ts.';

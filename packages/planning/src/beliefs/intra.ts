@@ -1,4 +1,4 @@
-import { type ArrayOf, type DType, fail, type Game } from '@coplay/core';
+import { type ArrayOf, checkGame, type DType, fail, type Game } from '@coplay/core';
 
 /**
  * Opponent modelling within an episode (intra-OM; Huang et al. 2024, eq. 3): b'(g) is proportional to b(g) Pr(a | s, g), Bayes' rule for
@@ -50,6 +50,7 @@ export function normaliseOpen(beliefs: Float64Array, open: Uint8Array, from: num
 
 /** Which goals can still be reached in B states: [B, G], 1 for those. @throws CoplayError for a game without goals */
 export function openGoals(game: Game, states: ArrayOf<DType>, rows: number): Uint8Array {
+  checkGame('openGoals', game);
   const { goals } = game;
   if (!goals) fail('openGoals', 'a game with goals', game.name, 'Give the game goals, or beliefs of your own.');
   const G = goals.names.length;

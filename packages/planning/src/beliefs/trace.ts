@@ -1,4 +1,4 @@
-import { type AgentId, fail, type Game } from '@coplay/core';
+import { type AgentId, checkGame, fail, type Game } from '@coplay/core';
 
 /** What was believed of one co-player in one row, step by step: plain data for logs and figures. */
 export interface BeliefTrace {
@@ -25,6 +25,7 @@ export interface BeliefTracer {
 
 /** A trace of what is believed of `coPlayer` in row `row`. */
 export function beliefTracer(game: Game, coPlayer: AgentId, row = 0): BeliefTracer {
+  checkGame('beliefTracer', game);
   const seat = game.agents.indexOf(coPlayer);
   if (seat < 0) fail('beliefTracer', `one of ${game.agents.join(', ')}`, coPlayer, 'Name an agent of the game.');
   const goals = game.goals?.names ?? fail('beliefTracer', 'a game with goals', game.name, 'Give the game goals.');

@@ -3,6 +3,7 @@ import {
   allocate,
   allocateGrid,
   allocateObservations,
+  checkGame,
   type DType,
   fail,
   type Game,
@@ -20,6 +21,7 @@ export interface RowObservations {
 
 /** Room for what is seen in `rows` states; every action is legal until it's written. */
 export function allocateRows(game: Game, rows: number): RowObservations {
+  checkGame('allocateRows', game);
   return {
     observations: allocateObservations(game.observation, rows),
     masks: new Uint8Array(rows * game.actions).fill(1),
@@ -55,6 +57,7 @@ export function observeRows(
  * @throws CoplayError for a game whose observations don't show the whole state
  */
 export function seenStates(game: Game, observations: ObservationArrays, rows: number, seat: number): ArrayOf<DType> {
+  checkGame('seenStates', game);
   const { grid } = game;
   if (!grid) {
     const remedy = 'Use a game in which everyone sees everything, or give the states themselves.';

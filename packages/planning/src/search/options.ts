@@ -1,4 +1,4 @@
-import { checkGame, checkOptions, fail, type Game, type Simulator } from '@coplay/core';
+import { checkGame, checkOptions, checkSimulator, type Game, type Simulator } from '@coplay/core';
 import { z } from 'zod';
 
 /** Noise on the prior at the root: P <- (1 - share) P + share * Dirichlet(alpha), over legal actions. */
@@ -61,9 +61,7 @@ const whole = (min: number) => z.int(`a whole number, at least ${min}`).min(min,
 const schema = z
   .object({
     game: z.custom<Game>(),
-    simulator: z
-      .custom<Simulator>((x) => typeof (x as Simulator | undefined)?.step === 'function', { error: 'a simulator' })
-      .optional(),
+    simulator: z.custom<Simulator>().optional(),
     simulations: whole(0).default(200),
     trees: whole(1).default(5),
     exploration: z.number().positive().default(1),
@@ -97,10 +95,6 @@ export function resolveSearch(options: SearchOptions): SearchSettings {
   const settings = checkOptions('createSearch', schema, options);
   checkGame('createSearch: option game', settings.game);
   const { game, simulator } = settings;
-  if (simulator && simulator.game.stateSize !== game.stateSize) {
-    const got = `one of ${simulator.game.stateSize} numbers (${simulator.game.name})`;
-    const expected = `a simulator of states of ${game.stateSize} numbers (${game.name})`;
-    fail('createSearch: option simulator', expected, got, 'Make it with the same game.');
-  }
+  if (simulator !== undefined) checkSimulator('createSearch: option simulator', simulator, game);
   return settings;
 }

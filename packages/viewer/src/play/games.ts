@@ -1,4 +1,4 @@
-import { type Agent, type AgentId, fail, type Game, show } from '@coplay/core';
+import { type Agent, type AgentId, checkGame, fail, type Game, show } from '@coplay/core';
 import {
   freeRider,
   nearestDrift,
@@ -49,11 +49,13 @@ export function gameOfRecording({ game, options }: Recording): Game {
 
 /** Names of the rule-based agents that play a game. */
 export function rulesOf(game: Game): readonly string[] {
+  checkGame('rulesOf', game);
   return Object.keys(RULES[game.name] ?? {});
 }
 
 /** A rule-based agent by its name, one of `rulesOf(game)`. @throws CoplayError for another name */
 export function ruleAgentNamed(rule: string, game: Game, id: AgentId): Agent {
+  checkGame('ruleAgentNamed', game);
   const rules = RULES[game.name] ?? {};
   if (Object.hasOwn(rules, rule)) return rules[rule]({ game, id });
   return fail('ruleAgentNamed', `one of ${Object.keys(rules).join(', ')}`, show(rule), 'Choose a rule of the game.');

@@ -2,6 +2,7 @@ import {
   type ArrayOf,
   allocateGrid,
   allocateObservations,
+  checkGame,
   type DType,
   type Game,
   type GridArrays,
@@ -38,6 +39,7 @@ export interface Walker {
  * @returns undefined for a game without grid parts, or whose goals are neither its kinds of things nor its cells
  */
 export function goalWalker(game: Game): Walker | undefined {
+  checkGame('goalWalker', game);
   const { grid, goals } = game;
   if (!grid || !goals) return undefined;
   const [G, cells] = [goals.names.length, grid.rows * grid.columns];

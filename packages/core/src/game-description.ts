@@ -1,0 +1,160 @@
+import type { DType } from './arrays';
+import { show } from './errors';
+import type { ExperienceSpec } from './experience';
+import type { Game, ObservationField, ObservationSpec } from './game';
+
+/** One part of a game's description that is wrong, such as `actions`. */
+export interface DescriptionFault {
+  readonly part: string;
+  readonly expected: string;
+  readonly got: string;
+  readonly remedy: string;
+}
+
+/** Takes note of a fault. The remedy may be left out where the expectation says it all. */
+type Refuse = (part: string, expected: string, got: unknown, remedy?: string) => void;
+
+const FUNCTIONS = ['reset', 'step', 'legal', 'observe', 'isActive', 'elapsed'] as const;
+const OPTIONAL_FUNCTIONS = ['readLayout', 'writeLayout', 'scene'] as const;
+const DTYPES = ['uint8', 'int8', 'uint16', 'int16', 'uint32', 'int32', 'float32', 'float64'];
+const COUNT = 'a whole number of at least 1';
+
+/**
+ * What is wrong with the names, numbers, shapes and functions that a game consists of. Nothing is played.
+ *
+ * @returns one fault for each part that is wrong; none for a game that can be played
+ */
+export function descriptionFaults<State extends DType>(game: Game<State>): DescriptionFault[] {
+  return collectFaults((refuse) => {
+    checkFunctions(game, '', FUNCTIONS, OPTIONAL_FUNCTIONS, refuse);
+    checkSpec(game, refuse);
+    checkNumbers(game, refuse);
+    if (typeof game.name !== 'string' || game.name === '') refuse('name', 'a name', game.name);
+    checkNames('infos', game.infos, 0, refuse);
+    if (!isRecord(game.options)) refuse('options', 'a record', game.options, 'Give {} if the game has no options.');
+    checkGoals(game, refuse);
+    checkGrid(game, refuse);
+  });
+}
+
+/** The same of the part that sizes of experience follow from: agents, actions, what is seen. */
+export function specFaults(spec: ExperienceSpec): DescriptionFault[] {
+  return collectFaults((refuse) => checkSpec(spec, refuse));
+}
+
+function collectFaults(check: (refuse: Refuse) => void): DescriptionFault[] {
+  const faults: DescriptionFault[] = [];
+  check((part, expected, got, remedy = `Correct ${part} in the game.`) => {
+    faults.push({ part, expected, got: show(got), remedy });
+  });
+  return faults;
+}
+
+function checkSpec({ agents, actions, observation }: ExperienceSpec, refuse: Refuse): void {
+  checkNames('agents', agents, 1, refuse);
+  if (!isCount(actions)) {
+    const remedy = 'Actions are discrete: give their number, and let legal() mask those that an agent may not use.';
+    refuse('actions', `${COUNT}, the same for every agent`, actions, remedy);
+  }
+  checkObservation(observation, refuse);
+}
+
+function checkNumbers({ actions, actionNames, stateSize, stateType, maxSteps }: Game, refuse: Refuse): void {
+  checkNames('actionNames', actionNames, 1, refuse);
+  if (isCount(actions) && Array.isArray(actionNames) && actionNames.length !== actions) {
+    refuse('actionNames', `${actions} names, one for each action`, actionNames);
+  }
+  if (!isCount(stateSize)) refuse('stateSize', COUNT, stateSize);
+  if (!DTYPES.includes(stateType)) refuse('stateType', `one of ${DTYPES.join(', ')}`, stateType);
+  if (!isCount(maxSteps))
+    refuse('maxSteps', COUNT, maxSteps, 'Give the step in which an episode is cut at the latest.');
+}
+
+function checkObservation(observation: ObservationSpec, refuse: Refuse): void {
+  if (!isRecord(observation) || Object.keys(observation).length === 0) {
+    refuse('observation', 'a record of at least one field', observation);
+    return;
+  }
+  for (const [name, field] of Object.entries(observation)) checkField(`observation.${name}`, field, refuse);
+  if ('mask' in observation) {
+    const remedy = 'Rename the field: parallelEnv gives the mask of legal() under that name.';
+    refuse('observation', 'no field named "mask"', 'mask', remedy);
+  }
+}
+
+function checkField(part: string, field: ObservationField, refuse: Refuse): void {
+  if (!isRecord(field)) {
+    refuse(part, 'a field: { shape, dtype }', field);
+    return;
+  }
+  const { shape, dtype, channels } = field;
+  if (!Array.isArray(shape) || !shape.every(isCount)) {
+    refuse(part, 'a shape of whole numbers of at least 1', shape, 'Give [] for one number.');
+    return;
+  }
+  if (!DTYPES.includes(dtype)) refuse(part, `a dtype of ${DTYPES.join(', ')}`, dtype);
+  if (channels && channels.length !== shape.at(-1)) {
+    refuse(part, `${shape.at(-1)} channels, one for each entry of the last dimension`, channels);
+  }
+}
+
+function checkGoals({ goals, observation }: Game, refuse: Refuse): void {
+  if (goals === undefined) return;
+  if (!isRecord(goals)) {
+    refuse('goals', 'a set of goals', goals);
+    return;
+  }
+  const { names, otherwise, reads = [] } = goals;
+  checkNames('goals.names', names, 1, refuse);
+  checkFunctions(goals, 'goals.', ['reached', 'isOpen'], [], refuse);
+  if (otherwise !== undefined && !(Number.isInteger(otherwise) && otherwise >= 0 && otherwise < names?.length)) {
+    refuse('goals.otherwise', `a goal from 0 to ${names?.length - 1}`, otherwise);
+  }
+  const fields = isRecord(observation) ? Object.keys(observation) : [];
+  if (!Array.isArray(reads) || !reads.every((name) => fields.includes(name))) {
+    refuse('goals.reads', `fields among ${fields.join(', ')}`, reads);
+  }
+}
+
+function checkGrid({ grid }: Game, refuse: Refuse): void {
+  if (grid === undefined) return;
+  if (!isRecord(grid)) {
+    refuse('grid', 'the parts of a grid', grid);
+    return;
+  }
+  for (const size of ['rows', 'columns'] as const) if (!isCount(grid[size])) refuse(`grid.${size}`, COUNT, grid[size]);
+  for (const kind of ['things', 'fixed', 'events'] as const) checkNames(`grid.${kind}`, grid[kind], 0, refuse);
+  checkFunctions(grid, 'grid.', ['read', 'write', 'see', 'eventOf', 'pay'], ['isOver'], refuse);
+}
+
+/** Checks that some parts are functions, and that others are functions or absent. */
+function checkFunctions<Part>(
+  owner: Part,
+  prefix: string,
+  required: readonly (keyof Part & string)[],
+  optional: readonly (keyof Part & string)[],
+  refuse: Refuse,
+): void {
+  for (const name of [...required, ...optional]) {
+    const part: unknown = owner[name];
+    if (typeof part === 'function' || (part === undefined && optional.includes(name))) continue;
+    refuse(`${prefix}${name}`, 'a function', part);
+  }
+}
+
+function checkNames(part: string, names: readonly string[], least: number, refuse: Refuse): void {
+  const isValid =
+    Array.isArray(names) &&
+    names.length >= least &&
+    names.every((name) => typeof name === 'string' && name !== '') &&
+    new Set(names).size === names.length;
+  if (!isValid) refuse(part, least === 0 ? 'a list of different names' : `at least ${least} different names`, names);
+}
+
+function isRecord(value: unknown): boolean {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 1;
+}

@@ -1,0 +1,202 @@
+import { gridTransitions } from '@coplay/buffers';
+import {
+  allocateExperience,
+  CoplayError,
+  createGenerator,
+  createRollout,
+  evaluate,
+  type Game,
+  gameContract,
+  imagine,
+  otherView,
+  parallelEnv,
+  rulesSimulator,
+  vectorEnv,
+} from '@coplay/core';
+import {
+  limitedView,
+  matrixGame,
+  mixed,
+  nearestStag,
+  permuteSeats,
+  randomAgent,
+  recordEpisode,
+  renderSvg,
+  renderText,
+  replayEpisode,
+  stagHunt,
+  switcher,
+  timeLimit,
+  titForTat,
+  withAgentId,
+  withPreviousActions,
+} from '@coplay/envs';
+import { canCentre, cellsWorldModel, inputEncoder, planesWorldModel } from '@coplay/models';
+import { beliefTracer, createBeliefs, createSearch, openGoals, seenStates } from '@coplay/planning';
+import {
+  createMoa,
+  createOmg,
+  createWorldModel,
+  dreamerAgent,
+  hopAgent,
+  hopPlusAgent,
+  iteratedGame,
+  lola,
+  memoryOneAgent,
+  ppoAgent,
+  selfPlay,
+  sharedDreamerAgents,
+  sharedHopAgents,
+  sharedHopPlusAgents,
+  sharedPpoAgents,
+  socialInfluenceAgent,
+} from '@coplay/trainers';
+import { createTable, goalWalker, goalWatcher, onnxAgent, rulesOf } from '@coplay/viewer';
+import { checkConfiguration } from 'coplay';
+import { describe, expect, it } from 'vitest';
+
+const sound = stagHunt({ size: 4, agents: 2, stags: 1, hares: 1 });
+const matrix = matrixGame();
+const [id] = sound.agents;
+const experience = allocateExperience(sound, 1, 1);
+const states = vectorEnv(sound, { envs: 1 }).states;
+const players = sound.agents.map((name) => randomAgent({ game: sound, id: name }));
+const recording = await recordEpisode(sound, players);
+const starts = { states, previousActions: Int32Array.of(-1, -1), isFirst: Uint8Array.of(1) };
+const generator = createGenerator(0);
+const nobody = async () => 0;
+
+/** Every public function that is given a game. */
+const doors: Readonly<Record<string, (game: Game) => unknown>> = {
+  allocateExperience: (game) => allocateExperience(game, 1, 1),
+  vectorEnv: (game) => vectorEnv(game, { envs: 1 }),
+  parallelEnv: (game) => parallelEnv(game),
+  createRollout: (game) => createRollout({ ...vectorEnv(sound, { envs: 1 }), game }, players, generator),
+  evaluate: (game) => evaluate(game, players, { episodes: 1 }),
+  imagine: (game) => imagine({ game, step() {} }, players, starts, { horizon: 1, generator }),
+  rulesSimulator: (game) => rulesSimulator(game),
+  otherView: (game) => otherView(game, experience.observations, 1, 0, 1),
+  gridTransitions: (game) => gridTransitions(game, experience),
+  randomAgent: (game) => randomAgent({ game, id }),
+  nearestStag: (game) => nearestStag({ game, id }),
+  mixed: (game) => mixed({ game, id, p: 0.5 }),
+  titForTat: (game) => titForTat({ game, id }),
+  switcher: (game) => switcher({ game, id, first: players[0], second: players[0], episodes: 1 }),
+  timeLimit: (game) => timeLimit(game, 3),
+  permuteSeats: (game) => permuteSeats(game),
+  limitedView: (game) => limitedView(game, 1),
+  withAgentId: (game) => withAgentId(game),
+  withPreviousActions: (game) => withPreviousActions(game),
+  renderText: (game) => renderText(game, states),
+  renderSvg: (game) => renderSvg(game, states),
+  recordEpisode: (game) => recordEpisode(game, players),
+  'recordEpisode: simulator': (game) => recordEpisode(sound, players, { simulator: { game, step() {} } }),
+  replayEpisode: (game) => replayEpisode(game, recording),
+  inputEncoder: (game) => inputEncoder(game),
+  canCentre: (game) => canCentre(game),
+  cellsWorldModel: (game) => cellsWorldModel()(game),
+  planesWorldModel: (game) => planesWorldModel()(game),
+  createBeliefs: (game) => createBeliefs({ game, id }),
+  beliefTracer: (game) => beliefTracer(game, id),
+  openGoals: (game) => openGoals(game, states, 1),
+  createSearch: (game) => createSearch({ game }),
+  'createSearch: simulator': (game) => createSearch({ game: sound, simulator: { game, step() {} } }),
+  seenStates: (game) => seenStates(game, experience.observations, 1, 0),
+  ppoAgent: (game) => ppoAgent({ game, id }),
+  sharedPpoAgents: (game) => sharedPpoAgents({ game }),
+  dreamerAgent: (game) => dreamerAgent({ game, id }),
+  sharedDreamerAgents: (game) => sharedDreamerAgents({ game }),
+  hopAgent: (game) => hopAgent({ game, id }),
+  sharedHopAgents: (game) => sharedHopAgents({ game }),
+  hopPlusAgent: (game) => hopPlusAgent({ game, id }),
+  sharedHopPlusAgents: (game) => sharedHopPlusAgents({ game }),
+  createMoa: (game) => createMoa({ game, id }),
+  createOmg: (game) => createOmg({ game, id }),
+  createWorldModel: (game) => createWorldModel({ game }),
+  socialInfluenceAgent: (game) => socialInfluenceAgent({ game, id }),
+  lola: (game) => lola({ game }),
+  iteratedGame: (game) => iteratedGame(game, 0.9),
+  memoryOneAgent: (game) => memoryOneAgent({ game, id, parameters: new Float64Array(5) }),
+  selfPlay: (game) => selfPlay({ game, agents: players }),
+  createTable: (game) => createTable({ game, person: id, others: [players[1]], decide: nobody }),
+  goalWalker: (game) => goalWalker(game),
+  goalWatcher: (game) => goalWatcher(game, id),
+  rulesOf: (game) => rulesOf(game),
+  onnxAgent: (game) => onnxAgent({ game, id, session: { inputNames: [], outputNames: [], run() {} } as never, Tensor: class {} as never }),
+  'coplay train': (game) => checkConfiguration('run.ts', { game, envSteps: 1 }),
+};
+
+/** Doors that play matrix games only. */
+const ofMatrixGames = ['lola', 'iteratedGame', 'memoryOneAgent'];
+
+/** What each wrong description must be told of it. */
+const wrong: readonly (readonly [what: string, change: Record<string, unknown>, says: RegExp])[] = [
+  [
+    'a range of actions',
+    { actions: { low: -1, high: 1 } },
+    /actions of .* a whole number of at least 1.*\{low, high\}/,
+  ],
+  ['a negative number of actions', { actions: -1 }, /actions of .* at least 1.* got -1/],
+  ['half an action', { actions: 1.5 }, /actions of .* a whole number.* got 1.5/],
+  ['several sets of actions', { actions: [3, 4] }, /actions of .* the same for every agent, got \[3, 4\]/],
+  ['no actions', { actions: undefined }, /actions of .* got undefined/],
+  ['nobody', { agents: [] }, /agents of .* at least 1 different names/],
+  ['agents of one name', { agents: ['a', 'a'] }, /agents of .* different names/],
+  ['an agent without a name', { agents: ['a', ''] }, /agents of .* different names/],
+  ['an agent that is a number', { agents: ['a', 2] }, /agents of .* different names/],
+  ['nothing to see', { observation: {} }, /observation of .* at least one field/],
+  ['a negative side', { observation: { x: { shape: [-1], dtype: 'uint8' } } }, /observation.x of .* at least 1/],
+  ['no shape', { observation: { x: { dtype: 'uint8' } } }, /observation.x of .* got undefined/],
+  ['an unknown dtype', { observation: { x: { shape: [1], dtype: 'bool' } } }, /observation.x of .* got "bool"/],
+  ['a field that is nothing', { observation: { x: null } }, /observation.x of .* got null/],
+  [
+    'names of channels for another dimension',
+    { observation: { x: { shape: [3, 2], dtype: 'uint8', channels: ['a', 'b', 'c'] } } },
+    /observation.x of .* 2 channels/,
+  ],
+];
+
+/** The same of parts that not every function reads. */
+const wrongRest: typeof wrong = [
+  ['no name', { name: '' }, /name of .* a name/],
+  ['a name of actions too few', { actionNames: ['up'] }, /actionNames of .* 7 names/],
+  ['no state', { stateSize: 0 }, /stateSize of .* at least 1/],
+  ['a state of NaN numbers', { stateSize: Number.NaN }, /stateSize of .* got NaN/],
+  ['a state of 64 bits', { stateType: 'int64' }, /stateType of .* got "int64"/],
+  ['no end', { maxSteps: Number.POSITIVE_INFINITY }, /maxSteps of .* got Infinity/],
+  ['no list of infos', { infos: undefined }, /infos of .* different names, got undefined/],
+  ['two infos of one name', { infos: ['a', 'a'] }, /infos of .* different names/],
+  ['no options', { options: undefined }, /options of .* a record, got undefined/],
+  ['nothing legal', { legal: undefined }, /legal of .* a function, got undefined/],
+  ['a map that is no function', { readLayout: '1.2' }, /readLayout of .* a function/],
+  ['goals without names', { goals: { reached() {}, isOpen() {} } }, /goals.names of .* at least 1/],
+  ['a goal too many', { goals: { ...sound.goals, otherwise: 2 } }, /goals.otherwise of .* from 0 to 1, got 2/],
+  ['goals that read another field', { goals: { ...sound.goals, reads: ['map'] } }, /goals.reads of .* planes, time/],
+  ['a grid without rows', { grid: { ...sound.grid, rows: 0 } }, /grid.rows of .* got 0/],
+];
+
+async function errorOf(use: () => unknown): Promise<unknown> {
+  try {
+    await use();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe('a game with a wrong description', () => {
+  it.each(Object.entries(doors))('is refused by %s, which names what is wrong', async (name, use) => {
+    const game = ofMatrixGames.includes(name) ? matrix : sound;
+    for (const [what, change, says] of wrong) {
+      const error = await errorOf(() => use({ ...game, ...change } as Game));
+      expect(error, what).toBeInstanceOf(CoplayError);
+      expect((error as Error).message).toMatch(says);
+    }
+  });
+
+  it.each(wrongRest)('is refused where it says %s', (_, change, says) => {
+    const game = { ...sound, ...change } as Game;
+    expect(() => vectorEnv(game, { envs: 1 })).toThrow(says);
+    expect(gameContract(game)[0].rule).toBe('description');
+  });
+});
