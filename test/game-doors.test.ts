@@ -122,7 +122,8 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   goalWalker: (game) => goalWalker(game),
   goalWatcher: (game) => goalWatcher(game, id),
   rulesOf: (game) => rulesOf(game),
-  onnxAgent: (game) => onnxAgent({ game, id, session: { inputNames: [], outputNames: [], run() {} } as never, Tensor: class {} as never }),
+  onnxAgent: (game) =>
+    onnxAgent({ game, id, session: { inputNames: [], outputNames: [], run() {} } as never, Tensor: class {} as never }),
   'coplay train': (game) => checkConfiguration('run.ts', { game, envSteps: 1 }),
 };
 

@@ -76,10 +76,6 @@ function checkObservation(observation: ObservationSpec, refuse: Refuse): void {
     return;
   }
   for (const [name, field] of Object.entries(observation)) checkField(`observation.${name}`, field, refuse);
-  if ('mask' in observation) {
-    const remedy = 'Rename the field: parallelEnv gives the mask of legal() under that name.';
-    refuse('observation', 'no field named "mask"', 'mask', remedy);
-  }
 }
 
 function checkField(part: string, field: ObservationField, refuse: Refuse): void {

@@ -11,6 +11,10 @@ import type { Findings } from './findings';
 export function checkDescription(game: Game, findings: Findings): boolean {
   const faults = descriptionFaults(game);
   for (const { part, expected, got, remedy } of faults) findings.add('description', part, expected, got, remedy);
+  if (game.observation && 'mask' in game.observation) {
+    const remedy = 'Rename the field: parallelEnv gives the mask of legal() under that name.';
+    findings.add('description', 'observation', 'no field named "mask"', 'one', remedy);
+  }
   checkOptionsAreJson(game, findings);
   return faults.length === 0;
 }
