@@ -71,7 +71,7 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   allocateExperience: (game) => allocateExperience(game, 1, 1),
   vectorEnv: (game) => vectorEnv(game, { envs: 1 }),
   parallelEnv: (game) => parallelEnv(game),
-  createRollout: (game) => createRollout({ ...vectorEnv(sound, { envs: 1 }), game }, players, generator),
+  createRollout: (game) => createRollout({ ...vectorEnv(sound, { envs: 1 }), step() {}, game }, players, generator),
   evaluate: (game) => evaluate(game, players, { episodes: 1 }),
   imagine: (game) => imagine({ game, step() {} }, players, starts, { horizon: 1, generator }),
   rulesSimulator: (game) => rulesSimulator(game),

@@ -38,7 +38,12 @@ export interface Simulator {
  */
 export function checkSimulator(where: string, simulator: Simulator, game?: Game): void {
   if (typeof simulator?.step !== 'function') {
-    fail(where, 'a simulator', show(simulator), 'Give rulesSimulator(game), or the simulator() of a model of the world.');
+    fail(
+      where,
+      'a simulator',
+      show(simulator),
+      'Give rulesSimulator(game), or the simulator() of a model of the world.',
+    );
   }
   const simulated = simulator.game;
   checkGame(`${where}: game`, simulated);
