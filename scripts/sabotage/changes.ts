@@ -73,7 +73,7 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: 'core: a time limit counts as an end',
-    find: "const limitIsEnd = options.truncation === 'terminal';",
+    find: "const limitIsEnd = truncation === 'terminal';",
     replace: 'const limitIsEnd = true;',
     tests: CORE,
   },
@@ -102,9 +102,9 @@ export const CHANGES: readonly Change[] = [
     tests: CORE,
   },
   {
-    name: 'core: evaluation counts one environment only once too often',
-    find: 'if (this.next[e] === this.end[e]) continue;\n      this.runningSteps[e]++;',
-    replace: 'this.runningSteps[e]++;\n      if (this.next[e] === this.end[e]) continue;',
+    name: 'core: lengths of evaluated episodes add up',
+    find: 'this.lengths[episode] = this.runningSteps[e];\n    this.runningSteps[e] = 0;',
+    replace: 'this.lengths[episode] = this.runningSteps[e];',
     tests: CORE,
   },
   {

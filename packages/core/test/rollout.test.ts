@@ -5,7 +5,9 @@ import {
   createRollout,
   evaluate,
   type Game,
+  imagine,
   ndarray,
+  rulesSimulator,
   vectorEnv,
 } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
@@ -63,6 +65,30 @@ describe('rollout', () => {
     expect([...ended]).toEqual([0, 0, 1]);
     expect([...cuts.step]).toEqual([2]);
     expect([...cuts.observations['step']]).toEqual([3, 3]);
+  });
+
+  it('keeps what was legal after each cut, not what is legal after the next reset', async () => {
+    // Action 0 is legal in even steps, action 1 in odd ones.
+    const game: Game<'int32'> = {
+      ...clockGame({ maxSteps: 3, agents: 1 }),
+      legal: (state, offset, _agent, masks, at) => {
+        masks[at] = state[offset] % 2 === 0 ? 1 : 0;
+        masks[at + 1] = 1 - masks[at];
+      },
+    };
+    const alternating: Agent<null> = {
+      id: 'agent_0',
+      name: 'alternating',
+      initialState: () => null,
+      act: ({ rows, masks }, state) => ({
+        actions: Int32Array.from({ length: rows }, (_, e) => masks[2 * e + 1]),
+        state,
+      }),
+    };
+    const { cuts } = await collect(game, [alternating], 1, 5);
+    // The first cut is the time limit after 3 steps, where the next reset is at step 0; the second one the end of the rollout.
+    expect([...cuts.step]).toEqual([2, 4]);
+    expect([...cuts.masks]).toEqual([0, 1, 1, 0]);
   });
 
   it('an extra that some agents do not give is NaN for them', async () => {
@@ -128,6 +154,26 @@ describe('rollout', () => {
   });
 });
 
+describe('imagine', () => {
+  it('marks what it makes, row by row, and ends a row where its episode ends', async () => {
+    const game = clockGame({ maxSteps: 3, agents: 1, rewards: [5] });
+    const starts = {
+      states: new Int32Array(2 * game.stateSize),
+      previousActions: Int32Array.of(-1, 0),
+      isFirst: Uint8Array.of(1, 0),
+    };
+    starts.states[game.stateSize] = 2; // the second row begins one step before the time limit
+    const generator = createGenerator(1);
+    const made = await imagine(rulesSimulator(game), [speaker('agent_0', 0)], starts, { horizon: 4, generator });
+    expect([...made.isImagined]).toEqual([1, 1]);
+    expect([...made.lengths]).toEqual([3, 1]);
+    expect([...made.observations['step'].subarray(0, 3)]).toEqual([0, 1, 2]);
+    expect(made.observations['step'][4]).toBe(2);
+    const real = await collect(game, [speaker('agent_0', 0)], 2, 4);
+    expect([...real.isImagined]).toEqual([0, 0]);
+  });
+});
+
 describe('evaluate', () => {
   /** Half of the episodes last 1 step and pay 0, half last 35 and pay 1 (drawn at the start). */
   const uneven: Game<'int32'> = {
@@ -164,6 +210,22 @@ describe('evaluate', () => {
     expect([...result.lengths]).toEqual(new Array(10).fill(1));
     expect(result.infos['played']['agent_3']).toBe(1);
     expect(result.byAgent['agent_0']).toEqual({ return: 10, 'standard error': 0, played: 1 });
+  });
+
+  it('gives the standard error of each mean, from the returns of its episodes', async () => {
+    const { returns, returnMean, returnStandardError } = await evaluate(uneven, [speaker('agent_0', 0)], {
+      episodes: 40,
+      envs: 8,
+      seed: 3,
+    });
+    const ones = returns.filter((value) => value === 1).length;
+    expect(ones).toBeGreaterThan(5);
+    expect(returnMean['agent_0']).toBeCloseTo(ones / 40, 12);
+    // n p (1 - p) is the sum of squares about the mean of n zeros and ones; variance by n - 1, of a mean by n again.
+    const p = ones / 40;
+    expect(returnStandardError['agent_0']).toBeCloseTo(Math.sqrt((40 * p * (1 - p)) / 39 / 40), 12);
+    const { lengths } = await evaluate(uneven, [speaker('agent_0', 0)], { episodes: 40, envs: 8, seed: 3 });
+    expect([...lengths]).toEqual(Array.from(returns, (value) => (value === 1 ? 35 : 1)));
   });
 
   it('puts memories back', async () => {

@@ -1,6 +1,7 @@
 import {
   type Agent,
   type AgentInput,
+  type AgentStep,
   createGenerator,
   createRollout,
   type Game,
@@ -201,5 +202,39 @@ describe('beliefs in the snowdrift game', () => {
     // The rider shovels 0 in each episode, the cleaner all 3.
     expect(beliefs.prior('agent_2')[never]).toBeCloseTo(1 - (1 - start[0]) * 0.98 ** episodes, 9);
     expect(beliefs.prior('agent_1')[never]).toBeCloseTo(start[0] * 0.98 ** episodes, 9);
+  });
+
+  it('after a drift was shovelled beliefs begin again from the memory: who shovelled once may be done', () => {
+    const [RIGHT, STAY, SHOVEL] = [3, 4, 5];
+    const env = vectorEnv(snow, { envs: 1, seed: 1 });
+    env.reset({ layout: '2d..\nd...\n...d\n1..3' });
+    const beliefs = createBeliefs({ game: snow, id: 'agent_0' });
+    const drifts = [1, 4, 11]; // cells of a 4 x 4 board, row by row
+    const isFirst = Uint8Array.of(1);
+    const step = (action: number) => {
+      const { rows, active } = { rows: 1, active: env.active.slice() };
+      const actions = Int32Array.of(STAY, action, STAY);
+      env.step(actions);
+      const { rewards, terminated, infos } = env.result;
+      const { ended } = env;
+      beliefs.observe({ rows, active, actions, rewards, terminated, ended, infos } as unknown as AgentStep);
+      isFirst[0] = 0;
+    };
+    const ofCleaner = (likelihoods?: Float64Array) =>
+      beliefs.see(env.states as Int32Array, isFirst, likelihoods).slice(17, 34);
+
+    ofCleaner();
+    step(RIGHT);
+    // What it did in that step speaks for the drift in cell 1 a hundred times more than for anything else.
+    const likelihoods = new Float64Array(3 * 17).fill(0.01);
+    likelihoods[17 + 1] = 1;
+    expect(ofCleaner(likelihoods)[1]).toBeGreaterThan(0.95);
+    step(SHOVEL);
+    // Poisson(1) cut off after 16: P(count <= 1) = 2 / e to nine digits, the rest for the two drifts that are left.
+    const done = 2 / Math.E;
+    const after = ofCleaner();
+    expect(after[16]).toBeCloseTo(done, 9);
+    for (const cell of drifts.slice(1)) expect(after[cell]).toBeCloseTo((1 - done) / 2, 9);
+    expect(after[1]).toBe(0);
   });
 });

@@ -312,6 +312,26 @@ describe('goals and previous actions', () => {
     expect(Math.abs(seen.get('1: 0')! / 4000 - 0.25)).toBeLessThan(0.03);
   });
 
+  it('the goals of each root are drawn from its own beliefs', async () => {
+    const seen: string[] = [];
+    const networks: SearchNetworks = {
+      ...uniform(2),
+      coPlayers: ({ rows, seats, goals, states }) => {
+        seats.forEach((seat, row) => {
+          seen.push(`root ${states[2 * row + 1]}, seat ${seat}: ${goals[row]}`);
+        });
+        return new Float32Array(2 * rows);
+      },
+    };
+    const search = createSearch({ game, simulations: 0, trees: 1, share: false });
+    // Two roots, told apart by the step count in their states. Every belief is certain.
+    const beliefs = Float64Array.of(0, 0, 1, 0, 0, 1, /* second root */ 0, 0, 0, 1, 1, 0);
+    const states = Int32Array.of(0, 0, 0, 1);
+    const seats = Int32Array.of(0, 0);
+    await search.search({ rows: 2, states, seats, beliefs, generator: createGenerator(1) }, networks);
+    expect(seen.sort()).toEqual(['root 0, seat 1: 0', 'root 0, seat 2: 1', 'root 1, seat 1: 1', 'root 1, seat 2: 0']);
+  });
+
   it('rows say what everyone did before, where networks read it', async () => {
     const rows: number[][] = [];
     const networks: SearchNetworks = {
