@@ -1,15 +1,21 @@
 import * as buffers from '@coplay/buffers';
 import * as core from '@coplay/core';
 import * as diagnostics from '@coplay/diagnostics';
+import * as envs from '@coplay/envs';
+import * as planning from '@coplay/planning';
 import { describe, expect, it } from 'vitest';
 import { buffersDoors } from './buffers';
 import { coreDoors } from './core';
 import { diagnosticsDoors } from './diagnostics';
 import { type Doors, faultsOf } from './doors';
+import { envsDoors } from './envs';
+import { planningDoors } from './planning';
 
 const packages: readonly [name: string, exported: Readonly<Record<string, unknown>>, doors: Doors][] = [
   ['core', core, coreDoors],
+  ['envs', envs, envsDoors],
   ['buffers', buffers, buffersDoors],
+  ['planning', planning, planningDoors],
   ['diagnostics', diagnostics, diagnosticsDoors],
 ];
 

@@ -13,7 +13,9 @@ const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1, maxSteps: 3 });
 const agents = game.agents.map((id) => randomAgent({ game, id }));
 const lived = await createRollout(vectorEnv(game, { envs: 2 }), agents, createGenerator(1)).collect(6);
 const experience = () => lived;
+const generator = () => createGenerator(1);
 const rows = () => ({ a: ndarray(new Float32Array(4), [4]), b: ndarray(new Int32Array(8), [4, 2]) });
+const outcomes = () => ({ ...rows(), rewards: ndarray(new Float32Array(8), [4, 2]) });
 const array = () => ndarray(new Float32Array(2), [2]);
 const replay = buffers.createSequenceReplay({ capacity: 8, length: 2 });
 replay.push(rows());
@@ -21,6 +23,14 @@ const moa = () => buffers.moaRows(lived, 0, { goals: game.goals });
 writeFileSync(path('a.npz'), buffers.encodeNpz(rows()));
 await buffers.saveExperience(path('lived.npz'), lived);
 await buffers.saveReplay(path('replay'), replay.state());
+
+const filled = () => {
+  const store = buffers.createTransitionStore({ capacity: 8 });
+  store.push(rows());
+  return store;
+};
+const moaBuffer = () => buffers.createMoaBuffer({ coplayers: ['agent_1'] });
+const history = () => buffers.createHistoryBuffer({ observer: 0 });
 
 /** The public functions of buffers, and what each argument may be. */
 export const buffersDoors: Doors = {
@@ -30,13 +40,45 @@ export const buffersDoors: Doors = {
   concatExperience: door(() => [[experience()]], [['longer']]),
   concatRows: door(() => [[rows()]], [['longer']]),
   createEpisodeCollector: door(() => [], [], { push: door(() => [experience()]) }),
-  createHistoryBuffer: door(() => [{ observer: 0 }], []),
-  createMoaBuffer: door(() => [{ coplayers: ['agent_1'] }], []),
-  createOutcomeStore: door(() => [{}], ['options']),
-  createPpoBuffer: door(() => [], []),
-  createReplayBuffer: door(() => [{ capacity: 8 }], []),
-  createSequenceReplay: door(() => [{ capacity: 8, length: 2 }], []),
-  createTransitionStore: door(() => [{ capacity: 8 }], []),
+  createHistoryBuffer: door(() => [{ observer: 0 }], [], {
+    push: door(() => [experience()]),
+    rows: door(() => [[]], [['[]']]),
+    restore: door(() => [history().state()]),
+    save: door(() => [path('history.npz')], ['path']),
+  }),
+  createMoaBuffer: door(() => [{ coplayers: ['agent_1'] }], [], {
+    push: door(() => [experience()]),
+    pushRows: door(() => ['agent_1', moa()]),
+    held: door(() => ['agent_1']),
+    restore: door(() => [moaBuffer().state()]),
+    save: door(() => [path('moa.npz')], ['path']),
+  }),
+  createOutcomeStore: door(() => [{}], ['options'], {
+    push: door(() => [outcomes()]),
+    restore: door(() => [buffers.createOutcomeStore().state()]),
+  }),
+  createPpoBuffer: door(() => [], [], {
+    push: door(() => ['agent_0', buffers.agentRows(lived, 0)], ['text']),
+    minibatches: door(() => [generator(), { size: 2 }], ['nothing', 'options']),
+    plan: door(() => [generator(), { size: 2 }], ['nothing', 'options']),
+    table: door(() => [8], [['undefined', '2**33']]),
+    restore: door(() => [buffers.createPpoBuffer().state()]),
+  }),
+  createReplayBuffer: door(() => [{ capacity: 8 }], [], {
+    push: door(() => [rows(), 0], ['nothing', ['undefined']]),
+    windows: door(() => [2], [['2**33']]),
+    restore: door(() => [buffers.createReplayBuffer({ capacity: 8 }).state()]),
+  }),
+  createSequenceReplay: door(() => [{ capacity: 8, length: 2 }], [], {
+    push: door(() => [rows(), 0], ['nothing', ['undefined']]),
+    restore: door(() => [replay.state()]),
+  }),
+  createTransitionStore: door(() => [{ capacity: 8 }], [], {
+    push: door(() => [rows(), generator()], ['nothing', ['undefined']]),
+    placesOf: door(() => [0]),
+    restore: door(() => [filled().state()]),
+    save: door(() => [path('store.npz')], ['path']),
+  }),
   decodeExperience: door(() => [buffers.encodeExperience(lived)]),
   decodeNpy: door(() => [buffers.encodeNpy(array()), 'decodeNpy'], ['nothing', 'anything']),
   decodeNpz: door(() => [buffers.encodeNpz(rows()), 'decodeNpz'], [['longer'], 'anything']),

@@ -36,7 +36,9 @@ const wrong: Readonly<Record<string, unknown>> = {
 
 /** Which of them each kind of argument may take; `?` behind a kind means that it may be left out. */
 const fine: Readonly<Record<string, readonly string[]>> = {
-  anything: Object.keys(wrong),
+  /** The name in a message that a check is given: no argument of a user's. */
+  where: [],
+  anything: [...Object.keys(wrong), 'longer'],
   nothing: [],
   number: ['-1', '1.5', '2**33'],
   limit: ['1.5', '2**33', 'Infinity'],
@@ -119,6 +121,7 @@ async function faultsAt(name: string, row: Door, make: () => Callee | Promise<Ca
   if (valid !== 'taken') faults.push(`valid arguments: ${valid}`);
   for (let i = 0; i < row.give().length; i++) {
     const takes = labelsOf(row.takes[i] ?? 'nothing');
+    if (row.takes[i] === 'where') continue;
     for (const [label, value] of Object.entries(valuesFor(row.give()[i]))) {
       if (row.takes[i] === 'path' && label === "'x'") continue; // it would be written
       const callee = await make();

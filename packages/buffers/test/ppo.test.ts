@@ -180,7 +180,7 @@ describe('minibatches', () => {
 
   it('refuse contradictory options, by name', () => {
     expect(() => epoch(filled(4, 0), { size: 2, count: 2 })).toThrow(/size or count, got both/);
-    expect(() => epoch(filled(4, 0), { size: 0 })).toThrow(/planMinibatches: option size/);
+    expect(() => epoch(filled(4, 0), { size: 0 })).toThrow(/ppoBuffer.minibatches: option size/);
     expect(() => epoch(filled(4, 0), { realRatio: 1.5 })).toThrow(/option realRatio/);
     expect(() => epoch(filled(4, 0), { batchSize: 2 } as never)).toThrow(/unknown option "batchSize"/);
   });

@@ -64,13 +64,21 @@ export function allocate<D extends DType>(dtype: D, length: number): ArrayOf<D> 
 
 /** The dtype of a typed array, of a subclass such as `Buffer` too. */
 export function dtypeOf(array: TypedArray): DType {
-  const tag: string | undefined = ArrayBuffer.isView(array) ? array[Symbol.toStringTag] : undefined;
-  const name = tag?.replace('Array', '').toLowerCase();
-  if (name === undefined || !Object.hasOwn(constructors, name)) {
-    const expected = `a typed array of ${Object.keys(constructors).join(', ')}`;
-    fail('dtypeOf', expected, show(array), 'Copy the values into one, such as Float32Array.from(values).');
-  }
-  return name as DType;
+  const dtype = knownType(array);
+  if (dtype !== undefined) return dtype;
+  const expected = `a typed array of ${Object.keys(constructors).join(', ')}`;
+  return fail('dtypeOf', expected, show(array), 'Copy the values into one, such as Float32Array.from(values).');
+}
+
+/** Whether a value is a typed array that has a {@link DType}; one of another realm is, too. */
+export function isTypedArray(value: unknown): value is TypedArray {
+  return knownType(value) !== undefined;
+}
+
+function knownType(value: unknown): DType | undefined {
+  const tag = ArrayBuffer.isView(value) ? (value as TypedArray)[Symbol.toStringTag] : '';
+  const name = tag.replace('Array', '').toLowerCase();
+  return Object.hasOwn(constructors, name) ? (name as DType) : undefined;
 }
 
 /** Number of elements of a shape; 1 for the shape [] of a scalar. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { sizeOf } from './arrays';
+import { checkExperienceSpec } from './check-game';
 import { checkArgument, typedArrays } from './checks';
 import { fail } from './errors';
 import type { Experience } from './experience';
@@ -48,6 +49,7 @@ const schema = z.looseObject({
 export function checkExperience(where: string, experience: Experience, name = 'experience'): void {
   checkArgument(where, name, schema, experience);
   const { envs, steps, agents, actionCount, observation, cuts } = experience;
+  checkExperienceSpec(`${where}: ${name}`, { agents, observation, actions: actionCount });
   const rows = envs * steps * agents.length;
   const places = cuts.env.length * agents.length;
   const sizes: [path: string, length: number, expected: number][] = [

@@ -174,8 +174,8 @@ export function functions<F extends (...given: never[]) => unknown>(): ZodType<F
  * @param name   the argument's name
  */
 export function checkGenerator(where: string, value: unknown, name = 'generator'): void {
-  const { uniform, integer, split } = (value ?? {}) as Partial<Generator>;
-  if (typeof uniform === 'function' && typeof integer === 'function' && typeof split === 'function') return;
+  const { uniform, integer, split, fork } = (value ?? {}) as Partial<Generator>;
+  if ([uniform, integer, split, fork].every((method) => typeof method === 'function')) return;
   fail(`${where}: ${name}`, 'a generator', show(value), 'Make one with createGenerator(1).');
 }
 

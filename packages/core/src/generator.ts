@@ -174,7 +174,7 @@ class Xoshiro128 implements Generator {
   }
 
   integer(n: number): number {
-    if (n >>> 0 !== n || n === 0) checkRange(n);
+    if (typeof n !== 'number' || n >>> 0 !== n || n === 0) checkRange(n);
     for (;;) {
       const word = this.next() >>> 0;
       const result = word % n;
@@ -193,6 +193,9 @@ class Xoshiro128 implements Generator {
   }
 
   shuffle<T extends { length: number; [index: number]: number }>(array: T): T {
+    if (!(Array.isArray(array) || ArrayBuffer.isView(array))) {
+      fail('generator.shuffle', 'an array or a typed array', show(array), 'Give what is to be shuffled, in place.');
+    }
     for (let i = array.length - 1; i > 0; i--) {
       const j = this.integer(i + 1);
       const swapped = array[i];

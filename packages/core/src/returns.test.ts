@@ -204,7 +204,8 @@ const scenario = fc.record({
 /** Random streams in which agents die one by one and limits cut the rest; unused slots hold `unused`. */
 function play({ envs, steps, agents, seed }: World, unused = 0) {
   const generator = createGenerator(seed);
-  const game = { agents: Array.from({ length: agents }, (_, i) => `agent_${i}`), actions: 1, observation: {} };
+  const observation = { seen: { shape: [], dtype: 'float32' } } as const;
+  const game = { agents: Array.from({ length: agents }, (_, i) => `agent_${i}`), actions: 1, observation };
   const experience = allocateExperience(game, envs, steps);
   const { active, terminated, truncated, ended, rewards, lengths } = experience;
   const values = new Float32Array(rewards.length).fill(unused);

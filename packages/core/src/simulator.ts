@@ -47,6 +47,7 @@ export function checkSimulator(where: string, simulator: Simulator, game?: Game)
   }
   const simulated = simulator.game;
   checkGame(`${where}: game`, simulated);
+  if (game !== undefined) checkGame(where, game);
   if (!game || (simulated.stateSize === game.stateSize && simulated.stateType === game.stateType)) return;
   const got = `one of ${simulated.name} with ${simulated.stateSize} ${simulated.stateType}`;
   const expected = `a simulator of states of ${game.stateSize} ${game.stateType} (${game.name})`;

@@ -1,4 +1,5 @@
-import { fail, type NamedArrays, show } from '@coplay/core';
+import { checkArgument, fail, type NamedArrays, namedArrays, show } from '@coplay/core';
+import { rowCount } from '../rows/rows';
 
 /** What rows for a model of another agent must have besides observations. */
 const NEEDED = ['masks', 'previousActions', 'actions', 'goals', 'isFirst', 'terminated', 'active'];
@@ -8,6 +9,8 @@ const NEEDED = ['masks', 'previousActions', 'actions', 'goals', 'isFirst', 'term
  * of every other action falls to 0).
  */
 export function checkMoaRows(where: string, rows: NamedArrays): void {
+  checkArgument(where, 'rows', namedArrays, rows);
+  rowCount(where, rows);
   for (const name of NEEDED) {
     if (!rows[name]) fail(where, `a column ${name}`, show(rows), 'Make rows with moaRows(experience, seat).');
   }

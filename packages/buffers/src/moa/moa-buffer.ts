@@ -1,6 +1,9 @@
 import {
   type AgentId,
+  checkArgument,
+  checkExperience,
   checkOptions,
+  checkText,
   type Experience,
   fail,
   type GoalSet,
@@ -96,6 +99,11 @@ const schema = z.strictObject({
   attempts: z.boolean().default(false),
 });
 
+const savedSchema = z.looseObject({
+  rings: z.record(z.string(), z.unknown()),
+  collector: z.record(z.string(), z.unknown()),
+});
+
 type Ring = EpisodeRing | GoalRings;
 
 function makeRing(id: AgentId, { capacity, goals, roomPerGoal }: z.infer<typeof schema>): Ring {
@@ -109,9 +117,9 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
   const { coplayers, keep, goals, caughtOnly, attempts } = checked;
   const rings = new Map(coplayers.map((id) => [id, makeRing(id, checked)]));
   const collector = createEpisodeCollector();
-  const ringOf = (id: AgentId): Ring => {
+  const ringOf = (where: string, id: AgentId): Ring => {
     const known = coplayers.join(', ') || 'nobody';
-    return rings.get(id) ?? fail('moaBuffer', `one of ${known}`, show(id), 'Name a co-player of this buffer.');
+    return rings.get(id) ?? fail(where, `one of ${known}`, show(id), 'Name a co-player of this buffer.');
   };
   const perCoplayer = <T>(of: (ring: Ring) => T) => Object.fromEntries([...rings].map(([id, ring]) => [id, of(ring)]));
 
@@ -124,11 +132,15 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
       return perCoplayer((ring) => ({ ...ring.pushed }));
     },
     push(experience) {
+      checkExperience('moaBuffer.push', experience);
       refuseImagined(experience);
+      const missing = coplayers.find((id) => !experience.agents.includes(id));
+      if (missing !== undefined) {
+        fail('moaBuffer.push', `experience of ${missing}`, show(experience.agents), 'Push the same game.');
+      }
       const episodes = collector.push(experience);
       const added = coplayers.map((id) => {
         const seat = experience.agents.indexOf(id);
-        if (seat < 0) fail('moaBuffer.push', `experience of ${id}`, show(experience.agents), 'Push the same game.');
         const rows = moaRows(episodes, seat, { goals, caughtOnly });
         buffer.pushRows(id, rows);
         if (attempts && goals) buffer.pushRows(id, attemptRows(rows, goals));
@@ -137,12 +149,12 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
       return Object.fromEntries(added);
     },
     pushRows(coplayer, rows) {
-      const ring = ringOf(coplayer);
+      const ring = ringOf('moaBuffer.pushRows', coplayer);
       checkMoaRows(`moaBuffer.pushRows (${coplayer})`, rows);
       ring.push(rows);
     },
     held(coplayer) {
-      const ring = ringOf(coplayer);
+      const ring = ringOf('moaBuffer.held', coplayer);
       return { columns: ring.columns, places: ring.places(), lengths: ring.lengths, serials: ring.serials };
     },
     trained() {
@@ -150,6 +162,7 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
     },
     state: () => ({ collector: collector.state(), rings: perCoplayer((ring) => ring.state()) }),
     restore(saved) {
+      checkArgument('moaBuffer.restore', 'saved', savedSchema, saved);
       const states = saved['rings'] as SavedState;
       for (const id of coplayers) {
         if (!states[id]) fail('moaBuffer.restore', `rows of ${id}`, show(states), 'Restore what this buffer saved.');
@@ -157,8 +170,12 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
       collector.restore(saved['collector'] as SavedState);
       for (const [id, ring] of rings) ring.restore(states[id] as SavedState);
     },
-    save: (path) => saveNpz(path, storedRows(rings)),
+    async save(path) {
+      checkText('moaBuffer.save', 'path', path);
+      await saveNpz(path, storedRows(rings));
+    },
     async load(path) {
+      checkText('moaBuffer.load', 'path', path);
       const arrays = await loadNpz(path);
       for (const id of coplayers) {
         const rows = Object.entries(arrays).filter(([name]) => name.startsWith(`${id}/`));

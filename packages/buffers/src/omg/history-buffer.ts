@@ -1,4 +1,15 @@
-import { checkOptions, type Experience, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
+import {
+  checkArgument,
+  checkExperience,
+  checkNumbers,
+  checkOptions,
+  checkText,
+  type Experience,
+  fail,
+  type NamedArrays,
+  type SavedState,
+  show,
+} from '@coplay/core';
 import { z } from 'zod';
 import { createEpisodeCollector } from '../episodes';
 import { encodeNpz, loadNpz, saveNpz } from '../npz';
@@ -69,6 +80,15 @@ const schema = z.strictObject({
   valuesOf: z.enum(['observer', 'coPlayer']).default('observer'),
 });
 
+const savedRecord = z.record(z.string(), z.unknown());
+const counted = z.int().min(0);
+const savedSchema = z.looseObject({
+  ring: savedRecord,
+  collector: savedRecord,
+  pushes: counted,
+  counts: z.looseObject({ pushed: counted, dropped: counted, cleared: counted }),
+});
+
 /** An empty buffer. */
 export function createHistoryBuffer(options: HistoryBufferOptions): HistoryBuffer {
   return new Histories(checkOptions('createHistoryBuffer', schema, options));
@@ -94,6 +114,7 @@ class Histories implements HistoryBuffer {
 
   push(experience: Experience, values?: Float32Array): number {
     const { observer, clearEvery } = this.settings;
+    checkExperience('historyBuffer.push', experience);
     checkReal('historyBuffer.push', experience);
     if (observer >= experience.agents.length) {
       const expected = `experience of more than ${observer} agents`;
@@ -122,6 +143,7 @@ class Histories implements HistoryBuffer {
   }
 
   rows(places: ArrayLike<number>): NamedArrays {
+    checkNumbers('historyBuffer.rows', 'places', places, { min: 0, max: this.size - 1, whole: true });
     return this.ring.rows(places);
   }
 
@@ -139,6 +161,7 @@ class Histories implements HistoryBuffer {
   }
 
   restore(saved: SavedState): void {
+    checkArgument('historyBuffer.restore', 'saved', savedSchema, saved);
     this.ring.restore(saved['ring'] as SavedState);
     this.collector.restore(saved['collector'] as SavedState);
     this.pushes = saved['pushes'] as number;
@@ -149,11 +172,13 @@ class Histories implements HistoryBuffer {
     return encodeNpz(this.stored());
   }
 
-  save(path: string): Promise<void> {
+  async save(path: string): Promise<void> {
+    checkText('historyBuffer.save', 'path', path);
     return saveNpz(path, this.stored());
   }
 
   async load(path: string): Promise<void> {
+    checkText('historyBuffer.load', 'path', path);
     const { lengths, ...rows } = await loadNpz(path);
     if (!(lengths?.data instanceof Int32Array)) {
       fail(`historyBuffer.load(${path})`, 'an array lengths of int32', show(lengths), 'Give what save wrote.');

@@ -1,5 +1,18 @@
-import { fail, type NamedArrays, ndarray, type SavedState, show, sizeOf } from '@coplay/core';
+import {
+  checkArgument,
+  fail,
+  type NamedArrays,
+  namedArrays,
+  ndarray,
+  type SavedState,
+  show,
+  sizeOf,
+  typedArrays,
+} from '@coplay/core';
+import { z } from 'zod';
 import { allocateRows, checkRowSpec, gatherInto, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
+
+const savedSchema = z.looseObject({ lengths: typedArrays('int32'), rows: namedArrays });
 
 /** The newest histories, whole, in a ring of steps whose memory is taken once. */
 export class HistoryRing {
@@ -77,12 +90,16 @@ export class HistoryRing {
   }
 
   restore(saved: SavedState): void {
+    const where = `${this.where}.restore`;
+    checkArgument(where, 'saved', savedSchema, saved);
     const { lengths, rows } = saved as { lengths: Int32Array; rows: NamedArrays };
+    const count = Object.keys(rows).length === 0 ? 0 : rowCount(where, rows);
     const total = lengths.reduce((sum, length) => sum + length, 0);
     if (total > this.capacity) {
       const remedy = 'Restore into a buffer of the same capacity.';
       fail(this.where, `at most ${this.capacity} steps`, show(total), remedy);
     }
+    if (count !== total) fail(where, `${total} rows, as lengths say`, show(count), 'Give what state() returned.');
     this.clear();
     this.written = 0;
     this.fields = {};

@@ -45,7 +45,7 @@ const schema = z.strictObject({
  */
 export function planMinibatches(rows: MinibatchPlan, options: MinibatchOptions): MinibatchPlan[] {
   checkArgument('planMinibatches', 'rows', rowsSchema, rows);
-  const { size, count, realRatio, padTo } = checkMinibatchOptions(options);
+  const { size, count, realRatio, padTo } = checkMinibatchOptions('planMinibatches', options);
   const real = realRatio === 0 ? 0 : rows.real;
   const imagined = realRatio === 1 ? 0 : rows.imagined;
   const total = real + imagined;
@@ -70,10 +70,11 @@ export function planMinibatches(rows: MinibatchPlan, options: MinibatchOptions):
   }));
 }
 
-function checkMinibatchOptions(options: MinibatchOptions): MinibatchOptions {
-  const checked = checkOptions('planMinibatches', schema, options);
+/** @param where  the function whose options these are, for messages */
+export function checkMinibatchOptions(where: string, options: MinibatchOptions): MinibatchOptions {
+  const checked = checkOptions(where, schema, options);
   if (checked.size !== undefined && checked.count !== undefined) {
-    fail('planMinibatches', 'size or count', 'both', 'Give one of them.');
+    fail(where, 'size or count', 'both', 'Give one of them.');
   }
   return checked;
 }

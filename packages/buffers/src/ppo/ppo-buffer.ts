@@ -1,16 +1,23 @@
 import {
   type AgentId,
+  checkArgument,
+  checkCount,
+  checkGenerator,
+  checkOptions,
+  checkText,
   fail,
   type Generator,
   type NamedArrays,
   type NDArray,
+  namedArrays,
   ndarray,
   type SavedState,
   show,
 } from '@coplay/core';
+import { z } from 'zod';
 import { RowStore } from '../rows/row-store';
 import { allocateRows, checkRowSpec, gatherRows, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
-import { type MinibatchOptions, planMinibatches } from './plan';
+import { checkMinibatchOptions, type MinibatchOptions, planMinibatches } from './plan';
 
 /** Numbers of rows by kind. */
 export interface RowCounts {
@@ -80,9 +87,17 @@ export interface PpoBuffer {
  *
  * @param agents  whose rows it takes; those of others are refused. By default anyone's
  */
-export function createPpoBuffer({ agents }: { readonly agents?: readonly AgentId[] } = {}): PpoBuffer {
+export function createPpoBuffer(options: { readonly agents?: readonly AgentId[] } = {}): PpoBuffer {
+  const { agents } = checkOptions('createPpoBuffer', optionsSchema, options);
   return new TwoStores(agents);
 }
+
+const optionsSchema = z.strictObject({ agents: z.array(z.string()).readonly().optional() });
+const savedSchema = z.looseObject({
+  pushed: z.record(z.string(), z.looseObject({ real: z.int().min(0), imagined: z.int().min(0) })),
+  real: namedArrays,
+  imagined: namedArrays,
+});
 
 type Kind = 'real' | 'imagined';
 
@@ -104,6 +119,7 @@ class TwoStores implements PpoBuffer {
   }
 
   push(agent: AgentId, rows: NamedArrays): void {
+    checkText('ppoBuffer.push', 'agent', agent);
     this.checkAgent(agent);
     const count = rowCount('ppoBuffer.push', rows);
     checkReserved(rows);
@@ -120,15 +136,22 @@ class TwoStores implements PpoBuffer {
     }
   }
 
-  *minibatches(generator: Generator, options: MinibatchOptions = {}): globalThis.Generator<NamedArrays> {
-    for (const { places, weights } of this.plan(generator, options)) {
-      const batch = this.gather(places);
-      yield { ...batch, weights };
-    }
+  minibatches(generator: Generator, options: MinibatchOptions = {}): Iterable<NamedArrays> {
+    return this.gatherEach(this.planFor('ppoBuffer.minibatches', generator, options));
+  }
+
+  private *gatherEach(plan: readonly MinibatchRows[]): globalThis.Generator<NamedArrays> {
+    for (const { places, weights } of plan) yield { ...this.gather(places), weights };
   }
 
   plan(generator: Generator, options: MinibatchOptions = {}): MinibatchRows[] {
-    const plans = planMinibatches(this.rows, options);
+    return this.planFor('ppoBuffer.plan', generator, options);
+  }
+
+  private planFor(where: string, generator: Generator, options: MinibatchOptions): MinibatchRows[] {
+    checkGenerator(where, generator);
+    const checked = checkMinibatchOptions(where, options);
+    const plans = planMinibatches(this.rows, checked);
     // Real rows are shuffled first and imagined ones after: a run without imagined data draws the same numbers.
     const order = {
       real: generator.shuffle(firstIntegers(sum(plans.map((plan) => plan.real)))),
@@ -143,12 +166,13 @@ class TwoStores implements PpoBuffer {
       };
       real += plan.real;
       imagined += plan.imagined;
-      return this.choose(chosen, options);
+      return this.choose(chosen, checked);
     });
   }
 
   table(size = this.rows.real + this.rows.imagined): NamedArrays {
     const { real, imagined } = this.rows;
+    checkCount('ppoBuffer.table', 'size', size);
     if (size < real + imagined) {
       fail('ppoBuffer.table', `a size of at least ${real + imagined} rows`, show(size), 'Give a larger one.');
     }
@@ -169,6 +193,7 @@ class TwoStores implements PpoBuffer {
   }
 
   restore(saved: SavedState): void {
+    checkArgument('ppoBuffer.restore', 'saved', savedSchema, saved);
     const { pushed, real, imagined } = saved as Record<string, SavedState>;
     const names = Object.keys(pushed ?? {});
     if (pushed === undefined || (this.agents !== undefined && names.join() !== this.agents.join())) {

@@ -3,6 +3,7 @@ import {
   allocateExperience,
   type Cuts,
   checkArgument,
+  checkExperienceSpec,
   copyObservation,
   copyRow,
   type Experience,
@@ -40,6 +41,7 @@ const schema = z.looseObject({
 function checkRecords(records: Records): void {
   checkArgument('fromRecords', 'records', schema, records);
   const { agents, observation, envs, records: count, actionCount } = records;
+  checkExperienceSpec('fromRecords: records', { agents, observation, actions: actionCount });
   const rows = envs * count * agents.length;
   const check = (path: string, values: ArrayLike<number> | undefined, length: number) => {
     if (values?.length === length) return;

@@ -1,12 +1,18 @@
 import {
+  checkArgument,
+  checkCount,
+  checkGenerator,
+  checkNumber,
   checkOptions,
   copyRow,
   fail,
   type Generator,
   type NamedArrays,
+  namedArrays,
   type SavedState,
   show,
   sizeOf,
+  typedArrays,
 } from '@coplay/core';
 import { z } from 'zod';
 import { allocateRows, checkRowSpec, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
@@ -94,6 +100,20 @@ export interface ReplayBuffer {
 const optionsSchema = z.strictObject({ capacity: z.int().min(1), streams: z.int().min(1).default(1) });
 const sampleSchema = z.strictObject({ batch: z.int().min(1), length: z.int().min(1).default(1) });
 
+const placesSchema = z.looseObject({ streams: typedArrays('int32'), steps: typedArrays('float64') });
+
+function checkPlaces(where: string, name: string, places: ReplayPlaces): void {
+  checkArgument(where, name, placesSchema, places);
+  const { streams, steps } = places;
+  if (streams.length === steps.length) return;
+  fail(
+    `${where}: ${name}`,
+    'a step for each stream',
+    `${streams.length} and ${steps.length}`,
+    'Give places of sample().',
+  );
+}
+
 /** An empty ring. */
 export function createReplayBuffer(options: ReplayOptions): ReplayBuffer {
   const { capacity, streams } = checkOptions('createReplayBuffer', optionsSchema, options);
@@ -137,6 +157,7 @@ class Rings implements ReplayBuffer {
   }
 
   windows(length: number): number {
+    checkNumber('replayBuffer.windows', 'length', length, { min: 1, whole: true });
     return this.pushed.reduce((sum, _, stream) => sum + Math.max(0, this.held(stream) - length + 1), 0);
   }
 
@@ -146,6 +167,9 @@ class Rings implements ReplayBuffer {
   }
 
   draw(generator: Generator, batch: number, length: number): ReplayPlaces {
+    checkGenerator('replayBuffer.draw', generator);
+    checkCount('replayBuffer.draw', 'batch', batch);
+    checkCount('replayBuffer.draw', 'length', length, 1);
     const windows = this.windows(length);
     if (windows === 0) {
       const longest = Math.max(...this.pushed.map((_, stream) => this.held(stream)));
@@ -159,7 +183,10 @@ class Rings implements ReplayBuffer {
     return places;
   }
 
-  gather({ streams, steps }: ReplayPlaces, length: number): ReplaySample {
+  gather(windows: ReplayPlaces, length: number): ReplaySample {
+    checkPlaces('replayBuffer.gather', 'windows', windows);
+    checkCount('replayBuffer.gather', 'length', length, 1);
+    const { streams, steps } = windows;
     const batch = streams.length;
     const rows: NamedArrays = {};
     for (const [name, { data, shape }] of Object.entries(allocateRows(this.spec ?? {}, batch * length))) {
@@ -177,7 +204,10 @@ class Rings implements ReplayBuffer {
     return step >= pushed - this.held(stream) && step + length <= pushed;
   }
 
-  overwrite({ streams, steps }: ReplayPlaces, rows: NamedArrays): void {
+  overwrite(windows: ReplayPlaces, rows: NamedArrays): void {
+    checkPlaces('replayBuffer.overwrite', 'windows', windows);
+    checkArgument('replayBuffer.overwrite', 'rows', namedArrays, rows);
+    const { streams, steps } = windows;
     for (const [name, { data, shape }] of Object.entries(rows)) {
       const target = this.fields[name] ?? fail('replayBuffer.overwrite', 'a field that was pushed', name, 'Rename it.');
       const size = sizeOf(target.shape.slice(1));

@@ -1,4 +1,15 @@
-import { checkOptions, fail, type Generator, type NamedArrays, type SavedState, show } from '@coplay/core';
+import {
+  checkArgument,
+  checkCount,
+  checkGenerator,
+  checkOptions,
+  fail,
+  type Generator,
+  type NamedArrays,
+  type SavedState,
+  show,
+  typedArrays,
+} from '@coplay/core';
 import { z } from 'zod';
 import { createReplayBuffer, type ReplayBuffer, type ReplayPlaces, type ReplaySample } from './replay-buffer';
 import type { RingState } from './ring-state';
@@ -73,6 +84,12 @@ export interface SequenceState {
   readonly renewed?: readonly string[];
 }
 
+const savedSchema = z.looseObject({
+  buffer: z.looseObject({}),
+  queue: typedArrays('float64'),
+  length: z.int().min(1).optional(),
+  renewed: z.array(z.string()).optional(),
+});
 const schema = z.strictObject({
   capacity: z.int().min(1),
   streams: z.int().min(1).default(1),
@@ -129,6 +146,8 @@ class Sequences implements SequenceReplay {
   }
 
   sample(generator: Generator, batch: number): SequenceSample {
+    checkGenerator('sequenceReplay.sample', generator);
+    checkCount('sequenceReplay.sample', 'batch', batch, 1);
     const { buffer, length } = this;
     this.dropGone();
     const fresh = this.queue.splice(0, batch);
@@ -147,6 +166,8 @@ class Sequences implements SequenceReplay {
   }
 
   look(generator: Generator, batch: number): ReplaySample {
+    checkGenerator('sequenceReplay.look', generator);
+    checkCount('sequenceReplay.look', 'batch', batch, 1);
     return this.buffer.gather(this.buffer.draw(generator, batch, this.length), this.length);
   }
 
@@ -161,6 +182,7 @@ class Sequences implements SequenceReplay {
   }
 
   restore(saved: SavedState): void {
+    checkArgument('sequenceReplay.restore', 'saved', savedSchema, saved);
     const { queue, length = this.length, renewed = [] } = saved as unknown as SequenceState;
     this.buffer.restore(saved['buffer'] as SavedState);
     const waiting = this.isOnline && length === this.length ? queue.length / 2 : 0;

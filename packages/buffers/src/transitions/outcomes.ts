@@ -1,4 +1,14 @@
-import { checkOptions, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import {
+  checkArgument,
+  checkCount,
+  checkGenerator,
+  checkOptions,
+  fail,
+  type Generator,
+  type NamedArrays,
+  ndarrays,
+  type SavedState,
+} from '@coplay/core';
 import { z } from 'zod';
 import { concatRows, gatherRows, rowCount } from '../rows/rows';
 import { createTransitionStore, type TransitionStore } from './store';
@@ -37,6 +47,7 @@ interface SavedRoom {
   readonly room: SavedState;
 }
 
+const savedSchema = z.looseObject({ rooms: z.array(z.looseObject({ outcome: z.string(), room: z.looseObject({}) })) });
 const schema = z.strictObject({
   capacity: z.int().min(1).default(256),
   outcomes: z.int().min(1).default(16),
@@ -61,6 +72,8 @@ export function createOutcomeStore(options: OutcomeStoreOptions = {}): OutcomeSt
       for (const [outcome, places] of byOutcome(rows)) roomOf(outcome)?.push(gatherRows(rows, places));
     },
     sample(generator, count) {
+      checkGenerator('outcomeStore.sample', generator);
+      checkCount('outcomeStore.sample', 'count', count, 1);
       const all = [...rooms.values()];
       if (all.length === 0) fail('outcomeStore.sample', 'transitions', 'none', 'Push some first.');
       const chosen = Array.from({ length: count }, () => generator.integer(all.length));
@@ -69,15 +82,19 @@ export function createOutcomeStore(options: OutcomeStoreOptions = {}): OutcomeSt
     // A list, for the order says which room is drawn: a record would put '100' before '5.00'.
     state: () => ({ rooms: [...rooms].map(([outcome, room]) => ({ outcome, room: room.state() })) }),
     restore(saved) {
+      checkArgument('outcomeStore.restore', 'saved', savedSchema, saved);
       rooms.clear();
       for (const { outcome, room } of saved['rooms'] as unknown as readonly SavedRoom[]) roomOf(outcome)?.restore(room);
     },
   };
 }
 
+const rewardsSchema = ndarrays.refine(({ shape }) => shape.length === 2, 'rewards [B, A]');
+
 /** Rows of each outcome. */
 function byOutcome(rows: NamedArrays): Map<string, number[]> {
   const count = rowCount('outcomeStore.push', rows);
+  checkArgument('outcomeStore.push', 'rows.rewards', rewardsSchema, rows['rewards']);
   const { data, shape } = rows['rewards'];
   const found = new Map<string, number[]>();
   for (let row = 0; row < count; row++) {

@@ -1,4 +1,18 @@
-import { checkOptions, checkText, fail, type Generator, type NamedArrays, type SavedState, show } from '@coplay/core';
+import {
+  checkArgument,
+  checkCount,
+  checkGenerator,
+  checkNumbers,
+  checkOptions,
+  checkText,
+  fail,
+  type Generator,
+  type NamedArrays,
+  namedArrays,
+  type SavedState,
+  show,
+  typedArrays,
+} from '@coplay/core';
 import { z } from 'zod';
 import { loadNpz, saveNpz } from '../npz';
 import { allocateRows, checkRowSpec, gatherInto, gatherRows, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
@@ -68,6 +82,14 @@ export async function loadTransitions(path: string): Promise<NamedArrays> {
   return rows;
 }
 
+const savedSchema = z.looseObject({
+  pushed: z.int().min(0),
+  capacity: z.number(),
+  members: z.number(),
+  rows: namedArrays,
+  shares: typedArrays('uint8'),
+});
+
 /** Transition k is at place k modulo the capacity. */
 class Ring implements TransitionStore {
   pushed = 0;
@@ -94,6 +116,7 @@ class Ring implements TransitionStore {
       const got = `none for ${this.members} members`;
       fail('transitionStore.push', "a generator for the members' shares", got, 'Give one.');
     }
+    if (generator !== undefined) checkGenerator('transitionStore.push', generator);
     const count = rowCount('transitionStore.push', rows);
     this.take(rows);
     const kept = Math.min(count, this.capacity);
@@ -110,16 +133,19 @@ class Ring implements TransitionStore {
   }
 
   placesOf(member: number): Int32Array {
-    return this.membersPlaces(member).slice();
+    return this.membersPlaces('transitionStore.placesOf', member).slice();
   }
 
   sample(generator: Generator, count: number, member = 0): Int32Array {
-    const places = this.membersPlaces(member);
+    checkGenerator('transitionStore.sample', generator);
+    checkCount('transitionStore.sample', 'count', count);
+    const places = this.membersPlaces('transitionStore.sample', member);
     if (places.length === 0) fail('transitionStore.sample', 'transitions', 'none', 'Push some first.');
     return Int32Array.from({ length: count }, () => places[generator.integer(places.length)]);
   }
 
   gather(places: ArrayLike<number>): NamedArrays {
+    checkNumbers('transitionStore.gather', 'places', places, { min: 0, max: this.size - 1, whole: true });
     return gatherRows(this.fields, places);
   }
 
@@ -131,7 +157,8 @@ class Ring implements TransitionStore {
     );
   }
 
-  save(path: string): Promise<void> {
+  async save(path: string): Promise<void> {
+    checkText('transitionStore.save', 'path', path);
     return saveNpz(path, this.rows());
   }
 
@@ -146,6 +173,7 @@ class Ring implements TransitionStore {
   }
 
   restore(saved: SavedState): void {
+    checkArgument('transitionStore.restore', 'saved', savedSchema, saved);
     const { pushed, capacity, members, rows, shares } = saved as {
       pushed: number;
       capacity: number;
@@ -157,6 +185,17 @@ class Ring implements TransitionStore {
       const expected = `a store of ${this.capacity} transitions and ${this.members} members`;
       const got = `${show(capacity)} and ${show(members)}`;
       fail('transitionStore.restore', expected, got, 'Restore into a store of the same options.');
+    }
+    const held = Math.min(pushed, capacity);
+    const count = Object.keys(rows).length === 0 ? 0 : rowCount('transitionStore.restore', rows);
+    if (count !== held || shares.length !== held * members) {
+      const expected = `${held} rows and their shares of ${members} members`;
+      fail(
+        'transitionStore.restore',
+        expected,
+        `${count} rows and ${shares.length} shares`,
+        'Give what state() returned.',
+      );
     }
     this.fields = {};
     this.spec = undefined;
@@ -183,9 +222,9 @@ class Ring implements TransitionStore {
     gatherInto(this.fields, to, rows, [from]);
   }
 
-  private membersPlaces(member: number): Int32Array {
+  private membersPlaces(where: string, member: number): Int32Array {
     if (!Number.isInteger(member) || member < 0 || member >= this.members) {
-      fail('transitionStore', `a member from 0 to ${this.members - 1}`, show(member), 'Give one of its members.');
+      fail(where, `a member from 0 to ${this.members - 1}`, show(member), 'Give one of its members.');
     }
     this.places[member] ??= this.listPlaces(member);
     return this.places[member];

@@ -1,7 +1,7 @@
 import { type Agent, checkOptions } from '@coplay/core';
 import { z } from 'zod';
 import { type NearestStagOptions, nearestHareRule, nearestStagRule } from './nearest';
-import { type RuleAgentOptions, seatOf } from './options';
+import { type RuleAgentOptions, recordOf, seatOf } from './options';
 import { actionsBy } from './rule';
 
 /** Options of {@link mixed}. */
@@ -20,9 +20,10 @@ const schema = z.object({ p: z.number().min(0).max(1) }).strict();
  * Mixed(p): NearestStag with probability p, else NearestHare, drawn at the start of each episode.
  * Its state says for each row, [B], whether it hunts stags in this episode.
  */
-export function mixed({ game, id, waits, whenGone, ...options }: MixedOptions): Agent<Uint8Array> {
+export function mixed(options: MixedOptions): Agent<Uint8Array> {
+  const { game, id, waits, whenGone, ...others } = recordOf('mixed', options);
   seatOf('mixed', game, id);
-  const { p } = checkOptions('mixed', schema, options);
+  const { p } = checkOptions('mixed', schema, others);
   const hunting = { ...(waits !== undefined && { waits }), ...(whenGone !== undefined && { whenGone }) };
   const stag = nearestStagRule('mixed', game, hunting);
   const hare = nearestHareRule('mixed', game);

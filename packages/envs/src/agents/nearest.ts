@@ -2,7 +2,7 @@ import { type Agent, checkOptions, type Game } from '@coplay/core';
 import { z } from 'zod';
 import { STAY } from '../game';
 import { chaser, HERE, NOWHERE } from './chase';
-import { actionNamed, checkNoOptions, type RuleAgentOptions, seatOf } from './options';
+import { actionNamed, checkNoOptions, type RuleAgentOptions, recordOf, seatOf } from './options';
 import { type Rule, ruleAgent } from './rule';
 
 /** Options of {@link nearestStag}. */
@@ -22,15 +22,17 @@ const behaviour = z
  * The path is found anew in each step; where several moves begin a shortest path to some nearest stag it draws one
  * uniformly. Other prey on the way is ignored.
  */
-export function nearestStag({ game, id, ...options }: NearestStagOptions): Agent<null> {
+export function nearestStag(options: NearestStagOptions): Agent<null> {
+  const { game, id, ...others } = recordOf('nearestStag', options);
   seatOf('nearestStag', game, id);
-  return ruleAgent(id, 'NearestStag', nearestStagRule('nearestStag', game, options));
+  return ruleAgent(id, 'NearestStag', nearestStagRule('nearestStag', game, others));
 }
 
 /** NearestHare (NH): the same with hares. When no hare is left it stays. */
-export function nearestHare({ game, id, ...options }: RuleAgentOptions): Agent<null> {
+export function nearestHare(options: RuleAgentOptions): Agent<null> {
+  const { game, id, ...others } = recordOf('nearestHare', options);
   seatOf('nearestHare', game, id);
-  checkNoOptions('nearestHare', options);
+  checkNoOptions('nearestHare', others);
   return ruleAgent(id, 'NearestHare', nearestHareRule('nearestHare', game));
 }
 

@@ -17,6 +17,14 @@ export function seatOf(where: string, game: Game, id: AgentId): number {
   return seat;
 }
 
+const anyRecord = z.looseObject({});
+
+/** The options of an agent's function, which must be a record. */
+export function recordOf<Options extends object>(where: string, options: Options): Options {
+  checkOptions(where, anyRecord, options);
+  return options ?? ({} as Options);
+}
+
 const noOptions = z.strictObject({});
 
 /** Refuses options of an agent that has none beside game and id. */

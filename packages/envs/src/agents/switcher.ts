@@ -1,6 +1,7 @@
 import {
   type Agent,
   type AgentInput,
+  checkAgent,
   checkOptions,
   fail,
   type Generator,
@@ -9,7 +10,7 @@ import {
 } from '@coplay/core';
 import { z } from 'zod';
 import { memoryPerRow } from './memory';
-import { type RuleAgentOptions, seatOf } from './options';
+import { type RuleAgentOptions, recordOf, seatOf } from './options';
 
 /** Options of {@link switcher}. */
 export interface SwitcherOptions extends RuleAgentOptions {
@@ -31,10 +32,12 @@ const schema = z.object({ episodes: z.int().min(0) }).strict();
  * episodes. Both see everything all along, so whoever has a memory is up to date when its turn comes.
  * Extras of the two (log-probabilities and such) aren't passed on.
  */
-export function switcher({ game, id, first, second, ...options }: SwitcherOptions): Agent<SwitcherState> {
+export function switcher(options: SwitcherOptions): Agent<SwitcherState> {
+  const { game, id, first, second, ...others } = recordOf('switcher', options);
   seatOf('switcher', game, id);
-  const { episodes: k } = checkOptions('switcher', schema, options);
+  const { episodes: k } = checkOptions('switcher', schema, others);
   for (const agent of [first, second]) {
+    checkAgent('switcher', agent);
     if (agent.id !== id)
       fail('switcher', `agents with the id ${id}`, agent.id, 'Make first and second with the same id.');
   }

@@ -1,7 +1,7 @@
 import { type Agent, type AgentStep, fail } from '@coplay/core';
 import { memoryPerRow } from './memory';
 import { nearestHareRule, nearestStagRule } from './nearest';
-import { actionNamed, checkNoOptions, type RuleAgentOptions, seatOf } from './options';
+import { actionNamed, checkNoOptions, type RuleAgentOptions, recordOf, seatOf } from './options';
 import { actionsBy } from './rule';
 
 /**
@@ -11,9 +11,10 @@ import { actionsBy } from './rule';
  * It remembers that for each row, so for each set of co-players that it meets in one of B parallel games, beyond
  * episodes; `save` gives the memory out.
  */
-export function titForTat({ game, id, ...options }: RuleAgentOptions): Agent<null> {
+export function titForTat(options: RuleAgentOptions): Agent<null> {
+  const { game, id, ...others } = recordOf('titForTat', options);
   const seat = seatOf('titForTat', game, id);
-  checkNoOptions('titForTat', options);
+  checkNoOptions('titForTat', others);
   if (!game.infos.includes('illegal')) {
     fail('titForTat', 'a game with the info illegal', `${game.name}: ${game.infos.join(', ')}`, 'Use it in stagHunt.');
   }

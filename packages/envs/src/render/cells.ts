@@ -1,4 +1,16 @@
-import { type ArrayOf, checkGame, type DType, fail, type Game, type Scene, type SceneItem } from '@coplay/core';
+import {
+  type ArrayOf,
+  checkArgument,
+  checkGame,
+  checkNumber,
+  type DType,
+  fail,
+  type Game,
+  type Scene,
+  type SceneItem,
+  typedArrays,
+} from '@coplay/core';
+import { z } from 'zod';
 
 /** The scene of a state. @throws CoplayError for a game that has none */
 export function sceneOf<State extends DType>(
@@ -8,8 +20,26 @@ export function sceneOf<State extends DType>(
   offset: number,
 ): Scene {
   checkGame(where, game);
+  checkArgument(where, 'state', typedArrays(game.stateType), state);
+  checkNumber(where, 'offset', offset, { min: 0, max: state.length - game.stateSize, whole: true });
   if (!game.scene) fail(where, 'a game with a scene', `${game.name}, which has none`, 'Give the game a scene().');
   return game.scene(state, offset);
+}
+
+const sceneSchema = z.looseObject({
+  rows: z.int().min(1).max(10_000),
+  columns: z.int().min(1).max(10_000),
+  items: z.array(z.looseObject({ kind: z.string(), symbol: z.string(), row: z.int().min(0), column: z.int().min(0) })),
+});
+
+/** Refuses what is no scene, and things outside its grid. */
+export function checkScene(where: string, scene: Scene): void {
+  checkArgument(where, 'scene', sceneSchema, scene);
+  const { rows, columns, items } = scene;
+  const stray = items.findIndex(({ row, column }) => row >= rows || column >= columns);
+  if (stray < 0) return;
+  const got = `row ${items[stray].row}, column ${items[stray].column}`;
+  fail(`${where}: scene.items.${stray}`, `a place in ${rows} rows and ${columns} columns`, got, 'Mend its place.');
 }
 
 /** [rows * columns] what lies in each cell, in reading order. */

@@ -1,4 +1,5 @@
 import type { SceneItem } from '@coplay/core';
+import { checkNumber } from '@coplay/core';
 import { agentIndex } from './cells';
 
 /** Agents 1 to 8: Okabe and Ito (2008), told apart by colour-blind people too. */
@@ -29,6 +30,7 @@ export function colorOf(item: SceneItem): string {
  * @param index  from 0, in the order of `game.agents`
  */
 export function agentColor(index: number): { readonly fill: string; readonly ink: string } {
+  checkNumber('agentColor', 'index', index, { min: 0, whole: true });
   const fill = AGENTS[index % AGENTS.length];
   return { fill, ink: inkOn(fill) };
 }

@@ -1,5 +1,6 @@
 import type { RecordedStep, Recording } from '../wrappers';
-import { cellWidth, paint, sceneLines, type TextOptions, visibleLength } from './text';
+import { checkRecording } from '../wrappers/recording-check';
+import { cellWidth, checkTextOptions, paint, sceneLines, type TextOptions, visibleLength } from './text';
 
 /**
  * A recorded episode as text: each moment's picture, beside it what everybody did and earned, and the returns below.
@@ -7,6 +8,8 @@ import { cellWidth, paint, sceneLines, type TextOptions, visibleLength } from '.
  * @returns lines joined by line ends
  */
 export function renderReplay(recording: Recording, options: TextOptions = {}): string {
+  checkRecording('renderReplay', recording);
+  checkTextOptions('renderReplay', options);
   const { game, agents, players, frames, steps } = recording;
   const label = labels(recording, options);
   const heading = `${game}: ${agents.map((id, i) => `${label[i]} ${id} ${players[i]}`).join(', ')}`;
@@ -22,7 +25,8 @@ export function renderReplay(recording: Recording, options: TextOptions = {}): s
 }
 
 /** What agents are called on pictures: their numbers from 1. */
-function labels({ agents }: Recording, { color = false }: TextOptions): string[] {
+function labels({ agents }: Recording, options: TextOptions): string[] {
+  const color = options?.color ?? false;
   return agents.map((_, i) => (color ? paint(String(i + 1), i) : String(i + 1)));
 }
 

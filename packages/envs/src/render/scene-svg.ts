@@ -1,5 +1,6 @@
 import type { Scene, SceneItem } from '@coplay/core';
-import { agentIndex, itemsByCell } from './cells';
+import { checkNumber, fail, show } from '@coplay/core';
+import { agentIndex, checkScene, itemsByCell } from './cells';
 import { colorOf, inkOn } from './colors';
 
 /**
@@ -10,6 +11,9 @@ import { colorOf, inkOn } from './colors';
  * @returns the text of an SVG file
  */
 export function sceneSvg(scene: Scene, title: string, cellSize = 40): string {
+  checkScene('sceneSvg', scene);
+  if (typeof title !== 'string') fail('sceneSvg: title', 'a text', show(title), 'Say what is seen.');
+  checkNumber('sceneSvg', 'cellSize', cellSize, { above: 0 });
   const width = scene.columns * cellSize;
   const height = scene.rows * cellSize;
   const cells = itemsByCell(scene).map((items, cell) => {

@@ -1,10 +1,19 @@
 import type { ArrayOf, DType, Game, Scene, SceneItem } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
+import { z } from 'zod';
 import { agentIndex, itemsByCell, sceneOf } from './cells';
 
 /** Options of {@link renderText} and {@link renderReplay}. */
 export interface TextOptions {
   /** Whether agents are coloured by ANSI escapes, for terminals. Default false */
   readonly color?: boolean;
+}
+
+const schema = z.strictObject({ color: z.boolean().optional() });
+
+/** Refuses unknown options. */
+export function checkTextOptions(where: string, options: TextOptions): void {
+  checkOptions(where, schema, options);
 }
 
 /** Eight colours of terminals that can be told apart on black and on white: codes of bold text. */
@@ -22,6 +31,7 @@ export function renderText<State extends DType>(
   offset = 0,
   options: TextOptions = {},
 ): string {
+  checkTextOptions('renderText', options);
   return sceneLines(sceneOf('renderText', game, state, offset), options).join('\n');
 }
 
@@ -31,7 +41,8 @@ export function cellWidth(scene: Scene): number {
 }
 
 /** The lines of a scene, one a row. Columns are `width` characters wide: by default as the fullest cell needs. */
-export function sceneLines(scene: Scene, { color = false }: TextOptions = {}, width = cellWidth(scene)): string[] {
+export function sceneLines(scene: Scene, options: TextOptions = {}, width = cellWidth(scene)): string[] {
+  const color = options?.color ?? false;
   const cells = itemsByCell(scene);
   const draw = (items: readonly SceneItem[]) => {
     const picture = items.length > 0 ? items.map((item) => symbolOf(item, color)).join('') : EMPTY;

@@ -1,6 +1,7 @@
 import {
   allocateObservations,
   checkGame,
+  checkOptions,
   type DType,
   fail,
   type Game,
@@ -9,6 +10,7 @@ import {
   sizeOf,
   type TypedArray,
 } from '@coplay/core';
+import { z } from 'zod';
 import { wrap, wrapOptions } from './wrap';
 
 /** Options of {@link limitedView}. */
@@ -16,6 +18,8 @@ export interface LimitedViewOptions {
   /** The observation field that is cut: [rows, columns, C], whose plane 0 shows where the observer is. Default `planes` */
   readonly field?: string;
 }
+
+const schema = z.strictObject({ field: z.string().default('planes') });
 
 /**
  * Cuts the planes that an agent sees to the cells up to `radius` away in each direction, itself in the middle:
@@ -28,9 +32,10 @@ export interface LimitedViewOptions {
 export function limitedView<State extends DType>(
   game: Game<State>,
   radius: number,
-  { field = 'planes' }: LimitedViewOptions = {},
+  options: LimitedViewOptions = {},
 ): Game<State> {
   checkGame('limitedView', game);
+  const { field } = checkOptions('limitedView', schema, options);
   const planes = checkPlanes(game, radius, field);
   const window = windowOf(planes, radius);
   const { [field]: _, ...otherFields } = game.observation;

@@ -3,6 +3,7 @@ import {
   type AgentOutput,
   allocate,
   allocateStepArrays,
+  checkAgent,
   checkGame,
   checkOptions,
   checkSimulator,
@@ -13,6 +14,7 @@ import {
   type Generator,
   type GeneratorState,
   type Simulator,
+  seatAgents,
   streamSeed,
   vectorEnv,
 } from '@coplay/core';
@@ -59,6 +61,7 @@ export async function recordEpisode(
 ): Promise<Recording> {
   checkGame('recordEpisode', game);
   const { seed, layout, observations, simulator } = checkOptions('recordEpisode', schema, options);
+  for (const agent of seatAgents('recordEpisode', game.agents, agents)) checkAgent('recordEpisode', agent);
   if (simulator !== undefined) checkSimulator('recordEpisode: option simulator', simulator, game);
   const tape = new Tape(game, observations);
   const env = vectorEnv(tape.recordedGame, { envs: 1, seed: streamSeed(seed, 'record/env') });

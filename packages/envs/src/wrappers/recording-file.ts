@@ -1,4 +1,4 @@
-import { CoplayError, fail } from '@coplay/core';
+import { CoplayError, checkArgument, checkText, fail, show, typedArrays } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
 import type { Recording } from './recording';
 import { checkRecording } from './recording-check';
@@ -28,6 +28,8 @@ export async function encodeRecording(recording: Recording): Promise<Uint8Array>
  * @throws CoplayError for bytes that are damaged, no recording, or one of another version
  */
 export async function decodeRecording(bytes: Uint8Array, where = 'decodeRecording'): Promise<Recording> {
+  if (typeof where !== 'string') fail('decodeRecording: where', 'a text', show(where), 'Say what is read.');
+  checkArgument(where, 'bytes', typedArrays('uint8'), bytes);
   const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
   let value: unknown;
   try {
@@ -48,6 +50,7 @@ export async function decodeRecording(bytes: Uint8Array, where = 'decodeRecordin
  * @throws CoplayError naming the path, where it can't be written; a file that was there before is untouched
  */
 export async function writeRecording(path: string, recording: Recording): Promise<void> {
+  checkText('writeRecording', 'path', path);
   checkRecording('writeRecording', recording);
   await writeWhole(path, await encodeRecording(recording), { where: 'writeRecording' });
 }
@@ -58,6 +61,7 @@ export async function writeRecording(path: string, recording: Recording): Promis
  * @throws CoplayError naming the path, for a file that can't be read, is damaged, or is of another version
  */
 export async function readRecording(path: string): Promise<Recording> {
+  checkText('readRecording', 'path', path);
   const fs = await files('readRecording');
   const bytes = await fs.readFile(path).catch((error: unknown) => {
     const complaint = { where: 'readRecording', expected: `to read ${path}`, got: (error as Error).message };

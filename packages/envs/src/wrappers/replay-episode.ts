@@ -1,5 +1,6 @@
 import { allocate, allocateStepArrays, checkGame, fail, type Game, generatorFrom } from '@coplay/core';
 import { type Recording, stepOf } from './recording';
+import { checkRecording } from './recording-check';
 
 /**
  * Plays the actions of a recording again and checks that the same comes of them: that a file belongs to this game, or
@@ -9,6 +10,7 @@ import { type Recording, stepOf } from './recording';
  */
 export function replayEpisode(game: Game, recording: Recording): void {
   checkGame('replayEpisode', game);
+  checkRecording('replayEpisode', recording);
   const { frames, steps } = recording;
   checkBelongs(game, recording);
   const state = allocate(game.stateType, game.stateSize);
@@ -30,10 +32,7 @@ export function replayEpisode(game: Game, recording: Recording): void {
 }
 
 function checkBelongs(game: Game, recording: Recording): void {
-  const { format, version, frames, steps } = recording;
-  if (format !== 'coplay-episode' || version !== 1) {
-    fail('replayEpisode', 'a recording of version 1', `${format} ${version}`, 'Give what recordEpisode() returned.');
-  }
+  const { frames, steps } = recording;
   const isFitting = frames[0]?.state.length === game.stateSize && frames.length === steps.length + 1;
   const sameOptions = inOrder(recording.options) === inOrder(game.options);
   if (recording.game !== game.name || !sameOptions || !isFitting) {

@@ -3,18 +3,21 @@ import {
   type AgentStep,
   type ArrayOf,
   allocate,
+  checkArgument,
   checkGame,
+  checkNumbers,
   checkOptions,
   type DType,
   fail,
   type Game,
   type SavedState,
   show,
+  typedArrays,
 } from '@coplay/core';
 import { z } from 'zod';
 import { driftMemory } from './drift-counts';
 import { goalMemory } from './goal-counts';
-import { checkLengths, openGoals, updateBeliefs } from './intra';
+import { openGoals, updateBeliefs } from './intra';
 import { type GoalMemory, uniformMemory } from './memory';
 import { goalsReached } from './reached';
 
@@ -123,15 +126,21 @@ class Beliefs implements GoalBeliefs {
 
   see(states: ArrayOf<DType>, isFirst: Uint8Array, likelihoods?: Float64Array): Float64Array {
     const { game, goals } = this;
+    checkArgument('beliefs.see', 'states', typedArrays(game.stateType), states);
+    checkArgument('beliefs.see', 'isFirst', typedArrays('uint8'), isFirst);
+    if (likelihoods !== undefined) checkNumbers('beliefs.see', 'likelihoods', likelihoods, { nan: true });
     const A = game.agents.length;
     const rows = isFirst.length;
     if (states.length !== rows * game.stateSize) {
       const expected = `${rows} states of ${game.stateSize} numbers`;
       fail('beliefs.see: states', expected, `${states.length} numbers`, 'Give the states of every row.');
     }
+    if (likelihoods && likelihoods.length !== rows * A * goals) {
+      const expected = `${rows * A * goals} numbers [${rows}, ${A}, ${goals}]`;
+      fail('beliefs.see: likelihoods', expected, show(likelihoods), 'Give G for each agent of each row.');
+    }
     if (this.table.rows !== rows) this.table = allocateTable(game, rows, goals);
     const { beliefs, isNew } = this.table;
-    if (likelihoods) checkLengths('beliefs.see', { beliefs, likelihoods }, goals);
     this.table.states.set(states as Float32Array);
     const open = openGoals(game, states, rows);
     for (let row = 0; row < rows; row++) {
@@ -184,6 +193,7 @@ class Beliefs implements GoalBeliefs {
   }
 
   restore(saved: SavedState): void {
+    checkArgument('beliefs.restore', 'saved', savedSchema(this.game), saved);
     const { memories, ...table } = saved;
     if (!Array.isArray(memories) || memories.length !== this.memories.length || !table['beliefs']) {
       fail(
@@ -193,10 +203,12 @@ class Beliefs implements GoalBeliefs {
         'Give that.',
       );
     }
-    this.table = copyTable(table as unknown as Rows);
+    const copy = copyTable(table as unknown as Rows);
+    checkTable(copy, allocateTable(this.game, copy.rows, this.goals));
     (memories as readonly SavedState[]).forEach((memory, seat) => {
       this.memories[seat].restore(memory);
     });
+    this.table = copy; // only now that all of it fits
   }
 
   private forgetEpisode(at: number): void {
@@ -218,6 +230,27 @@ class Beliefs implements GoalBeliefs {
     const isKnown = this.intra && likelihoods !== undefined;
     const chances = isKnown ? likelihoods.subarray(at * goals, (at + 1) * goals) : new Float64Array(goals).fill(1);
     updateBeliefs(own, chances, open.subarray(openFrom, openFrom + goals), goals, own);
+  }
+}
+
+function savedSchema(game: Game) {
+  return z.looseObject({
+    rows: z.int().min(0),
+    beliefs: typedArrays('float64'),
+    last: typedArrays('int32'),
+    reached: typedArrays('int32'),
+    isNew: typedArrays('uint8'),
+    states: typedArrays(game.stateType),
+    memories: z.array(z.looseObject({})),
+  });
+}
+
+/** Refuses a table whose arrays have other lengths than those of `like`. */
+function checkTable(table: Rows, like: Rows): void {
+  for (const name of ['beliefs', 'last', 'reached', 'isNew', 'states'] as const) {
+    if (table[name].length === like[name].length) continue;
+    const expected = `${like[name].length} values for ${like.rows} rows`;
+    fail(`beliefs.restore: saved.${name}`, expected, show(table[name]), 'Give what save() returned.');
   }
 }
 

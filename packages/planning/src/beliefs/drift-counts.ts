@@ -1,4 +1,5 @@
-import { fail, type SavedState } from '@coplay/core';
+import { checkNumber, checkNumbers, checkOptions, fail, type SavedState, show } from '@coplay/core';
+import { z } from 'zod';
 import { blendPrior } from './inter';
 import { amongOpen, type GoalMemory } from './memory';
 
@@ -17,6 +18,9 @@ export interface DriftCounts {
   restore(saved: SavedState): void;
 }
 
+/** Counts above it have a probability of 0 in double precision. */
+const MOST = 10_000;
+
 /**
  * A distribution over counts 0..max that begins as Poisson(1) truncated there: p(c) proportional to 1 / c!.
  *
@@ -24,8 +28,8 @@ export interface DriftCounts {
  * @param discount  d, in 0..1. Default 0.98
  */
 export function driftCounts(max: number, discount = 0.98): DriftCounts {
-  if (!Number.isInteger(max) || max < 1)
-    fail('driftCounts', 'a whole number, at least 1', String(max), 'Give the drifts.');
+  checkNumber('driftCounts', 'max', max, { min: 1, max: MOST, whole: true });
+  checkNumber('driftCounts', 'discount', discount, { min: 0, max: 1 });
   const probabilities = new Float64Array(max + 1);
   for (let c = 0; c <= max; c++) probabilities[c] = c === 0 ? 1 : probabilities[c - 1] / c;
   const sum = probabilities.reduce((total, p) => total + p, 0);
@@ -37,9 +41,16 @@ export function driftCounts(max: number, discount = 0.98): DriftCounts {
       for (let c = max; c > done; c--) chance += probabilities[c];
       return chance;
     },
-    add: (count) => blendPrior(probabilities, Int32Array.of(Math.min(count, max)), discount),
+    add: (count) => {
+      checkNumber('driftCounts.add', 'count', count, { min: 0, whole: true });
+      blendPrior(probabilities, Int32Array.of(Math.min(count, max)), discount);
+    },
     state: () => ({ probabilities: probabilities.slice() }),
-    restore: (saved) => probabilities.set(saved['probabilities'] as Float64Array),
+    restore: (saved) => {
+      const before: unknown = saved?.['probabilities'];
+      checkNumbers('driftCounts.restore', 'saved.probabilities', before, { length: max + 1, min: 0, max: 1 });
+      probabilities.set(before as Float64Array);
+    },
   };
 }
 
@@ -55,12 +66,23 @@ export interface DriftMemoryOptions {
   readonly discount?: number;
 }
 
+const memorySchema = z.strictObject({
+  goals: z.int().min(2).max(MOST),
+  otherwise: z.int().min(0).optional(),
+  most: z.int().min(1).max(MOST).optional(),
+  discount: z.number().min(0).max(1).optional(),
+});
+
 /**
  * Drift counts as a memory of a co-player: "won't shovel again" has P(count <= shovelled so far), and the drifts that are left share the rest
  * alike.
  */
 export function driftMemory(options: DriftMemoryOptions): GoalMemory {
-  const { goals, otherwise = goals - 1, most = goals - 1, discount } = options;
+  const checked = checkOptions('driftMemory', memorySchema, options);
+  const { goals, otherwise = goals - 1, most = goals - 1, discount } = checked;
+  if (otherwise >= goals) {
+    fail('driftMemory: option otherwise', `a goal from 0 to ${goals - 1}`, show(otherwise), 'Name one of the goals.');
+  }
   const counts = driftCounts(most, discount);
   return {
     prior(reached, open, from) {

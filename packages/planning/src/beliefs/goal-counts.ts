@@ -1,4 +1,5 @@
 import type { SavedState } from '@coplay/core';
+import { checkCount, checkNumber, checkNumbers } from '@coplay/core';
 import { discountCounts, priorOfCounts } from './inter';
 import { amongOpen, type GoalMemory } from './memory';
 
@@ -19,21 +20,33 @@ export interface GoalCounts {
 
 /** Counts of G goals with a discount per episode, in (0, 1]. */
 export function goalCounts(goals: number, discount: number): GoalCounts {
+  return countsFor('goalCounts', goals, discount);
+}
+
+/** @param where  the function whose arguments these are, for messages */
+function countsFor(where: string, goals: number, discount: number): GoalCounts {
+  checkCount(where, 'goals', goals);
+  checkNumber(where, 'discount', discount, { above: 0, max: 1 });
   const counts = new Float64Array(goals).fill(1);
   return {
     counts,
     add: (goal) => {
+      checkNumber('goalCounts.add', 'goal', goal, { min: -1, max: goals - 1, whole: true });
       if (goal >= 0) discountCounts(counts, Int32Array.of(goal), discount);
     },
     prior: () => priorOfCounts(counts, goals),
     state: () => ({ counts: counts.slice() }),
-    restore: (saved) => counts.set(saved['counts'] as Float64Array),
+    restore: (saved) => {
+      const before: unknown = saved?.['counts'];
+      checkNumbers('goalCounts.restore', 'saved.counts', before, { length: goals, min: 0 });
+      counts.set(before as Float64Array);
+    },
   };
 }
 
 /** Goal counts as a memory of a co-player that shows one goal in an episode: the one that it reached last. */
 export function goalMemory(goals: number, discount = 0.995): GoalMemory {
-  const counts = goalCounts(goals, discount);
+  const counts = countsFor('goalMemory', goals, discount);
   return {
     prior: (_reached, open, from) => amongOpen(counts.prior(), open, from),
     add: (last) => counts.add(last),

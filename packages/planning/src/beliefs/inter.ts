@@ -1,4 +1,6 @@
-import { fail } from '@coplay/core';
+import { checkArgument, checkCount, checkNumber, fail, show, typedArrays } from '@coplay/core';
+
+const doubles = typedArrays('float64');
 
 /**
  * Opponent modelling between episodes (inter-OM), as counts: after an episode that showed goal g, N(g) <- d N(g) + 1 and N(h) <- d N(h) of the
@@ -9,7 +11,8 @@ import { fail } from '@coplay/core';
  * @param discount  d, in (0, 1]
  */
 export function discountCounts(counts: Float64Array, shown: Int32Array, discount: number): void {
-  const goals = checkShown('discountCounts', counts, shown);
+  checkNumber('discountCounts', 'discount', discount, { above: 0, max: 1 });
+  const goals = checkShown('discountCounts', 'counts', counts, shown);
   for (let row = 0; row < shown.length; row++) {
     if (shown[row] < 0) continue;
     for (let i = row * goals; i < (row + 1) * goals; i++) counts[i] *= discount;
@@ -19,6 +22,11 @@ export function discountCounts(counts: Float64Array, shown: Int32Array, discount
 
 /** Counts [B, G] as priors [B, G]: N / sum of N over the goals. */
 export function priorOfCounts(counts: Float64Array, goals: number): Float64Array {
+  checkArgument('priorOfCounts', 'counts', doubles, counts);
+  checkCount('priorOfCounts', 'goals', goals, counts.length === 0 ? 0 : 1);
+  if (counts.length % Math.max(1, goals) !== 0) {
+    fail('priorOfCounts: counts', `counts [B, ${goals}]`, show(counts), 'Give one count for each goal of each row.');
+  }
   const prior = counts.slice();
   for (let from = 0; from < prior.length; from += goals) {
     let sum = 0;
@@ -37,7 +45,8 @@ export function priorOfCounts(counts: Float64Array, goals: number): Float64Array
  * @param alpha  in 0..1
  */
 export function blendPrior(prior: Float64Array, shown: Int32Array, alpha: number): void {
-  const goals = checkShown('blendPrior', prior, shown);
+  checkNumber('blendPrior', 'alpha', alpha, { min: 0, max: 1 });
+  const goals = checkShown('blendPrior', 'prior', prior, shown);
   for (let row = 0; row < shown.length; row++) {
     if (shown[row] < 0) continue;
     for (let i = row * goals; i < (row + 1) * goals; i++) prior[i] *= alpha;
@@ -46,7 +55,9 @@ export function blendPrior(prior: Float64Array, shown: Int32Array, alpha: number
 }
 
 /** @returns G */
-function checkShown(where: string, table: Float64Array, shown: Int32Array): number {
+function checkShown(where: string, name: string, table: Float64Array, shown: Int32Array): number {
+  checkArgument(where, name, doubles, table);
+  checkArgument(where, 'shown', typedArrays('int32'), shown);
   const goals = table.length / shown.length;
   if (!Number.isInteger(goals)) {
     fail(where, `[${shown.length}, G] numbers`, String(table.length), 'Give one shown goal for each row.');

@@ -1,4 +1,14 @@
-import { type ArrayOf, checkGame, type DType, fail, type Game } from '@coplay/core';
+import {
+  type ArrayOf,
+  checkArgument,
+  checkCount,
+  checkGame,
+  type DType,
+  fail,
+  type Game,
+  show,
+  typedArrays,
+} from '@coplay/core';
 
 /**
  * Opponent modelling within an episode (intra-OM; Huang et al. 2024, eq. 3): b'(g) is proportional to b(g) Pr(a | s, g), Bayes' rule for
@@ -16,8 +26,12 @@ export function updateBeliefs(
   likelihoods: Float64Array | Float32Array,
   open: Uint8Array,
   goals: number,
-  out: Float64Array = new Float64Array(beliefs.length),
+  out: Float64Array = new Float64Array(beliefs?.length ?? 0),
 ): Float64Array {
+  checkArgument('updateBeliefs', 'beliefs', typedArrays('float64'), beliefs);
+  checkArgument('updateBeliefs', 'likelihoods', typedArrays('float64', 'float32'), likelihoods);
+  checkArgument('updateBeliefs', 'open', typedArrays('uint8'), open);
+  checkArgument('updateBeliefs', 'out', typedArrays('float64'), out);
   checkLengths('updateBeliefs', { beliefs, likelihoods, open, out }, goals);
   for (let from = 0; from < beliefs.length; from += goals) {
     for (let i = from; i < from + goals; i++) out[i] = open[i] === 1 ? beliefs[i] * likelihoods[i] : 0;
@@ -53,6 +67,11 @@ export function openGoals(game: Game, states: ArrayOf<DType>, rows: number): Uin
   checkGame('openGoals', game);
   const { goals } = game;
   if (!goals) fail('openGoals', 'a game with goals', game.name, 'Give the game goals, or beliefs of your own.');
+  checkArgument('openGoals', 'states', typedArrays(game.stateType), states);
+  checkCount('openGoals', 'rows', rows);
+  if (states.length < rows * game.stateSize) {
+    fail('openGoals: states', `${rows} states of ${game.stateSize} values`, show(states), 'Give all of them.');
+  }
   const G = goals.names.length;
   const open = new Uint8Array(rows * G);
   for (let i = 0; i < rows * G; i++) {
@@ -70,6 +89,9 @@ export function openGoals(game: Game, states: ArrayOf<DType>, rows: number): Uin
  * @returns [B, G]
  */
 export function goalLikelihoods(logProbs: Float32Array, actions: Int32Array, goals: number): Float64Array {
+  checkArgument('goalLikelihoods', 'logProbs', typedArrays('float32'), logProbs);
+  checkArgument('goalLikelihoods', 'actions', typedArrays('int32'), actions);
+  checkCount('goalLikelihoods', 'goals', goals);
   const K = logProbs.length / (actions.length * goals);
   if (!Number.isInteger(K)) {
     const expected = `[${actions.length}, ${goals}, K] log-probabilities`;
@@ -82,10 +104,10 @@ export function goalLikelihoods(logProbs: Float32Array, actions: Int32Array, goa
 }
 
 /** Refuses arrays of other lengths than the first, and lengths that aren't whole rows. */
-export function checkLengths(where: string, arrays: Readonly<Record<string, ArrayLike<number>>>, goals: number): void {
+function checkLengths(where: string, arrays: Readonly<Record<string, ArrayLike<number>>>, goals: number): void {
   const [[first, { length }], ...others] = Object.entries(arrays);
-  if (!(goals >= 1) || length % goals !== 0) {
-    fail(where, `${first} [B, ${goals}]`, `${length} numbers`, 'Give G numbers for each row.');
+  if (!(Number.isInteger(goals) && goals >= 1) || length % goals !== 0) {
+    fail(where, `${first} [B, ${show(goals)}]`, `${length} numbers`, 'Give G numbers for each row.');
   }
   for (const [name, array] of others) {
     if (array.length !== length)

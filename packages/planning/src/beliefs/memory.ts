@@ -1,4 +1,5 @@
 import type { SavedState } from '@coplay/core';
+import { checkCount } from '@coplay/core';
 import { normaliseOpen } from './intra';
 
 /** What one observer keeps of one co-player from episode to episode (inter-OM). */
@@ -24,6 +25,7 @@ export interface GoalMemory {
 
 /** Remembers nothing: every open goal is as likely, in each episode anew. HOP without inter-OM. */
 export function uniformMemory(goals: number): GoalMemory {
+  checkCount('uniformMemory', 'goals', goals);
   return {
     prior: (_reached, open, from) => amongOpen(new Float64Array(goals).fill(1), open, from),
     add: () => {},

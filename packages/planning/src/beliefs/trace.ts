@@ -1,4 +1,14 @@
-import { type AgentId, checkGame, fail, type Game } from '@coplay/core';
+import {
+  type AgentId,
+  checkArgument,
+  checkCount,
+  checkGame,
+  checkNumbers,
+  fail,
+  type Game,
+  show,
+  typedArrays,
+} from '@coplay/core';
 
 /** What was believed of one co-player in one row, step by step: plain data for logs and figures. */
 export interface BeliefTrace {
@@ -26,15 +36,19 @@ export interface BeliefTracer {
 /** A trace of what is believed of `coPlayer` in row `row`. */
 export function beliefTracer(game: Game, coPlayer: AgentId, row = 0): BeliefTracer {
   checkGame('beliefTracer', game);
+  checkCount('beliefTracer', 'row', row);
   const seat = game.agents.indexOf(coPlayer);
-  if (seat < 0) fail('beliefTracer', `one of ${game.agents.join(', ')}`, coPlayer, 'Name an agent of the game.');
+  if (seat < 0) fail('beliefTracer', `one of ${game.agents.join(', ')}`, show(coPlayer), 'Name an agent of the game.');
   const goals = game.goals?.names ?? fail('beliefTracer', 'a game with goals', game.name, 'Give the game goals.');
   const trace: BeliefTrace = { coPlayer, goals, beliefs: [], starts: [] };
   return {
     trace,
     add(beliefs, isFirst) {
-      if (isFirst[row] === 1) trace.starts.push(trace.beliefs.length);
+      checkArgument('beliefTracer.add', 'beliefs', typedArrays('float64'), beliefs);
+      checkNumbers('beliefTracer.add', 'isFirst', isFirst, { atLeast: row + 1 });
       const from = (row * game.agents.length + seat) * goals.length;
+      checkNumbers('beliefTracer.add', 'beliefs', beliefs, { atLeast: from + goals.length, nan: true });
+      if (isFirst[row] === 1) trace.starts.push(trace.beliefs.length);
       trace.beliefs.push(Array.from(beliefs.subarray(from, from + goals.length)));
     },
   };

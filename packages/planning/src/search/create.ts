@@ -1,7 +1,8 @@
+import { checkFunction } from '@coplay/core';
 import { Leaves, type QuestionCounts } from './leaves';
 import type { SearchNetworks } from './networks';
 import { addNoise } from './noise';
-import { resolveSearch, type SearchOptions, type SearchSettings } from './options';
+import { type SearchOptions, type SearchSettings, settingsFor } from './options';
 import type { SearchResult } from './result';
 import { checkRoots, type SearchRoots } from './roots';
 import { summarise } from './summarise';
@@ -46,7 +47,7 @@ export interface TreeSearch {
  * @throws CoplayError for unknown or wrong options
  */
 export function createSearch(options: SearchOptions): TreeSearch {
-  return new Search(resolveSearch(options));
+  return new Search(settingsFor('createSearch', options));
 }
 
 class Search implements TreeSearch {
@@ -79,6 +80,7 @@ class Search implements TreeSearch {
   private async run(roots: SearchRoots, networks: SearchNetworks): Promise<SearchResult> {
     const { settings, leaves } = this;
     const goals = checkRoots(settings.game, roots);
+    checkNetworks(networks);
     const count = roots.rows * settings.trees;
     if (count > this.trees.capacity) [this.trees, this.walk] = this.grow(count);
     const { trees, walk } = this;
@@ -116,4 +118,10 @@ class Search implements TreeSearch {
     const trees = new Trees(this.settings, count);
     return [trees, new Walk(this.settings, trees, this.leaves)];
   }
+}
+
+function checkNetworks(networks: SearchNetworks): void {
+  const { focal, coPlayers } = (networks ?? {}) as Partial<SearchNetworks>;
+  checkFunction('search', 'networks.focal', focal);
+  if (coPlayers !== undefined) checkFunction('search', 'networks.coPlayers', coPlayers);
 }

@@ -92,9 +92,14 @@ export type SearchSettings = z.output<typeof schema>;
  * @throws CoplayError that names an unknown or wrong option
  */
 export function resolveSearch(options: SearchOptions): SearchSettings {
-  const settings = checkOptions('createSearch', schema, options);
-  checkGame('createSearch: option game', settings.game);
+  return settingsFor('resolveSearch', options);
+}
+
+/** @param where  the function whose options these are, for messages */
+export function settingsFor(where: string, options: SearchOptions): SearchSettings {
+  const settings = checkOptions(where, schema, options);
+  checkGame(`${where}: option game`, settings.game);
   const { game, simulator } = settings;
-  if (simulator !== undefined) checkSimulator('createSearch: option simulator', simulator, game);
+  if (simulator !== undefined) checkSimulator(`${where}: option simulator`, simulator, game);
   return settings;
 }

@@ -1,5 +1,6 @@
 import {
   type ArrayOf,
+  checkArgument,
   type DType,
   dtypeOf,
   fail,
@@ -7,7 +8,9 @@ import {
   type Generator,
   show,
   type TypedArray,
+  typedArrays,
 } from '@coplay/core';
+import { z } from 'zod';
 
 /** Where R searches begin: any states of the game, of one environment or of many, each with the agent that searches. */
 export interface SearchRoots {
@@ -30,8 +33,21 @@ export interface SearchRoots {
   readonly generator: Generator | readonly Generator[];
 }
 
+const isGenerator = (value: unknown) => typeof (value as Generator | undefined)?.uniform === 'function';
+const generators = z.custom<Generator>(isGenerator, 'a generator');
+const rootsSchema = z.looseObject({
+  rows: z.number(),
+  states: typedArrays(),
+  seats: typedArrays('int32'),
+  players: typedArrays('int32').optional(),
+  beliefs: typedArrays('float64', 'float32').optional(),
+  previousActions: typedArrays('int32').optional(),
+  generator: z.union([generators, z.array(generators)]),
+});
+
 /** Refuses roots that don't fit the game. @returns G, 0 without beliefs */
 export function checkRoots(game: Game, roots: SearchRoots): number {
+  checkArgument('search', 'roots', rootsSchema, roots);
   const { rows, states, seats, players, beliefs, previousActions, generator } = roots;
   const A = game.agents.length;
   const check = (name: string, array: TypedArray | undefined, length: number) => {

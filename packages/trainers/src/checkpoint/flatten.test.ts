@@ -114,7 +114,7 @@ describe('flattenState and unflattenState', () => {
     ['a hole', { a: new Array(2) }, /a\/0 to be/],
     ['a function', { a: { act() {} } }, /a\/act .*got function act/],
     ['a bigint', { n: 1n }, /n to be .*got 1/],
-    ['a class instance', { counter: new Counter() }, /counter to be .*got \{count\}/],
+    ['a class instance', { counter: new Counter() }, /counter to be .*got Counter \{count\}/],
     ['a map', { m: new Map() }, /m to be/],
     ['a 64-bit array', { n: new BigInt64Array(2) }, /n to be a typed array of one of the dtypes.*BigInt64Array\(2\)/],
     ['a clamped array', { n: new Uint8ClampedArray(2) }, /n to be a typed array/],

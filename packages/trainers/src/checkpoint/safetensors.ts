@@ -1,4 +1,4 @@
-import { type DType, dtypeOf, fail, type NamedArrays, type NDArray, show, sizeOf } from '@coplay/core';
+import { type DType, dtypeOf, fail, isTypedArray, type NamedArrays, type NDArray, show, sizeOf } from '@coplay/core';
 
 /**
  * The safetensors format (github.com/huggingface/safetensors): 8 bytes with the length N of the header (little-endian),
@@ -29,11 +29,6 @@ export interface Safetensors {
   readonly arrays: NamedArrays;
   /** Free texts by name. */
   readonly metadata: Readonly<Record<string, string>>;
-}
-
-/** Whether a name is one of the dtypes that files can hold. */
-export function isDType(name: string): name is DType {
-  return Object.hasOwn(DTYPES, name);
 }
 
 /**
@@ -67,7 +62,7 @@ function checkWritable(name: string, { data, shape }: NDArray): void {
   const where = 'encodeSafetensors';
   if (name === METADATA)
     fail(where, 'names of arrays', show(name), 'The format keeps this name for itself: rename it.');
-  if (!isDType(dtypeOf(data))) fail(where, `${show(name)} to be of a dtype of @coplay/core`, show(data), 'Convert it.');
+  if (!isTypedArray(data)) fail(where, `${show(name)} to be of a dtype of @coplay/core`, show(data), 'Convert it.');
   if (sizeOf(shape) !== data.length) {
     fail(where, `${show(name)} to have ${data.length} elements`, `the shape ${show(shape)}`, 'Mend its shape.');
   }

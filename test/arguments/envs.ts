@@ -1,0 +1,57 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { vectorEnv } from '@coplay/core';
+import * as envs from '@coplay/envs';
+import { type Doors, door } from './doors';
+
+const folder = mkdtempSync(join(tmpdir(), 'coplay-arguments-'));
+const path = (name: string) => join(folder, name);
+
+const game = envs.stagHunt({ size: 3, agents: 2, stags: 1, hares: 1, maxSteps: 3 });
+const drifts = envs.snowdrift({ size: 4, agents: 2 });
+const id = 'agent_0';
+const agents = () => game.agents.map((name) => envs.randomAgent({ game, id: name }));
+const state = () => vectorEnv(game, { envs: 1 }).states;
+const recording = await envs.recordEpisode(game, agents());
+const bytes = await envs.encodeRecording(recording);
+await envs.writeRecording(path('episode.coplay'), recording);
+const scene = () => ({ rows: 1, columns: 1, items: [{ kind: 'agent', symbol: '1', row: 0, column: 0 }] });
+const maker = door(() => [{}], ['options']);
+
+/** The public functions of envs, and what each argument may be. */
+export const envsDoors: Doors = {
+  agentColor: door(() => [0], [['2**33']]),
+  cartPole: maker,
+  catchGame: maker,
+  checkRecording: door(() => ['checkRecording', recording], ['anything']),
+  decodeRecording: door(() => [bytes, 'decodeRecording'], [['longer'], 'anything']),
+  encodeRecording: door(() => [recording]),
+  freeRider: door(() => [{ game: drifts, id }]),
+  gymEscalation: maker,
+  gymHarvest: maker,
+  gymHunt: maker,
+  limitedView: door(() => [game, 1, {}], ['nothing', 'nothing', 'options']),
+  matrixGame: maker,
+  mixed: door(() => [{ game, id, p: 0.5 }]),
+  nearestDrift: door(() => [{ game: drifts, id }]),
+  nearestHare: door(() => [{ game, id }]),
+  nearestStag: door(() => [{ game, id }]),
+  permuteSeats: door(() => [game]),
+  randomAgent: door(() => [{ game, id }]),
+  readRecording: door(() => [path('episode.coplay')], ['path']),
+  recordEpisode: door(() => [game, agents(), {}], ['nothing', 'nothing', 'options']),
+  renderReplay: door(() => [recording, {}], ['nothing', 'options']),
+  renderSvg: door(() => [game, state(), 0, {}], ['nothing', ['longer'], ['undefined'], 'options']),
+  renderText: door(() => [game, state(), 0, {}], ['nothing', ['longer'], ['undefined'], 'options']),
+  replayEpisode: door(() => [game, recording]),
+  sceneSvg: door(() => [scene(), 'a scene', 40], ['nothing', ["''", "'x'"], ['undefined', '1.5', '2**33']]),
+  snowdrift: maker,
+  stagHunt: maker,
+  switcher: door(() => [{ game, id, first: agents()[0], second: agents()[0], episodes: 1 }]),
+  timeLimit: door(() => [game, 2]),
+  titForTat: door(() => [{ game, id }]),
+  withAgentId: door(() => [game]),
+  withPreviousActions: door(() => [game]),
+  writeRecording: door(() => [path('written.coplay'), recording], ['path']),
+};
