@@ -145,7 +145,7 @@ const wrong: readonly (readonly [what: string, change: Record<string, unknown>, 
   ['agents of one name', { agents: ['a', 'a'] }, /agents of .* different names/],
   ['an agent without a name', { agents: ['a', ''] }, /agents of .* different names/],
   ['an agent that is a number', { agents: ['a', 2] }, /agents of .* different names/],
-  ['nothing to see', { observation: {} }, /observation of .* at least one field/],
+  ['nothing it shows', { observation: undefined }, /observation of .* a record of fields/],
   ['a negative side', { observation: { x: { shape: [-1], dtype: 'uint8' } } }, /observation.x of .* at least 1/],
   ['no shape', { observation: { x: { dtype: 'uint8' } } }, /observation.x of .* got undefined/],
   ['an unknown dtype', { observation: { x: { shape: [1], dtype: 'bool' } } }, /observation.x of .* got "bool"/],
@@ -159,6 +159,7 @@ const wrong: readonly (readonly [what: string, change: Record<string, unknown>, 
 
 /** The same of parts that not every function reads. */
 const wrongRest: typeof wrong = [
+  ['nothing to see', { observation: {} }, /observation of .* at least one field/],
   ['no name', { name: '' }, /name of .* a name/],
   ['a name of actions too few', { actionNames: ['up'] }, /actionNames of .* 7 names/],
   ['no state', { stateSize: 0 }, /stateSize of .* at least 1/],

@@ -6,10 +6,11 @@ export function recentEpisodes(count: number) {
   const returns: number[] = [];
   let running: Float64Array | undefined;
   return {
-    add({ envs, steps, rewards, ended }: Experience) {
+    add({ envs, steps, rewards, isFirst, ended }: Experience) {
       running ??= new Float64Array(envs);
       for (let t = 0; t < steps; t++) {
         for (let e = 0; e < envs; e++) {
+          if (isFirst[e * steps + t] === 1) running[e] = 0;
           running[e] += rewards[e * steps + t];
           if (ended[e * steps + t] === 0) continue;
           returns.push(running[e]);

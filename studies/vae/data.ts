@@ -1,4 +1,12 @@
-import { createGenerator, createRollout, type Experience, type Game, streamSeed, vectorEnv } from '@coplay/core';
+import {
+  createGenerator,
+  createRollout,
+  type Experience,
+  type Game,
+  isLastStep,
+  streamSeed,
+  vectorEnv,
+} from '@coplay/core';
 import { mixed } from '@coplay/envs';
 
 /** Play of four Mixed(0.5), and what came of it. */
@@ -20,11 +28,11 @@ export async function play(game: Game, seed: number, envs: number, steps: number
 
 /** Walks each stream backwards: a step's goal is that of the step after it, in the same episode. */
 function goalsInHindsight(game: Game, experience: Experience): Int32Array {
-  const { envs, steps, agents, observations, active, actions, terminated, ended } = experience;
+  const { envs, steps, agents, observations, active, actions, terminated } = experience;
   const count = agents.length;
   const goals = new Int32Array(envs * steps * count).fill(-1);
   for (let row = envs * steps - 1; row >= 0; row--) {
-    const isLast = row % steps === steps - 1 || ended[row] === 1;
+    const isLast = isLastStep(experience, row);
     for (let seat = row * count; seat < (row + 1) * count; seat++) {
       if (active[seat] === 0) continue;
       const reached = game.goals?.reached(actions[seat], terminated[seat] === 1, observations, seat) ?? -1;
@@ -36,11 +44,12 @@ function goalsInHindsight(game: Game, experience: Experience): Int32Array {
 }
 
 /** Discounted sums of rewards to the end of the episode. */
-function returnsOf({ envs, steps, agents, rewards, active, ended }: Experience, gamma: number): Float32Array {
+function returnsOf(experience: Experience, gamma: number): Float32Array {
+  const { envs, steps, agents, rewards, active } = experience;
   const count = agents.length;
   const returns = new Float32Array(rewards.length);
   for (let row = envs * steps - 1; row >= 0; row--) {
-    const isLast = row % steps === steps - 1 || ended[row] === 1;
+    const isLast = isLastStep(experience, row);
     for (let seat = row * count; seat < (row + 1) * count; seat++) {
       if (active[seat] === 1) returns[seat] = rewards[seat] + (isLast ? 0 : gamma * returns[seat + count]);
     }

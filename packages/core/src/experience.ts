@@ -10,7 +10,8 @@ import type { AgentId, Game, ObservationArrays, ObservationSpec } from './game';
  * Index t holds what was seen before action t, the action, and the reward it earned.
  *
  * An environment's T steps may be one episode (then padded after `lengths[e]` steps) or a piece of the stream that
- * autoreset makes (then `ended` marks the last step of each episode).
+ * autoreset makes (then `ended` marks the last step of each episode). An episode may also be broken off: the environment was
+ * reset before its end. Then nothing is `ended`, and `isFirst` of the next step is 1: see {@link isLastStep}.
  */
 export interface Experience {
   readonly agents: readonly AgentId[];
@@ -72,6 +73,17 @@ export interface Cuts {
   readonly previousActions: Int32Array;
   /** Named numbers [N, A, ...] that a learner adds for its networks, such as subgoals; a rollout gives none. */
   readonly extras?: NamedArrays;
+}
+
+/**
+ * Whether the next step of the arrays isn't the successor of step e T + t: its episode ended, the arrays do, or the next step
+ * is the first of another episode since the environment was reset. Padding after `lengths` is left to the caller.
+ */
+export function isLastStep(
+  { steps, ended, isFirst }: Pick<Experience, 'steps' | 'ended'> & Partial<Pick<Experience, 'isFirst'>>,
+  step: number,
+): boolean {
+  return ended[step] === 1 || (step + 1) % steps === 0 || isFirst?.[step + 1] === 1;
 }
 
 /** Zeroed observation arrays for `rows` rows. */

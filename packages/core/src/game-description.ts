@@ -28,6 +28,9 @@ export function descriptionFaults<State extends DType>(game: Game<State>): Descr
   return collectFaults((refuse) => {
     checkFunctions(game, '', FUNCTIONS, OPTIONAL_FUNCTIONS, refuse);
     checkSpec(game, refuse);
+    if (isRecord(game.observation) && Object.keys(game.observation).length === 0) {
+      refuse('observation', 'at least one field', game.observation);
+    }
     checkNumbers(game, refuse);
     if (typeof game.name !== 'string' || game.name === '') refuse('name', 'a name', game.name);
     checkNames('infos', game.infos, 0, refuse);
@@ -71,8 +74,8 @@ function checkNumbers({ actions, actionNames, stateSize, stateType, maxSteps }: 
 }
 
 function checkObservation(observation: ObservationSpec, refuse: Refuse): void {
-  if (!isRecord(observation) || Object.keys(observation).length === 0) {
-    refuse('observation', 'a record of at least one field', observation);
+  if (!isRecord(observation)) {
+    refuse('observation', 'a record of fields', observation);
     return;
   }
   for (const [name, field] of Object.entries(observation)) checkField(`observation.${name}`, field, refuse);

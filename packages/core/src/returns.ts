@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkArgument, checkNumber, checkNumbers, typedArrays } from './checks';
 import { checkOptions, fail, show } from './errors';
-import type { Experience } from './experience';
+import { type Experience, isLastStep } from './experience';
 
 /**
  * The part of an {@link Experience} that returns are made of. Give the experience itself, with anything replaced:
@@ -10,7 +10,8 @@ import type { Experience } from './experience';
 export type ReturnSteps = Pick<
   Experience,
   'envs' | 'steps' | 'agents' | 'rewards' | 'active' | 'terminated' | 'truncated' | 'ended'
->;
+> &
+  Partial<Pick<Experience, 'isFirst'>>;
 
 const sizesSchema = z.looseObject({
   envs: z.int().min(0),
@@ -44,7 +45,7 @@ export interface Advantages {
 
 /**
  * Where an agent's next step stands in the next time step of the arrays: it was active, it is active again one step
- * later, and no episode ended in between. Everywhere else a return ends or is bootstrapped.
+ * later, and no episode ended or began in between. Everywhere else a return ends or is bootstrapped.
  *
  * @returns [E, T, A] 1 where the stream goes on
  */
@@ -61,9 +62,7 @@ function continuationFor(where: string, steps: ReturnSteps): Uint8Array {
   checkNumbers(where, 'ended', ended, { length: steps.envs * steps.steps });
   const goesOn = new Uint8Array(rows);
   for (let row = 0; row + agents < rows; row++) {
-    const step = Math.floor(row / agents);
-    const isLast = (step + 1) % steps.steps === 0 || ended[step] === 1;
-    const over = isLast || terminated[row] === 1 || truncated[row] === 1;
+    const over = isLastStep(steps, Math.floor(row / agents)) || terminated[row] === 1 || truncated[row] === 1;
     goesOn[row] = !over && active[row] === 1 && active[row + agents] === 1 ? 1 : 0;
   }
   return goesOn;
@@ -234,6 +233,7 @@ function checkSizes(where: string, steps: ReturnSteps, name = 'steps'): void {
 
 function refuseMissingCut(steps: ReturnSteps, step: number): never {
   const place = `environment ${Math.floor(step / steps.steps)}, step ${step % steps.steps}`;
-  const remedy = 'Every last step of a stream and every step that a time limit ended needs an entry in cuts.';
+  const remedy =
+    'The last step of a stream, a step that a time limit ended and one before a reset need an entry in cuts each.';
   fail('bootstrapValues', `a cut at ${place}, where an agent neither ended nor goes on`, 'none', remedy);
 }

@@ -32,6 +32,9 @@ const stepsSchema = z.looseObject({
   steps: z.int().min(0),
   agents: z.array(z.string()),
 });
+/** The part of an {@link Experience} that rewards are scaled by. Without `isFirst` a reset within an episode isn't seen. */
+type ScaledSteps = Pick<Experience, 'envs' | 'steps' | 'agents' | 'rewards' | 'active' | 'ended'> &
+  Partial<Pick<Experience, 'isFirst'>>;
 
 /** Divides each agent's rewards by the running standard deviation of its discounted returns. */
 export interface RewardScaler {
@@ -40,7 +43,7 @@ export interface RewardScaler {
    *
    * @returns [E, T, A] scaled rewards; 0 where the agent was not active
    */
-  scale(experience: Pick<Experience, 'envs' | 'steps' | 'agents' | 'rewards' | 'active' | 'ended'>): Float32Array;
+  scale(experience: ScaledSteps): Float32Array;
   state(): SavedState;
   restore(saved: SavedState): void;
 }
@@ -67,7 +70,7 @@ class ReturnScaler implements RewardScaler {
     this.sums = new Float64Array(options.envs * options.agents);
   }
 
-  scale(experience: Parameters<RewardScaler['scale']>[0]): Float32Array {
+  scale(experience: ScaledSteps): Float32Array {
     this.check(experience);
     const scaled = new Float32Array(experience.rewards.length);
     for (let t = 0; t < experience.steps; t++) {
@@ -97,19 +100,15 @@ class ReturnScaler implements RewardScaler {
   }
 
   /** Step t of one agent in all environments. */
-  private scaleStep(
-    experience: Parameters<RewardScaler['scale']>[0],
-    t: number,
-    agent: number,
-    out: Float32Array,
-  ): void {
+  private scaleStep(experience: ScaledSteps, t: number, agent: number, out: Float32Array): void {
     const { envs, agents, gamma, clip, epsilon } = this.options;
-    const { rewards, active, ended, steps } = experience;
+    const { rewards, active, ended, isFirst, steps } = experience;
     const sums = new Float64Array(envs);
     const present = new Uint8Array(envs);
     for (let env = 0; env < envs; env++) {
       const row = (env * steps + t) * agents + agent;
       present[env] = active[row];
+      if (isFirst?.[env * steps + t] === 1) this.sums[env * agents + agent] = 0; // the episode before was broken off
       if (active[row] === 0) continue;
       sums[env] = gamma * this.sums[env * agents + agent] + rewards[row];
       this.sums[env * agents + agent] = sums[env];
@@ -124,7 +123,7 @@ class ReturnScaler implements RewardScaler {
     }
   }
 
-  private check(experience: Parameters<RewardScaler['scale']>[0]): void {
+  private check(experience: ScaledSteps): void {
     const { envs, agents } = this.options;
     checkArgument('rewardScaler.scale', 'experience', stepsSchema, experience);
     if (experience.envs !== envs || experience.agents.length !== agents) {

@@ -1,4 +1,12 @@
-import { type Agent, type AgentInput, type AgentStep, createGenerator, evaluate, type Game } from '@coplay/core';
+import {
+  type Agent,
+  type AgentInput,
+  type AgentStep,
+  createGenerator,
+  evaluate,
+  type Game,
+  vectorEnv,
+} from '@coplay/core';
 import { matrixGame, mixed, nearestHare, nearestStag, randomAgent, stagHunt, switcher, titForTat } from '@coplay/envs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -423,5 +431,40 @@ describe('bad arguments are refused', () => {
     const [id] = dilemma.agents;
     expect(() => nearestStag({ game: dilemma, id })).toThrow(/nearestStag: expected a game that is seen as planes/);
     expect(() => titForTat({ game: dilemma, id })).toThrow(/titForTat: expected a game with the info illegal/);
+  });
+});
+
+describe('titForTat after a reset within an episode', () => {
+  test('forgets what was done in the episode that was broken off', async () => {
+    const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1 });
+    const agent = titForTat({ game, id: 'agent_0' });
+    const hunt = game.actionNames.indexOf('hunt stag');
+    const [rows, stay] = [1, game.actionNames.indexOf('stay')];
+    const env = vectorEnv(game, { envs: 1 });
+    const seen = (isFirst: number): AgentInput => ({
+      rows,
+      observations: Object.fromEntries(
+        Object.entries(env.observations).map(([name, data]) => [name, data.subarray(0, data.length / 2)]),
+      ),
+      masks: env.masks.subarray(0, game.actions),
+      active: Uint8Array.of(1),
+      isFirst: Uint8Array.of(isFirst),
+      previousActions: Int32Array.of(-1, -1),
+    });
+    const played = (action: number, ended: number): AgentStep => ({
+      rows,
+      actions: Int32Array.of(stay, action),
+      active: Uint8Array.of(1, 1),
+      rewards: new Float32Array(2),
+      ended: Uint8Array.of(ended),
+      terminated: new Uint8Array(2),
+      infos: Object.fromEntries(game.infos.map((name) => [name, new Float32Array(2)])),
+    });
+    const generator = createGenerator(0);
+    await agent.act(seen(1), null, generator);
+    agent.observe?.(played(hunt, 0));
+    await agent.act(seen(1), null, generator); // reset: a new episode, in which nobody hunts a stag
+    agent.observe?.(played(stay, 1));
+    expect(agent.save?.()).toEqual({ lastEpisode: Int32Array.of(0), thisEpisode: Int32Array.of(0) });
   });
 });

@@ -107,12 +107,13 @@ function looksOf(pieces: readonly Piece[], row: number, cutsOf: CutIndex): Look[
     for (let t = start; t < start + length; t++) {
       const place = env * source.steps + t;
       const isLast = p === pieces.length - 1 && t === start + length - 1;
-      const ended = source.ended[place] === 1;
-      if (!ended && !isLast) continue;
+      const isEndOfSource = t + 1 === source.lengths[env];
+      const isOver = source.ended[place] === 1 || (!isEndOfSource && source.isFirst[place + 1] === 1);
+      if (!isOver && !isLast) continue;
       const step = offset + t - start;
       const cut = cutsOf.get(source)?.get(place);
       if (cut !== undefined) looks.push({ row, step, from: source.cuts, index: cut });
-      else if (!ended && t + 1 < source.lengths[env]) looks.push({ row, step, from: source, index: place + 1 });
+      else if (!isOver && !isEndOfSource) looks.push({ row, step, from: source, index: place + 1 });
     }
     offset += length;
   });

@@ -10,7 +10,7 @@ export interface EpisodeCollector {
    * Takes the next segment of every environment.
    *
    * @returns the episodes that ended in it, whole, one in each row [N, T, ...]; N may be 0. An episode whose start was
-   *          never seen is left out
+   *          never seen is left out, and so is one that was broken off (the environment was reset before its end)
    */
   push(segment: Experience): Experience;
   /** The beginnings of the episodes that go on. */
@@ -38,7 +38,8 @@ export function createEpisodeCollector(): EpisodeCollector {
       const unfinished = allEnvs(segment).map((env) => {
         let before = begun(env);
         for (const piece of episodesOf(segment, env)) {
-          const pieces = before.length > 0 ? [...before, piece] : startsEpisode(piece) ? [piece] : [];
+          if (startsEpisode(piece)) before = []; // what was pending was broken off
+          const pieces = before.length > 0 || startsEpisode(piece) ? [...before, piece] : [];
           before = endsEpisode(piece) ? [] : pieces;
           if (endsEpisode(piece) && pieces.length > 0) finished.push(pieces);
         }

@@ -1,11 +1,11 @@
-import { checkExperience, checkNumber, checkOptions, type Experience, fail, show } from '@coplay/core';
+import { checkExperience, checkNumber, checkOptions, type Experience, fail, isLastStep, show } from '@coplay/core';
 import { z } from 'zod';
 import { assemble, type Piece } from './assemble';
 import { allEnvs } from './select';
 
 /** Options of {@link splitEpisodes}. */
 export interface SplitEpisodesOptions {
-  /** What becomes of episodes whose start or end lies outside the stream: `drop` (default) or `keep` */
+  /** What becomes of episodes whose start or end lies outside the stream, and of those that were broken off: `drop` (default) or `keep` */
   readonly partial?: 'drop' | 'keep' | undefined;
   /** T of the result; at least the longest episode, which is the default */
   readonly steps?: number | undefined;
@@ -56,13 +56,12 @@ export function splitSegments(experience: Experience, length: number): Experienc
   return assemble('splitSegments', experience, pieces, length);
 }
 
-/** The episodes of one stream, whole or not. */
+/** The episodes of one stream, whole or not; one that was broken off by a reset is a piece of its own. */
 export function episodesOf(source: Experience, env: number): Piece[] {
   const pieces: Piece[] = [];
   let start = 0;
   for (let t = 0; t < source.lengths[env]; t++) {
-    const isLast = source.ended[env * source.steps + t] === 1 || t === source.lengths[env] - 1;
-    if (!isLast) continue;
+    if (t < source.lengths[env] - 1 && !isLastStep(source, env * source.steps + t)) continue;
     pieces.push({ source, env, start, length: t + 1 - start });
     start = t + 1;
   }

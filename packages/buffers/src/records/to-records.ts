@@ -5,6 +5,7 @@ import {
   copyRow,
   type Experience,
   fail,
+  isLastStep,
   sizeOf,
 } from '@coplay/core';
 import { allocateExtras } from '../episodes/fields';
@@ -46,9 +47,9 @@ export function toRecords(experience: Experience): Records {
 /** Record t: what was seen before step t, and what was done. */
 function writeSeen(experience: Experience, env: number, t: number, records: Records): void {
   const { agents, observation, actionCount, steps } = experience;
-  const isLastStep = t === experience.lengths[env] - 1;
+  const isLast = t === experience.lengths[env] - 1;
   const step = env * steps + t;
-  if (experience.ended[step] === 1 && !isLastStep) {
+  if (!isLast && isLastStep(experience, step)) {
     const got = `an end after step ${t} of ${experience.lengths[env]} in environment ${env}`;
     fail('toRecords', 'one episode in each row', got, 'Give splitEpisodes(experience).');
   }

@@ -1,4 +1,4 @@
-import { checkExperience, type Experience, fail } from '@coplay/core';
+import { checkExperience, type Experience, fail, isLastStep } from '@coplay/core';
 
 /** Where the steps of an experience lie that are transitions, and where what was seen after them. */
 export interface TransitionPlaces {
@@ -10,7 +10,7 @@ export interface TransitionPlaces {
 
 /**
  * The steps in which at least one agent was active, by environment and time. What was seen after the last step of an episode, or
- * of the stream, is in the cuts.
+ * of the stream, is in the cuts. A step after which the environment was reset is left out unless a cut says what came of it.
  *
  * @throws CoplayError for imagined experience: a model mustn't learn from itself; and where a step's successor is missing
  */
@@ -36,9 +36,10 @@ export function transitionPlaces(where: string, experience: Experience): Transit
     for (let t = 0; t < lengths[env]; t++) {
       const place = env * steps + t;
       if (!isAnyoneActive(experience, place)) continue;
-      const isLast = ended[place] === 1 || t === lengths[env] - 1;
+      const isLast = t === lengths[env] - 1 || isLastStep(experience, place);
       const cut = cutAt.get(place);
       if (isLast && cut === undefined) {
+        if (ended[place] === 0 && t < lengths[env] - 1) continue; // before a reset: nobody saw what came of it
         const got = `none after step ${t} of environment ${env}`;
         fail(where, 'what was seen after the last step, in experience.cuts', got, 'Collect it with createRollout.');
       }

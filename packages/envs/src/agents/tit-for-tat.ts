@@ -42,7 +42,9 @@ export function titForTat(options: RuleAgentOptions): Agent<null> {
       return null;
     },
     act(input, state, generator) {
-      const { lastEpisode } = memory.rows(input.rows);
+      const { lastEpisode, thisEpisode } = memory.rows(input.rows);
+      // An episode that was broken off by a reset counts for nothing.
+      for (let row = 0; row < input.rows; row++) if (input.isFirst[row] === 1) thisEpisode[row] = 0;
       return { actions: actionsBy((row) => (lastEpisode[row] === 1 ? stag : hare), input, generator), state };
     },
     observe(step) {

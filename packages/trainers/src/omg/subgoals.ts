@@ -5,6 +5,7 @@ import {
   type Experience,
   fail,
   type Generator,
+  isLastStep,
   show,
   sizeOf,
 } from '@coplay/core';
@@ -148,10 +149,11 @@ function selectedRows(
 }
 
 /** [E T] the first row behind the steps of its episode in which the agent was there; behind the step itself where it wasn't. */
-function endsOf({ envs, steps, lengths, ended, active, agents }: Experience, seat: number): Int32Array {
+function endsOf(experience: Experience, seat: number): Int32Array {
+  const { envs, steps, lengths, active, agents } = experience;
   const ends = new Int32Array(envs * steps);
   for (let row = ends.length - 1; row >= 0; row--) {
-    const isLast = (row % steps) + 1 >= lengths[Math.floor(row / steps)] || ended[row] === 1;
+    const isLast = (row % steps) + 1 >= lengths[Math.floor(row / steps)] || isLastStep(experience, row);
     const goesOn = !isLast && active[(row + 1) * agents.length + seat] === 1;
     ends[row] = goesOn ? ends[row + 1] : row + 1;
   }

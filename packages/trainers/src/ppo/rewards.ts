@@ -1,4 +1,4 @@
-import type { Experience } from '@coplay/core';
+import { type Experience, isLastStep } from '@coplay/core';
 
 /**
  * Which rewards an agent learns from: its own, everyone's mean, or whatever a function makes of the experience:
@@ -20,7 +20,7 @@ export function chosenRewards(choice: RewardChoice, experience: Experience, gamm
  * @returns [E, T, A]
  */
 export function prosocialRewards(experience: Experience, gamma: number): Float32Array {
-  const { envs, steps, rewards, active, ended } = experience;
+  const { envs, steps, rewards, active } = experience;
   const agents = experience.agents.length;
   const shared = new Float32Array(rewards.length);
   const later = new Float64Array(agents); // what came after the present step, for agents that have left by then
@@ -28,7 +28,7 @@ export function prosocialRewards(experience: Experience, gamma: number): Float32
     later.fill(0);
     for (let t = steps - 1; t >= 0; t--) {
       const step = e * steps + t;
-      if (ended[step] === 1) later.fill(0);
+      if (isLastStep(experience, step)) later.fill(0);
       const mean = meanReward(experience, step * agents);
       for (let a = 0; a < agents; a++) {
         const isActive = active[step * agents + a] === 1;

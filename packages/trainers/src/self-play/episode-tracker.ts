@@ -1,6 +1,6 @@
 import type { AgentId, Experience, Metrics, SavedState } from '@coplay/core';
 
-/** Sums up episodes while they stream by in rollouts. */
+/** Sums up episodes while they stream by in rollouts. One that is broken off by a reset counts for nothing. */
 export interface EpisodeTracker {
   /** Takes in a rollout; the figures of the episodes that ended in it, none if none did. */
   add(experience: Experience): Metrics;
@@ -21,6 +21,12 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
   let infos: Record<string, Float64Array> = {};
   let count = 0;
 
+  const forget = (e: number): void => {
+    returns.fill(0, e * agents, (e + 1) * agents);
+    lengths[e] = 0;
+    for (const name in infos) infos[name][e] = 0;
+  };
+
   const add = (experience: Experience): Metrics => {
     const ended = new Ended(ids);
     const infoNames = Object.keys(experience.extras).filter((name) => name.startsWith('info/'));
@@ -28,6 +34,7 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
     for (let e = 0; e < experience.envs; e++) {
       for (let t = 0; t < experience.lengths[e]; t++) {
         const step = e * experience.steps + t;
+        if (experience.isFirst[step] === 1) forget(e); // what was pending was broken off by a reset
         lengths[e]++;
         for (let a = 0; a < agents; a++) returns[e * agents + a] += experience.rewards[step * agents + a];
         for (const name of infoNames) infos[name][e] += sumOf(experience.extras[name].data, step * agents, agents);

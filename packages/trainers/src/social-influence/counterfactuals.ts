@@ -35,11 +35,13 @@ export async function influenceOf(
 }
 
 /** Steps in which the agent acted and after which the co-player acts again, in the same episode. */
-function placesOf({ agents, active, terminated, ended }: Experience, seat: number, other: number): number[] {
+function placesOf(experience: Experience, seat: number, other: number): number[] {
+  const { agents, active, terminated, ended, isFirst, steps } = experience;
   const places: number[] = [];
   for (let step = 0; step < ended.length; step++) {
+    const isBrokenOff = (step + 1) % steps !== 0 && isFirst[step + 1] === 1;
     const goesOn = active[step * agents.length + other] === 1 && terminated[step * agents.length + other] === 0;
-    if (active[step * agents.length + seat] === 1 && goesOn && ended[step] === 0) places.push(step);
+    if (active[step * agents.length + seat] === 1 && goesOn && ended[step] === 0 && !isBrokenOff) places.push(step);
   }
   return places;
 }
