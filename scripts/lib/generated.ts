@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { STYLE as PLAY_STYLE } from '../../packages/viewer/src/play/style';
+import { STYLE as REPLAY_STYLE } from '../../packages/viewer/src/replay/style';
 import { root } from './workspaces';
 
 const FOLDER = 'packages/diagnostics/src/report/generated';
@@ -19,7 +22,10 @@ export async function generated(): Promise<Generated[]> {
     { path: `${FOLDER}/metric-docs.ts`, text: metricDocs(readFileSync(join(root, 'docs/metrics.md'), 'utf8')) },
     { path: `${FOLDER}/page-script.ts`, text: await pageScript() },
     { path: `${FOLDER}/replay-script.ts`, text: await replayScript() },
-    { path: 'packages/viewer/src/replay/generated/replay-script.ts', text: await replayScript() },
+    {
+      path: 'packages/viewer/src/replay/generated/replay-script.ts',
+      text: `${await replayScript()}${await hashes('REPLAY_HASHES', 'packages/viewer/page/replay/main.ts', REPLAY_STYLE)}`,
+    },
     { path: 'packages/viewer/src/play/generated/play-script.ts', text: await playScript() },
   ];
 }
@@ -68,7 +74,19 @@ async function playScript(): Promise<string> {
   const script = await bundled('packages/viewer/page/play/main.ts');
   return `${HEAD}
 /** The script of the page on which a person plays: packages/viewer/page/play, bundled with zod (MIT licence, Colin McDonnell). */
-export const PLAY_SCRIPT = ${JSON.stringify(script)};\n`;
+export const PLAY_SCRIPT = ${JSON.stringify(script)};
+${await hashes('PLAY_HASHES', 'packages/viewer/page/play/main.ts', PLAY_STYLE)}`;
+}
+
+/** Hashes for the page's content policy. Made here, since a browser has no function for them that answers at once. */
+async function hashes(name: string, entry: string, style: string): Promise<string> {
+  const hash = (text: string) => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+  return `
+/** SHA-256 of script and style sheet, as a Content-Security-Policy has them. */
+export const ${name} = {
+  script: '${hash(await bundled(entry))}',
+  style: '${hash(style)}',
+} as const;\n`;
 }
 
 /** A page's script with all that it imports, as one text. */
@@ -86,7 +104,8 @@ async function bundled(entry: string): Promise<string> {
     write: false,
     logLevel: 'silent',
   });
-  return outputFiles[0]!.text;
+  // Within HTML, nothing may end the script element.
+  return outputFiles[0]!.text.replaceAll('</script', '<\\/script');
 }
 
 /** Leaves out zod's messages in 50 other languages, half of a page's script: our own messages are English. */

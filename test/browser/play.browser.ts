@@ -191,7 +191,7 @@ describe.runIf(chromium !== undefined)('playing in Chromium', () => {
       expect(await status(page)).toMatch(/^The game is over after \d+ steps\. You earned 24\.$/);
       if (game === 0) await touch('Next game');
     }
-    expect(await page.locator('.games li').count()).toBe(2);
+    await expect.poll(() => page.locator('.games li').count()).toBe(2);
     expect(complaints).toEqual([]);
     await page.close();
     expect(await end()).toBe(0);
@@ -207,10 +207,10 @@ describe.runIf(chromium !== undefined)('playing in Chromium', () => {
     await expect.poll(() => status(page)).toBe("You can't hunt stag here.");
     await page.getByLabel('Seed of the game').focus();
     await page.keyboard.press('ArrowUp');
-    expect(await page.getByLabel('Seed of the game').inputValue()).toBe('5'); // the next game's was 4
+    await expect.poll(() => page.getByLabel('Seed of the game').inputValue()).toBe('5'); // the next game's was 4
     await page.getByRole('button', { name: 'New table' }).click();
     await expect.poll(() => status(page)).toMatch(/^Step 1 .*Your turn/);
-    expect(await page.locator('.table').count()).toBe(1);
+    await expect.poll(() => page.locator('.table').count()).toBe(1);
     expect(complaints).toEqual([]);
     await page.close();
     expect(await end()).toBe(0);

@@ -67,6 +67,7 @@ describe.runIf(chromium !== undefined)('a report in Chromium', () => {
     const { page, complaints } = await browser.open(`${server.origin}/one.html`);
     const curves = (metric: string) => page.locator(`#learning [data-metric="${metric}"] path[data-curve]`);
     await expect.poll(() => curves('value/mse').count()).toBe(2);
+    // Both curves are drawn at once, so their shapes are there.
     const shapes = await curves('value/mse').evaluateAll((paths) => paths.map((path) => path.getAttribute('d')));
     expect(shapes.map((shape) => shape!.split('L').length)).toEqual([3, 3]); // three updates
     await page.locator('[data-beliefs="0"]').scrollIntoViewIfNeeded();
@@ -86,11 +87,11 @@ describe.runIf(chromium !== undefined)('a report in Chromium', () => {
     const shown = page.locator('[data-listed]:not([hidden]) h4');
     const all = await shown.count();
     await page.locator('#search').fill('norm gradient');
-    expect(await shown.allTextContents()).toEqual(['policy/gradient_norm']);
+    await expect.poll(() => shown.allTextContents()).toEqual(['policy/gradient_norm']);
     await page.locator('#search').fill('nothing like that');
-    expect(await page.locator('#nothing').isVisible()).toBe(true);
+    await page.locator('#nothing').waitFor();
     await page.locator('#search').fill('');
-    expect(await shown.count()).toBe(all);
+    await expect.poll(() => shown.count()).toBe(all);
     expect(complaints).toEqual([]);
     await page.close();
   });
@@ -100,11 +101,11 @@ describe.runIf(chromium !== undefined)('a report in Chromium', () => {
     const panel = page.locator('#learning [data-metric="value/mse"]');
     await panel.locator('.chart > svg').focus();
     await page.keyboard.press('Home');
-    expect(await panel.locator('.legend .step').textContent()).toBe('at step 64');
+    await expect.poll(() => panel.locator('.legend .step').textContent()).toBe('at step 64');
     await page.keyboard.press('ArrowRight'); // 2 % of 64 to 192
-    expect(await panel.locator('.legend .step').textContent()).toBe('at step 67');
+    await expect.poll(() => panel.locator('.legend .step').textContent()).toBe('at step 67');
     await page.keyboard.press('End');
-    expect(await panel.locator('.legend .step').textContent()).toBe('at step 192');
+    await expect.poll(() => panel.locator('.legend .step').textContent()).toBe('at step 192');
     await page.close();
   });
 

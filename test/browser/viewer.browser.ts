@@ -9,6 +9,7 @@ import { mlp } from '@coplay/models';
 import { createWorldModel, hopAgent, planner, ppoAgent, selfPlay, withInsight } from '@coplay/trainers';
 import { replayPage } from '@coplay/viewer';
 import { decode } from 'modern-gif';
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Browser, chromiumPath, type OpenPage, startChromium } from './chromium';
 import { type Served, serve } from './serve';
@@ -78,15 +79,26 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
 
   const place = ({ page }: OpenPage) => page.locator('.place').textContent();
 
+  /** Opens all observations, and waits for what that draws: the browser tells the page of an opened `details` a while after the click. */
+  async function openObservations({ page }: OpenPage): Promise<void> {
+    const details = page.locator('.agent details');
+    for (let i = 0; i < (await details.count()); i++) await openDetails(details.nth(i));
+  }
+
+  async function openDetails(details: Locator): Promise<void> {
+    await details.locator('summary').click();
+    await details.locator('.plane figcaption').last().filter({ hasText: /./ }).waitFor();
+  }
+
   it('is stepped to the end and back by keys, and each moment is the one that was recorded', async () => {
     const opened = await open();
     const { page, complaints } = opened;
-    expect(await place(opened)).toBe(`0 / ${last}`);
+    await expect.poll(() => place(opened)).toBe(`0 / ${last}`);
     const words = async () => page.locator('figure').first().locator('.board desc').textContent();
     const seen = [await words()];
     for (let t = 1; t <= last; t++) {
       await page.keyboard.press('ArrowRight');
-      expect(await place(opened)).toBe(`${t} / ${last}`);
+      await expect.poll(() => place(opened)).toBe(`${t} / ${last}`);
       seen.push(await words());
     }
     // The picture's own words name every agent that is on the recorded scene.
@@ -97,15 +109,15 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
       }
     });
     await page.keyboard.press('ArrowRight');
-    expect(await place(opened)).toBe(`${last} / ${last}`);
+    await expect.poll(() => place(opened)).toBe(`${last} / ${last}`);
     for (let t = last - 1; t >= 0; t--) {
       await page.keyboard.press('ArrowLeft');
-      expect(await words()).toBe(seen[t]);
+      await expect.poll(words).toBe(seen[t]);
     }
     await page.keyboard.press('End');
-    expect(await place(opened)).toBe(`${last} / ${last}`);
+    await expect.poll(() => place(opened)).toBe(`${last} / ${last}`);
     await page.keyboard.press('Home');
-    expect(await place(opened)).toBe(`0 / ${last}`);
+    await expect.poll(() => place(opened)).toBe(`0 / ${last}`);
     expect(complaints).toEqual([]);
     await page.close();
   });
@@ -114,6 +126,7 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
     const opened = await open();
     const { page } = opened;
     await page.keyboard.press('ArrowRight');
+    await expect.poll(() => place(opened)).toBe(`1 / ${last}`);
     const t = 1;
     const { actions, insights } = recording.steps[t];
     for (const seat of [0, 1, 2, 3]) {
@@ -137,7 +150,7 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
     expect(signs).toContain('≠');
     const details = page.locator('.agent').first().locator('details');
     expect(await details.locator('summary').textContent()).toMatch(/^Sees; ≠ foretold otherwise: /);
-    await details.locator('summary').click();
+    await openDetails(details);
     const { channels } = recording.observation!['planes'];
     expect(await details.locator('.plane').count()).toBe(channels!.length);
     const captions = await details.locator('.plane figcaption').allTextContents();
@@ -161,7 +174,7 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.locator('label.coplay-episodes select').selectOption('1');
     await expect.poll(() => page.locator('.board title').first().textContent()).toContain('the same again');
-    expect(await page.locator('.coplay-replay').count()).toBe(1);
+    await expect.poll(() => page.locator('.coplay-replay').count()).toBe(1);
     expect(complaints).toEqual([]);
     await page.close();
   });
@@ -169,7 +182,7 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
   it.each(['as it opens', 'with all observations open'])('takes a step in each picture %s', async (how) => {
     const opened = await open();
     const { page } = opened;
-    if (how !== 'as it opens') for (const summary of await page.locator('summary').all()) await summary.click();
+    if (how !== 'as it opens') await openObservations(opened);
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     const work = async () => {
@@ -201,14 +214,14 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
       `work of a step ${busy.toFixed(1)} ms, from picture to picture ${usual.toFixed(1)} ms, worst ${gaps.at(-1)!.toFixed(1)} ms`,
     );
     const onTheWay = 120 % (2 * last);
-    expect(await place(opened)).toBe(`${Math.min(onTheWay, 2 * last - onTheWay)} / ${last}`);
+    await expect.poll(() => place(opened)).toBe(`${Math.min(onTheWay, 2 * last - onTheWay)} / ${last}`);
     await page.close();
   });
 
   it('draws nothing anew where nothing has changed', async () => {
     const opened = await open();
     const { page } = opened;
-    for (const summary of await page.locator('summary').all()) await summary.click();
+    await openObservations(opened);
     const drawnBy = (key: string) =>
       page.evaluate(`new Promise((done) => {
         let drawn = 0;
@@ -252,11 +265,12 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
   it('is part of a report, where its keys need the focus', async () => {
     const opened = await open('report.html');
     const { page, complaints } = opened;
+    // Without the focus the key does nothing; a second press, of the button, shows that the first one has been dealt with.
     await page.keyboard.press('ArrowRight');
-    expect(await place(opened)).toBe(`0 / ${last}`);
     await page.locator('[aria-label="One step forward"]').click();
+    await expect.poll(() => place(opened)).toBe(`1 / ${last}`);
     await page.keyboard.press('ArrowRight');
-    expect(await place(opened)).toBe(`2 / ${last}`);
+    await expect.poll(() => place(opened)).toBe(`2 / ${last}`);
     await expectAccessible(page);
     expect(complaints).toEqual([]);
     await page.close();
@@ -268,12 +282,14 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
     ['light', 390],
     ['dark', 1280],
   ] as const)('axe finds nothing serious, and nothing overflows: %s, %i pixels', async (colorScheme, width) => {
-    const { page } = await open();
+    const opened = await open();
+    const { page } = opened;
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 900 });
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
-    await page.locator('summary').first().click();
+    await expect.poll(() => place(opened)).toBe(`2 / ${last}`);
+    await openDetails(page.locator('.agent details').first());
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     await expectAccessible(page);
     const shots = process.env['COPLAY_SCREENSHOTS'];

@@ -2,8 +2,10 @@
 export interface PageParts {
   readonly title: string;
   readonly heading: string;
-  /** Content-Security-Policy: what the page may load */
-  readonly policy: string;
+  /** SHA-256 of style and script as a Content-Security-Policy has them: nothing else is run, whatever a recording holds */
+  readonly hashes: { readonly style: string; readonly script: string };
+  /** What the page may load and run besides, in the policy's words: `connect-src 'self'` */
+  readonly sources?: { readonly script?: string; readonly more?: string };
   readonly style: string;
   /** What is said without JavaScript */
   readonly noScript: string;
@@ -12,7 +14,11 @@ export interface PageParts {
 }
 
 /** One HTML file that holds all of its scripts and styles. */
-export function wholePage({ title, heading, policy, style, noScript, main, script }: PageParts): string {
+export function wholePage({ title, heading, hashes, sources = {}, style, noScript, main, script }: PageParts): string {
+  const scripts = [`'${hashes.script}'`, ...(sources.script === undefined ? [] : [sources.script])].join(' ');
+  const more = sources.more === undefined ? '' : `; ${sources.more}`;
+  const allowed = `style-src '${hashes.style}'; script-src ${scripts}; img-src data:${more}`;
+  const policy = `default-src 'none'; ${allowed}; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -27,7 +33,7 @@ export function wholePage({ title, heading, policy, style, noScript, main, scrip
 <header><h1>${heading}</h1>
 <noscript><p>${noScript}</p></noscript></header>
 ${main}
-<script>${script.replaceAll('</script', '<\\/script')}</script>
+<script>${script}</script>
 </body>
 </html>
 `;

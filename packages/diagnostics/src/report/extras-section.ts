@@ -3,7 +3,7 @@ import type { MoaEvaluation } from '../moa';
 import type { TableRow } from '../tables';
 import { formatCell } from '../tables/format';
 import type { ReportExtras } from './extras';
-import { escapeHtml, htmlTable } from './html';
+import { escapeHtml, htmlTable, Markup } from './html';
 import { section } from './sections';
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM] = [460, 200, 60, 24];
@@ -45,7 +45,7 @@ function histogram(title: string, origins: Origins): string {
   const ends = [edges[0], edges[edges.length - 1]];
   const label = `${title}: shares of ${shown.join(' (filled) and ')}${shown.length > 1 ? ' (outlined)' : ''}; the scale is a square root`;
   const svg = `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(label)}"><line class="axis" x1="${LEFT}" x2="${WIDTH}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM}"/>
-<text x="0" y="16">${formatCell(100 * top, 1)} %</text>${ends.map((end, i) => `<text x="${i === 0 ? LEFT : WIDTH}" y="${HEIGHT - 6}" text-anchor="${i === 0 ? 'start' : 'end'}">${formatCell(end, 2)}</text>`).join('')}${bars.join('')}</svg>`;
+<text x="0" y="16">${escapeHtml(formatCell(100 * top, 1))} %</text>${ends.map((end, i) => `<text x="${i === 0 ? LEFT : WIDTH}" y="${HEIGHT - 6}" text-anchor="${i === 0 ? 'start' : 'end'}">${escapeHtml(formatCell(end, 2))}</text>`).join('')}${bars.join('')}</svg>`;
   const rows = shown.map((origin) => [origin, ...figures(origins[origin])]);
   const table = htmlTable(label, ['origin', 'count', 'mean', 'least', 'greatest'], rows);
   return `<article class="panel distribution"><h4>${escapeHtml(title)}</h4>${svg}${table}</article>`;
@@ -55,21 +55,28 @@ function figures({ count, mean, min, max }: Distribution): string[] {
   return [count, mean, min, max].map((value) => formatCell(value, 3));
 }
 
+/** A share from 0 to 1 as a picture: styles in attributes are forbidden by the page's policy. */
+function bar(share: number): string {
+  const width = Math.round(60 * Math.min(1, Math.max(0, share)));
+  return `<svg class="bar" width="${width}" height="11" aria-hidden="true"><rect width="${width}" height="11"/></svg>`;
+}
+
 /** Recall of each action, and what was guessed for what was done. */
 function moa(title: string, { top1, top3, balancedAccuracy, classes, confusion }: MoaEvaluation): string {
-  const percent = (share: number | null) => (share === null ? '' : `${formatCell(100 * share, 1)} %`);
+  const percent = (share: number | null | undefined) =>
+    share === null || share === undefined ? '' : `${formatCell(100 * share, 1)} %`;
   const rows = classes.map(({ name, count, recall, precision, f1 }) => {
-    const bar = `<span class="bar" style="width:${(60 * (recall || 0)).toFixed(0)}px" aria-hidden="true"></span>`;
-    return [escapeHtml(name), formatCell(count, 0), `${bar}${percent(recall)}`, percent(precision), formatCell(f1, 3)];
+    const recalled = new Markup(`${bar(recall || 0)}${escapeHtml(percent(recall))}`);
+    return [name, formatCell(count, 0), recalled, percent(precision), formatCell(f1, 3)];
   });
-  const matrix = confusion.map((line, k) => [escapeHtml(classes[k].name), ...line.map((n) => formatCell(n, 0))]);
+  const matrix = confusion.map((line, k) => [classes[k].name, ...line.map((n) => formatCell(n, 0))]);
   const summary = `Top-1 ${percent(top1)}, top-3 ${percent(top3)}, balanced ${percent(balancedAccuracy)}`;
-  return `<article class="panel moa"><h4>${escapeHtml(title)}</h4><p>${summary}</p>${htmlTable('By action', ['action', 'count', 'recall', 'precision', 'F1'], rows)}
-<details><summary>What was done (rows) and what was guessed (columns)</summary>${htmlTable('Confusion', ['done', ...classes.map(({ name }) => escapeHtml(name))], matrix)}</details></article>`;
+  return `<article class="panel moa"><h4>${escapeHtml(title)}</h4><p>${escapeHtml(summary)}</p>${htmlTable('By action', ['action', 'count', 'recall', 'precision', 'F1'], rows)}
+<details><summary>What was done (rows) and what was guessed (columns)</summary>${htmlTable('Confusion', ['done', ...classes.map(({ name }) => name)], matrix)}</details></article>`;
 }
 
 function plainTable(title: string, rows: readonly TableRow[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const cells = rows.map((row) => columns.map((column) => escapeHtml(formatCell(row[column], 3))));
-  return `<article class="panel"><h4>${escapeHtml(title)}</h4>${htmlTable(title, columns.map(escapeHtml), cells)}</article>`;
+  const cells = rows.map((row) => columns.map((column) => formatCell(row[column], 3)));
+  return `<article class="panel"><h4>${escapeHtml(title)}</h4>${htmlTable(title, columns, cells)}</article>`;
 }

@@ -32,6 +32,7 @@ const FILE = 'report.json';
 // JSON has no NaN: it's null in the file.
 const numbers = z.array(z.number().or(z.nan()).nullable());
 const figure = z.number().or(z.nan()).nullable();
+const share = figure.optional();
 const distribution = z.looseObject({
   count: z.number(),
   mean: figure,
@@ -39,6 +40,9 @@ const distribution = z.looseObject({
   max: figure,
   histogram: z.object({ edges: numbers, counts: numbers }),
 });
+// A cell that is no number is escaped as text when it's shown.
+const estimate = z.looseObject({ value: figure, lower: figure, upper: figure });
+const cell = z.union([z.string(), figure, z.boolean(), estimate]).optional();
 const schema = z.strictObject({
   distributions: z.record(z.string(), z.object({ real: distribution, imagined: distribution })).optional(),
   beliefs: z
@@ -53,14 +57,18 @@ const schema = z.strictObject({
   moa: z
     .record(
       z.string(),
-      z.looseObject({
-        count: z.number(),
-        classes: z.array(z.looseObject({ name: z.string(), count: z.number(), recall: figure })),
-        confusion: z.array(numbers),
-      }),
+      z
+        .looseObject({
+          ...{ count: z.number(), top1: share, top3: share, balancedAccuracy: share },
+          classes: z.array(
+            z.looseObject({ name: z.string(), count: z.number(), recall: figure, precision: share, f1: share }),
+          ),
+          confusion: z.array(numbers),
+        })
+        .refine(({ classes, confusion }) => confusion.length === classes.length, 'a row of confusion for each class'),
     )
     .optional(),
-  tables: z.record(z.string(), z.array(z.record(z.string(), z.unknown()))).optional(),
+  tables: z.record(z.string(), z.array(z.record(z.string(), cell))).optional(),
   replays: z
     .record(z.string(), z.looseObject({ format: z.literal('coplay-episode'), version: z.literal(1) }))
     .optional(),

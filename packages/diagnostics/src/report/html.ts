@@ -1,6 +1,7 @@
 /** Text for HTML or SVG, also inside of quoted attributes. */
 export function escapeHtml(text: string): string {
-  return text
+  // Also where a type promised a string and a file held something else.
+  return String(text)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
@@ -13,20 +14,33 @@ export function withCode(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** JSON that can't end the script element it stands in. */
+/** JSON that can't end the script element it stands in, nor begin a comment there. */
 export function embeddedJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll('<', '\\u003c')
+    .replaceAll('>', '\\u003e')
     .replaceAll('\u2028', '\\u2028')
     .replaceAll('\u2029', '\\u2029');
 }
 
-/** A table that scrolls by itself on a narrow screen; cells are HTML. The first cell of a row is its heading. */
-export function htmlTable(caption: string, header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const head = header.map((cell) => `<th scope="col">${cell}</th>`).join('');
+/** HTML of our own making. Nothing that was read from a file is an instance, so it can't be taken for one. */
+export class Markup {
+  constructor(readonly html: string) {}
+}
+
+/** What a cell of a table shows: text, which is escaped, or HTML of our own. */
+export type HtmlCell = string | Markup;
+
+function cellHtml(cell: HtmlCell): string {
+  return cell instanceof Markup ? cell.html : escapeHtml(cell);
+}
+
+/** A table that scrolls by itself on a narrow screen. The first cell of a row is its heading. */
+export function htmlTable(caption: string, header: readonly string[], rows: readonly (readonly HtmlCell[])[]): string {
+  const head = header.map((cell) => `<th scope="col">${escapeHtml(cell)}</th>`).join('');
   const body = rows.map(([first, ...rest]) => {
-    const cells = rest.map((cell) => `<td>${cell}</td>`).join('');
-    return `<tr><th scope="row">${first}</th>${cells}</tr>`;
+    const cells = rest.map((cell) => `<td>${cellHtml(cell)}</td>`).join('');
+    return `<tr><th scope="row">${cellHtml(first)}</th>${cells}</tr>`;
   });
   const label = escapeHtml(caption);
   return `<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table><caption>${label}</caption><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`;

@@ -17,7 +17,7 @@ export function replaysSection(extras: readonly ReportExtras[], names: readonly 
   return section('replays', 'Replays', `<div class="coplay-replays">${episodes.join('\n')}</div>`);
 }
 
-/** The script that plays them, where there are any. */
-export function replaysScript(replays: string): string {
-  return replays === '' ? '' : `<script>${REPLAY_SCRIPT.replaceAll('</script', '<\\/script')}</script>\n`;
+/** The scripts that play them, where there are any. */
+export function replaysScripts(replays: string): readonly string[] {
+  return replays === '' ? [] : [REPLAY_SCRIPT];
 }

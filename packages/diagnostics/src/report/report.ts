@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { checkArgument, checkOptions, checkText, fail, show } from '@coplay/core';
 import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
@@ -13,7 +14,7 @@ import { PAGE_SCRIPT } from './generated/page-script';
 import { embeddedJson, escapeHtml } from './html';
 import { knownNames } from './keys';
 import { pageMetrics, pageSteps } from './metrics';
-import { replaysScript, replaysSection } from './replays';
+import { replaysScripts, replaysSection } from './replays';
 import { configurationSection, findingsSection, metricsSection, panelsSection, runsSection } from './sections';
 import { STYLE } from './style';
 
@@ -47,7 +48,6 @@ const MODELS = [
   /^moa\/(accuracy|loss)$/,
   /^omg\/(explained_variance|nll|vae_kl)$/,
 ];
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /**
  * One page, as HTML that needs nothing else, of one run or of several: what looks wrong (see {@link findProblems}), learning curves by agent with
@@ -104,7 +104,7 @@ function pageOf(where: string, runs: readonly (string | Run)[], options: ReportO
     title ?? (names.length === 1 ? names[0] : `${names.length} runs`),
     data,
     sections,
-    replaysScript(replays),
+    replaysScripts(replays),
   );
 }
 
@@ -118,14 +118,15 @@ export function writeReport(file: string, runs: readonly (string | Run)[], optio
   writeWholeSync(file, pageOf('writeReport', runs, options), { where: 'writeReport', makeFolder: true });
 }
 
-function wholePage(title: string, data: PageData, sections: readonly string[], scripts: string): string {
+function wholePage(title: string, data: PageData, sections: readonly string[], more: readonly string[]): string {
   const heading = escapeHtml(title);
+  const scripts = [PAGE_SCRIPT, ...more].map((script) => script.replaceAll('</script', '<\\/script'));
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta http-equiv="Content-Security-Policy" content="${contentPolicy([STYLE], scripts)}">
 <title>${heading} - Coplay report</title>
 <style>${STYLE}</style>
 </head>
@@ -147,8 +148,16 @@ ${sections.filter((part) => part !== '').join('\n')}
 </main>
 <footer><p class="none">Bold lines are means over up to 100 stretches and over runs; bands are 95 % bootstrap intervals over runs. Focus a chart and use the arrow keys to read its values.</p></footer>
 <script type="application/json" id="coplay-data">${embeddedJson(data)}</script>
-<script>${PAGE_SCRIPT.replaceAll('</script', '<\\/script')}</script>
-${scripts}</body>
+${scripts.map((script) => `<script>${script}</script>`).join('\n')}
+</body>
 </html>
 `;
+}
+
+/** What the page may load and run: its own styles and scripts, told by their hashes, and nothing that a file brought in. */
+function contentPolicy(styles: readonly string[], scripts: readonly string[]): string {
+  const hashes = (texts: readonly string[]) =>
+    texts.map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`).join(' ');
+  const sources = `style-src ${hashes(styles)}; script-src ${hashes(scripts)}; img-src data:`;
+  return `default-src 'none'; ${sources}; base-uri 'none'; form-action 'none'`;
 }

@@ -4,7 +4,7 @@ import { formatCell } from '../tables/format';
 import type { PageGroup, PageMetric } from './data';
 import { differences } from './differences';
 import type { Finding } from './findings';
-import { escapeHtml, htmlTable, withCode } from './html';
+import { escapeHtml, htmlTable, Markup, withCode } from './html';
 import { explain } from './keys';
 
 const WORDS = { fault: 'Fault', warning: 'Warning', note: 'Note' };
@@ -36,18 +36,18 @@ export function runsSection(runs: readonly Run[], names: readonly string[], grou
   const rows = runs.map(({ config, entries }, i) => {
     const last = entries.at(-1);
     const summary = last ? summarise(entries) : {};
-    const cell = (value: number | undefined) => escapeHtml(formatCell(value, 3));
+    const cell = (value: number | undefined) => formatCell(value, 3);
     return [
-      escapeHtml(names[i]),
-      escapeHtml(groups.find((group) => group.runs.includes(i))?.label ?? ''),
-      escapeHtml(String(config['seed'] ?? '')),
+      names[i],
+      groups.find((group) => group.runs.includes(i))?.label ?? '',
+      String(config['seed'] ?? ''),
       cell(last?.update),
       cell(last?.envSteps),
       cell(summary['episode/return_mean']),
       ...agents.map((id) => cell(summary[`episode/return/${id}`])),
     ];
   });
-  const header = ['run', 'setting', 'seed', 'updates', 'environment steps', 'mean return', ...agents.map(escapeHtml)];
+  const header = ['run', 'setting', 'seed', 'updates', 'environment steps', 'mean return', ...agents];
   return section('runs', 'Runs', htmlTable('Returns are means over the last fifth of the steps.', header, rows));
 }
 
@@ -56,8 +56,8 @@ export function configurationSection(runs: readonly Run[], names: readonly strin
   const settings = differences(runs.map(({ config }) => config));
   const table = htmlTable(
     'Settings in which the runs differ',
-    ['setting', ...names.map(escapeHtml)],
-    settings.map(({ path, values }) => [`<code>${escapeHtml(path)}</code>`, ...values.map(escapeHtml)]),
+    ['setting', ...names],
+    settings.map(({ path, values }) => [new Markup(`<code>${escapeHtml(path)}</code>`), ...values]),
   );
   const whole = runs.map(({ config, versions }, i) => {
     const text = escapeHtml(JSON.stringify({ config, versions }, null, 2));

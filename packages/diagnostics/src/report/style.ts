@@ -43,7 +43,7 @@ th,td{text-align:left;padding:4px 10px;border-bottom:1px solid var(--rule);verti
 svg .line{fill:none;stroke-width:2}svg .single{fill:none;stroke-width:1;opacity:.45}svg .band{opacity:.18;stroke:none}svg .cursor{stroke:var(--faint);stroke-dasharray:2 2}
 ${LIGHT.map((_, i) => `.k${i}{stroke:var(--c${i})}.f${i}{fill:var(--c${i})}`).join('')}
 .none{color:var(--faint)}pre{overflow:auto;background:var(--card);padding:10px;font:13px/1.4 ui-monospace,monospace}
-.bar{display:inline-block;height:.7em;background:var(--c0);vertical-align:baseline;margin-right:6px}
+.bar{margin-right:6px}.bar rect{fill:var(--c0)}
 [hidden]{display:none!important}
 @media (max-width:600px){body{font-size:15px}.controls{position:static}h1{font-size:1.35rem}th,td{padding:4px 6px}.panel svg text{font-size:16px}}
 @media print{.controls{display:none}.panel,.finding{break-inside:avoid}}

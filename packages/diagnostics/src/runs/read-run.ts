@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkArgument, checkText, fail, type LogEntry } from '@coplay/core';
+import { checkArgument, checkText, fail, type LogEntry, show } from '@coplay/core';
 import { logEntries } from '../inputs';
 import { type ReadLogOptions, readLog } from '../logs';
 import { checkFileLogOptions } from '../logs/options';
@@ -37,11 +37,15 @@ export function readRun(directory: string, options: ReadLogOptions = {}): Run {
 
 function readJson(path: string): Record<string, unknown> | undefined {
   if (!existsSync(path)) return undefined;
+  const remedy = 'Repair the file, or remove the directory.';
+  let value: unknown;
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+    value = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    return fail('readRun', 'JSON', `${path}: ${(error as Error).message}`, 'Repair the file, or remove the directory.');
+    fail('readRun', 'JSON', `${path}: ${(error as Error).message}`, remedy);
   }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  return fail('readRun', `an object of JSON in ${path}`, show(value), remedy);
 }
 
 /**

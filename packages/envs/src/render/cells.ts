@@ -8,6 +8,7 @@ import {
   type Game,
   type Scene,
   type SceneItem,
+  show,
   typedArrays,
 } from '@coplay/core';
 import { z } from 'zod';
@@ -42,8 +43,15 @@ export function checkScene(where: string, scene: Scene): void {
   fail(`${where}: scene.items.${stray}`, `a place in ${rows} rows and ${columns} columns`, got, 'Mend its place.');
 }
 
-/** [rows * columns] what lies in each cell, in reading order. */
+/** Cells that a picture may have. */
+const MOST_CELLS = 1_000_000;
+
+/** [rows * columns] what lies in each cell, in reading order. @throws CoplayError for a scene that isn't a board of cells */
 export function itemsByCell({ rows, columns, items }: Scene): readonly (readonly SceneItem[])[] {
+  if (!(Number.isInteger(rows) && Number.isInteger(columns) && rows * columns <= MOST_CELLS)) {
+    const expected = `whole numbers of rows and columns, ${MOST_CELLS} cells at most`;
+    fail('scene', expected, `${show(rows)} x ${show(columns)}`, 'Record the episode again.');
+  }
   const cells: SceneItem[][] = Array.from({ length: rows * columns }, () => []);
   for (const item of items) cells[item.row * columns + item.column].push(item);
   return cells;

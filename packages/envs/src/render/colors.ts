@@ -21,7 +21,9 @@ const OTHER = '#999999';
 /** The colour of a thing, as `#rrggbb`. */
 export function colorOf(item: SceneItem): string {
   const agent = agentIndex(item);
-  return agent === undefined ? (KINDS[item.kind] ?? OTHER) : agentColor(agent).fill;
+  if (agent !== undefined) return agentColor(agent).fill;
+  // A kind from a file may be called `constructor`.
+  return Object.hasOwn(KINDS, item.kind) ? KINDS[item.kind] : OTHER;
 }
 
 /**

@@ -3,11 +3,22 @@ import { z } from 'zod';
 import type { Recording } from './recording';
 import { misfit } from './recording-fit';
 
+/** Cells of a board in each direction, and numbers of an observation: a page draws each of them. */
+const MOST_CELLS = 1000;
+const MOST_NUMBERS = 1_000_000;
+
 const numbers = z.array(z.number());
+const cells = z.int().min(1).max(MOST_CELLS);
+const shape = z
+  .array(z.int().min(1))
+  .refine(
+    (sizes) => sizes.reduce((product, size) => product * size, 1) <= MOST_NUMBERS,
+    `at most ${MOST_NUMBERS} numbers`,
+  );
 const observation = z.record(z.string(), numbers);
 const scene = z.looseObject({
-  rows: z.int().min(1),
-  columns: z.int().min(1),
+  rows: cells,
+  columns: cells,
   items: z.array(z.looseObject({ kind: z.string(), symbol: z.string(), row: z.int(), column: z.int() })),
 });
 const frame = z.looseObject({
@@ -37,9 +48,7 @@ const schema = z.looseObject({
   players: z.array(z.string()),
   actionNames: z.array(z.string()),
   goals: z.array(z.string()).optional(),
-  observation: z
-    .record(z.string(), z.looseObject({ shape: z.array(z.int()), channels: z.array(z.string()).optional() }))
-    .optional(),
+  observation: z.record(z.string(), z.looseObject({ shape, channels: z.array(z.string()).optional() })).optional(),
   generator: z.array(z.number()).length(4),
   frames: z.array(frame),
   steps: z.array(step),

@@ -3,6 +3,9 @@ import { writeWhole } from '@coplay/core/node';
 import type { Recording } from './recording';
 import { checkRecording } from './recording-check';
 
+/** Of a recording's JSON: a few hundred bytes of gzip can hold many gigabytes. */
+const MOST_BYTES = 256 * 2 ** 20;
+
 // Bundlers for browsers look for modules by their literal names, and this one is only there in Node.
 const FS = 'node:fs/promises';
 
@@ -33,7 +36,7 @@ export async function decodeRecording(bytes: Uint8Array, where = 'decodeRecordin
   const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
   let value: unknown;
   try {
-    const plain = isZipped ? await through(bytes, new DecompressionStream('gzip')) : bytes;
+    const plain = isZipped ? await through(bytes, new DecompressionStream('gzip'), MOST_BYTES) : bytes;
     value = JSON.parse(new TextDecoder().decode(plain));
   } catch (error) {
     const got = error instanceof Error ? error.message : String(error);
@@ -70,9 +73,26 @@ export async function readRecording(path: string): Promise<Recording> {
   return decodeRecording(bytes, `readRecording(${path})`);
 }
 
-async function through(bytes: Uint8Array, stream: CompressionStream | DecompressionStream): Promise<Uint8Array> {
+/** All that comes out of a stream; no more than `most` bytes are ever held. */
+async function through(
+  bytes: Uint8Array,
+  stream: CompressionStream | DecompressionStream,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Uint8Array> {
   const piped = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(stream);
-  return new Uint8Array(await new Response(piped).arrayBuffer());
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for (const reader = piped.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > most) {
+      await reader.cancel();
+      throw new Error(`more than ${most} bytes in ${bytes.length} compressed ones`);
+    }
+    pieces.push(value);
+  }
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
 async function files(where: string): Promise<Files> {

@@ -8,7 +8,9 @@ import type { View } from './view';
 export function agentCard(recording: Recording, seat: number): View {
   const { agents, players, steps } = recording;
   const { fill, ink } = agentColor(seat);
-  const badge = html('span', { class: 'badge', style: `background:${fill};color:${ink}` }, String(seat + 1));
+  const badge = html('span', { class: 'badge' }, String(seat + 1));
+  badge.style.background = fill;
+  badge.style.color = ink;
   const doing = html('p', { class: 'doing' });
   const parts = [policyTable(recording, seat), beliefTable(recording, seat), observationView(recording, seat)].filter(
     (part) => part !== undefined,

@@ -27,11 +27,11 @@ export function boardsView(recording: Recording): View {
       const { scene } = frames[moment];
       const predicted = steps[moment - 1]?.predicted;
       const differing = scene && predicted?.scene ? differingCells(scene, predicted.scene) : [];
-      actual.show(
-        scene
-          ? boardSvg(scene, `${recording.game}, step ${moment}`, differing, cellSizeFor(scene, PIXELS))
-          : stateText(recording, moment),
-      );
+      if (scene) {
+        actual.show(boardSvg(scene, `${recording.game}, step ${moment}`, differing, cellSizeFor(scene, PIXELS)));
+      } else {
+        actual.describe(stateText(recording, moment));
+      }
       if (!foretold) return;
       const title = `foretold for step ${moment}`;
       foretold.show(
@@ -60,7 +60,8 @@ function verdict({ steps, agents }: Recording, moment: number, cells: number): s
 /** A picture under a heading, and a note below it. */
 interface Figure {
   readonly element: HTMLElement;
-  show(markup: string): void;
+  show(svg: string): void;
+  describe(words: string): void;
   say(text: string): void;
 }
 
@@ -70,6 +71,7 @@ function figure(title: string): Figure {
   return {
     element: html('figure', {}, html('figcaption', {}, title), picture.element, note),
     show: picture.show,
+    describe: picture.say,
     say: (text) => setText(note, text),
   };
 }
@@ -77,5 +79,5 @@ function figure(title: string): Figure {
 /** What stands in the place of a picture for a game that has none. */
 function stateText({ frames }: Recording, moment: number): string {
   const { layout, state } = frames[moment];
-  return html('pre', {}, layout ?? `state ${state.map(shortNumber).join(' ')}`).outerHTML;
+  return layout ?? `state ${state.map(shortNumber).join(' ')}`;
 }

@@ -25,9 +25,16 @@ async function showEpisodes(place: HTMLElement, episodes: readonly Embedded[]): 
   const shown = html('div');
   let replay: ReturnType<typeof mountReplay> | undefined;
   const show = async (i: number) => {
-    const recording = await unpack(episodes[i].packed);
     replay?.dispose();
-    replay = mountReplay(shown, recording, { keys });
+    replay = undefined;
+    shown.replaceChildren();
+    try {
+      replay = mountReplay(shown, await unpack(episodes[i].packed), { keys });
+    } catch (error) {
+      // A stranger's run may hold anything in the place of a recording.
+      const words = `This episode can't be shown: ${(error as Error).message}`;
+      shown.replaceChildren(html('p', { role: 'alert' }, words));
+    }
   };
   if (episodes.length > 1) {
     const options = episodes.map(({ title }, i) => html('option', { value: i }, title));

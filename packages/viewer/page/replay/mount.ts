@@ -88,11 +88,12 @@ export function mountReplay(element: Element, recording: Recording, { keys = 'el
     told,
     html('div', { class: 'scene' }, boards, html('div', { class: 'agents' }, ...cards)),
   );
+  // First of all: a recording that can't be drawn leaves nothing on the page.
+  draw();
   const changeSpeed = (by: number) => controls.changeSpeed(by);
   const forget = listenToKeys(keys === 'page' ? document : root, steps.length, { ...wishes, changeSpeed });
   addStyle();
   element.append(root);
-  draw();
   return {
     get moment() {
       return moment;

@@ -3,8 +3,10 @@ import { html } from '../dom';
 /** A place for pictures of which each resembles the one before. */
 export interface Picture {
   readonly element: HTMLElement;
-  /** @param markup of a picture that we drew: SVG with one part of it on each line, or anything else */
-  show(markup: string): void;
+  /** @param svg of a picture that we drew, with one part of it on each line; empty for none */
+  show(svg: string): void;
+  /** Shows words in the place of a picture. */
+  say(words: string): void;
 }
 
 /** Draws pictures of which only the lines that change are drawn anew: what stands still costs nothing. */
@@ -26,16 +28,26 @@ export function livePicture(): Picture {
     }
     for (const part of before.values()) part.remove();
   };
+  const clear = () => {
+    head = '';
+    parts = new Map();
+    element.replaceChildren();
+  };
   return {
     element,
-    show(markup) {
-      const [first, ...rest] = markup.trimEnd().split('\n');
+    show(svg) {
+      if (svg === '') return clear();
+      const [first, ...rest] = svg.trimEnd().split('\n');
       if (first !== head) {
+        clear();
         head = first;
-        parts = new Map();
-        element.innerHTML = first.startsWith('<svg') ? `${first}</svg>` : markup;
+        element.innerHTML = `${first}</svg>`;
       }
-      if (first.startsWith('<svg')) draw(element.firstElementChild!, rest.slice(0, -1));
+      draw(element.firstElementChild!, rest.slice(0, -1));
+    },
+    say(words) {
+      clear();
+      element.append(html('pre', {}, words));
     },
   };
 }

@@ -40,11 +40,13 @@ const STYLE = `
 @media (max-width:800px){.coplay-replay .scene{grid-template-columns:minmax(0,1fr)}}
 `;
 
-/** Adds the style sheet to the page, once. */
+let sheet: CSSStyleSheet | undefined;
+
+/** Adds the style sheet to the page, once. As an object: the content policy of a page may forbid style elements that a script makes. */
 export function addStyle(): void {
-  if (document.querySelector('style[data-coplay-replay-style]')) return;
-  const style = document.createElement('style');
-  style.dataset['coplayReplayStyle'] = '';
-  style.textContent = STYLE;
-  document.head.append(style);
+  if (!sheet) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(STYLE);
+  }
+  if (!document.adoptedStyleSheets.includes(sheet)) document.adoptedStyleSheets.push(sheet);
 }

@@ -2,7 +2,7 @@ import { type AgentId, checkOptions } from '@coplay/core';
 import { z } from 'zod';
 import { wholePage } from '../whole-page';
 import { playableGame } from './games';
-import { PLAY_SCRIPT } from './generated/play-script';
+import { PLAY_HASHES, PLAY_SCRIPT } from './generated/play-script';
 import { STYLE } from './style';
 
 /** A trained policy that the page offers for a seat. */
@@ -68,13 +68,8 @@ const schema = z.strictObject({
   ort: z.string().endsWith('/').default('ort/'),
 });
 
-const CONTENT_POLICY = [
-  "default-src 'none'",
-  "style-src 'unsafe-inline'",
-  "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'",
-  "connect-src 'self'",
-  'img-src data:',
-].join('; ');
+/** What plays policies comes from the page's own server. */
+const SOURCES = { script: "'self' 'wasm-unsafe-eval'", more: "connect-src 'self'" };
 
 /**
  * A page on which a person takes a seat in a game, with rule-based and trained agents in the others. The HTML needs nothing else, but for
@@ -86,12 +81,13 @@ const CONTENT_POLICY = [
 export function playPage(options: PlayPageOptions = {}): string {
   const data: PlayData = checkOptions('playPage', schema, options);
   for (const { game, options: rules } of data.settings) playableGame(game, rules);
-  // A `<` can't end the element that the JSON stands in when it's written so.
-  const json = JSON.stringify(data).replaceAll('<', '\\u003c');
+  // A `<` can't end the element that the JSON stands in when it's written so, nor begin a comment.
+  const json = JSON.stringify(data).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e');
   return wholePage({
     title: 'Play with agents - Coplay',
     heading: 'Play with agents',
-    policy: CONTENT_POLICY,
+    hashes: PLAY_HASHES,
+    sources: SOURCES,
     style: STYLE,
     noScript: 'Playing needs JavaScript.',
     main: `<main></main>\n<script type="application/json" id="coplay-play">${json}</script>`,

@@ -2,7 +2,8 @@ import { checkOptions, fail } from '@coplay/core';
 import { checkRecording, encodeRecording, type Recording } from '@coplay/envs';
 import { z } from 'zod';
 import { wholePage } from '../whole-page';
-import { REPLAY_SCRIPT } from './generated/replay-script';
+import { REPLAY_HASHES, REPLAY_SCRIPT } from './generated/replay-script';
+import { STYLE } from './style';
 
 /** Options of {@link replayPage}. */
 export interface ReplayPageOptions {
@@ -11,15 +12,6 @@ export interface ReplayPageOptions {
 }
 
 const schema = z.strictObject({ title: z.string().optional() });
-
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
-
-const STYLE = `
-:root{color-scheme:light dark}
-body{margin:0 auto;max-width:1400px;padding:8px 16px 32px;background:light-dark(#fff,#141414);color:light-dark(#1b1b1b,#ececec);font:16px/1.5 system-ui,sans-serif}
-h1{font-size:1.4rem;margin:.3em 0}
-.coplay-episodes select{font:inherit;color:inherit;background:light-dark(#f6f6f4,#1f1f1f);border:1px solid light-dark(#595959,#b0b0b0);border-radius:4px;min-height:44px;padding:4px 8px;max-width:100%}
-`;
 
 /**
  * A page, as HTML that needs nothing else and asks no network, on which recorded episodes are played: the board, what each agent saw, how it chose,
@@ -41,7 +33,7 @@ export async function replayPage(
   return wholePage({
     title: `${heading} - Coplay replay`,
     heading,
-    policy: POLICY,
+    hashes: REPLAY_HASHES,
     style: STYLE,
     noScript: 'Replays need JavaScript.',
     main: `<main class="coplay-replays" data-keys="page">\n${embedded.join('\n')}\n</main>`,
