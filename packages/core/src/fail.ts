@@ -1,3 +1,5 @@
+import { sharedAmongCopies } from './copies';
+
 /** What a {@link CoplayError} says: where it happened, what was expected, what came, how to mend it. */
 export interface Complaint {
   /** The function or option that refused, as the user writes it: `stagHunt`, `vectorEnv.step`. */
@@ -22,6 +24,8 @@ export class CoplayError extends Error {
     super(`${where}: expected ${expected}, got ${got}. ${remedy}`, options);
   }
 }
+
+sharedAmongCopies(CoplayError, '@coplay/core/CoplayError');
 
 /** Throws a {@link CoplayError}: `fail('stagHunt', 'size between 1 and 64', '0', 'Give a positive size.')`. */
 export function fail(where: string, expected: string, got: string, remedy: string): never {

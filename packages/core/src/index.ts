@@ -4,6 +4,7 @@ export * from './arrays';
 export * from './check-experience';
 export * from './check-game';
 export * from './checks';
+export * from './copies';
 export * from './errors';
 export * from './evaluate';
 export * from './experience';

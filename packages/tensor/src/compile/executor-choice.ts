@@ -1,4 +1,4 @@
-import { fail, show } from '@coplay/core';
+import { fail, oneForAllCopies, show } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import { ensureBackend } from '../backend';
 import { environment } from './environment';
@@ -25,9 +25,12 @@ export interface ExecutorPlan extends ExecutorInfo {
 const CHOICES: readonly ExecutorChoice[] = ['auto', 'onnx', 'eager'];
 const VARIABLE = 'COPLAY_EXECUTOR';
 
-let asked: ExecutorChoice = 'auto';
-/** Whether somebody has been told that ONNX Runtime isn't there. */
-let isTold = false;
+/** What holds for all functions of this process, also for those of another copy of this package. */
+const chosen = oneForAllCopies('@coplay/tensor/executor@1', () => ({
+  asked: 'auto' as ExecutorChoice,
+  /** Whether somebody has been told that ONNX Runtime isn't there. */
+  isTold: false,
+}));
 
 /**
  * Chooses the executor of all functions that leave it at `auto`, from their first call on; those that were called before
@@ -38,12 +41,12 @@ let isTold = false;
  */
 export async function useExecutor(choice: ExecutorChoice = 'auto'): Promise<ExecutorInfo> {
   checkChoice('useExecutor', choice);
-  const before = asked;
-  asked = choice;
+  const before = chosen.asked;
+  chosen.asked = choice;
   try {
     return await executorInfo();
   } catch (error) {
-    asked = before;
+    chosen.asked = before;
     throw error;
   }
 }
@@ -54,7 +57,7 @@ export async function useExecutor(choice: ExecutorChoice = 'auto'): Promise<Exec
  * @throws CoplayError if `COPLAY_EXECUTOR` asks for what isn't there
  */
 export async function executorInfo(): Promise<ExecutorInfo> {
-  isTold = true;
+  chosen.isTold = true;
   const { name, reason } = await planExecutor('useExecutor');
   return { name, reason };
 }
@@ -78,13 +81,13 @@ export async function planExecutor(where: string, own: ExecutorChoice = 'auto'):
     fail(where, 'ONNX Runtime, for the executor onnx', reason, 'Install onnxruntime-node, or leave executor out.');
   }
   const plan = await eagerPlan(reason);
-  if (!isTold) console.warn(`Compiled functions are slower than they could be. ${plan.reason}`);
-  isTold = true;
+  if (!chosen.isTold) console.warn(`Compiled functions are slower than they could be. ${plan.reason}`);
+  chosen.isTold = true;
   return plan;
 }
 
 function globalChoice(): { readonly choice: ExecutorChoice; readonly by: string } {
-  if (asked !== 'auto') return { choice: asked, by: 'as asked' };
+  if (chosen.asked !== 'auto') return { choice: chosen.asked, by: 'as asked' };
   const choice = environment(VARIABLE) ?? 'auto';
   checkChoice(VARIABLE, choice);
   return { choice, by: `${VARIABLE} asks for it` };

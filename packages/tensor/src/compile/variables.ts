@@ -1,4 +1,4 @@
-import { dtypeOf, fail, type NamedArrays, type NDArray, show, sizeOf } from '@coplay/core';
+import { dtypeOf, fail, type NamedArrays, type NDArray, sharedAmongCopies, show, sizeOf } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import { checkDtype, isArray, isTyped, type TensorRecord, toArray, toTensor } from './convert';
 import { type GroupSpec, HostArrays } from './host-arrays';
@@ -161,6 +161,8 @@ export class VariableStore implements Variables, GroupSpec {
     this.isHostNewest = true;
   }
 }
+
+sharedAmongCopies(VariableStore, '@coplay/tensor/VariableStore@0.1');
 
 /** Refuses what isn't a record of arrays with names that graphs can have, and as many numbers as their shapes say. */
 function checkArrays(where: string, arrays: NamedArrays): void {

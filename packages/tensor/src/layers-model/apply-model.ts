@@ -2,7 +2,7 @@ import { fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import type { LayersModel } from '@tensorflow/tfjs-layers';
 import type { TensorRecord } from '../compile/convert';
-import { TRACE_BACKEND } from '../trace';
+import { isTracing } from '../trace';
 import { weightName } from './weights';
 
 /** A weight of a layer, as far as it's lent. */
@@ -43,7 +43,7 @@ export function applyModelOutputs(
  */
 function withWeights<T>(model: LayersModel, params: TensorRecord, body: () => T): T {
   const trainable = model.trainableWeights as Weight[];
-  const others = tf.engine().backendName === TRACE_BACKEND ? (model.nonTrainableWeights as Weight[]) : [];
+  const others = isTracing() ? (model.nonTrainableWeights as Weight[]) : [];
   const lent = [...trainable, ...others];
   const own = lent.map((weight) => Object.getOwnPropertyDescriptor(weight, 'read'));
   for (const weight of others) lendConstant(weight);

@@ -2,8 +2,24 @@ import { CoplayError, fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import { type ConstantData, constant, GraphBuilder, type Value } from '../graph';
 
-/** tfjs's name of the backend whose kernels record instead of compute. */
-export const TRACE_BACKEND = 'coplay-trace';
+const NAME = 'coplay-trace';
+let ownName: string | undefined;
+
+/**
+ * tfjs's name of the backend whose kernels record instead of compute. tfjs is one for all copies of this package, and each has a backend of its
+ * own there: kernels registered by the name of another copy's would record into the wrong graph.
+ */
+export function traceBackendName(): string {
+  if (ownName !== undefined) return ownName;
+  ownName = NAME;
+  for (let copy = 2; tf.findBackendFactory(ownName); copy++) ownName = `${NAME}-${copy}`;
+  return ownName;
+}
+
+/** Whether operations are recorded now, by whichever copy of this package. */
+export function isTracing(): boolean {
+  return tf.engine().backendName?.startsWith(NAME) ?? false;
+}
 
 /** Arrays for constants of each dtype. */
 export const ARRAYS = {

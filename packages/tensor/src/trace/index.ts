@@ -1,2 +1,2 @@
-export { TRACE_BACKEND } from './backend';
+export { isTracing } from './backend';
 export { trace } from './trace';

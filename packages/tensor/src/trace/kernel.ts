@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { constant, type GraphBuilder, type Value } from '../graph';
-import { ARRAYS, TRACE_BACKEND, TraceBackend } from './backend';
+import { ARRAYS, TraceBackend, traceBackendName } from './backend';
 
 /** What a kernel is called with while tracing. */
 export interface KernelCall<Attrs> {
@@ -23,7 +23,7 @@ let backend: TraceBackend | undefined;
 export function traceBackend(): TraceBackend {
   if (!backend) {
     const made = new TraceBackend();
-    tf.registerBackend(TRACE_BACKEND, () => made, -1);
+    tf.registerBackend(traceBackendName(), () => made, -1);
     backend = made;
   }
   return backend;
@@ -33,7 +33,7 @@ export function traceBackend(): TraceBackend {
 export function kernel<Attrs = Record<string, never>>(kernelName: string, record: TraceKernel<Attrs>): void {
   tf.registerKernel({
     kernelName,
-    backendName: TRACE_BACKEND,
+    backendName: traceBackendName(),
     kernelFunc: ({ inputs, attrs }) => {
       const trace = traceBackend();
       const values: Record<string, Value> = {};

@@ -1,6 +1,6 @@
 import { fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
-import { TRACE_BACKEND, type TraceBackend } from './backend';
+import { type TraceBackend, traceBackendName } from './backend';
 
 /** The part of tfjs's engine that says which backend is in use. Set directly: its `setBackend` is a promise. */
 interface Current {
@@ -12,8 +12,8 @@ interface Current {
 export function withTraceBackend(backend: TraceBackend, body: () => void): void {
   const engine = tf.engine() as unknown as Current;
   const { backendName, backendInstance } = engine;
-  tf.engine().findBackend(TRACE_BACKEND); // makes tfjs call the factory
-  Object.assign(engine, { backendName: TRACE_BACKEND, backendInstance: backend });
+  tf.engine().findBackend(traceBackendName()); // makes tfjs call the factory
+  Object.assign(engine, { backendName: traceBackendName(), backendInstance: backend });
   try {
     body();
   } finally {

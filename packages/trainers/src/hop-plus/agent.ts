@@ -1,4 +1,11 @@
-import { type AgentId, type AgentInput, type AgentOutput, type Generator, ndarray } from '@coplay/core';
+import {
+  type AgentId,
+  type AgentInput,
+  type AgentOutput,
+  type Generator,
+  ndarray,
+  sharedAmongCopies,
+} from '@coplay/core';
 import type { LearningAgent } from '../learner';
 import { chooseActions } from '../ppo/policy';
 import type { HopPlusLearner } from './learner';
@@ -43,6 +50,8 @@ export class MindedAgent implements HopPlusAgent {
     };
   }
 }
+
+sharedAmongCopies(MindedAgent, '@coplay/trainers/MindedAgent@0.1');
 
 /** The policy itself is feedforward. */
 const NO_MEMORY = new Float32Array(0);

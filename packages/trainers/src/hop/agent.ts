@@ -12,6 +12,7 @@ import {
   type NamedArrays,
   ndarray,
   type SavedState,
+  sharedAmongCopies,
 } from '@coplay/core';
 import { type GoalBeliefs, type SearchResult, seenStates, type TreeSearch } from '@coplay/planning';
 import type { LearningAgent } from '../learner';
@@ -161,6 +162,8 @@ export class Planner {
     );
   }
 }
+
+sharedAmongCopies(Planner, '@coplay/trainers/Planner@0.1');
 
 /** What was found for the rows in which the agent plays, at their places among all; zeros elsewhere. */
 function answer(

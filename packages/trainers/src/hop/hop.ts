@@ -1,4 +1,4 @@
-import { type AgentId, checkOptions, fail, show } from '@coplay/core';
+import { type AgentId, checkOptions, fail, sharedAmongCopies, show } from '@coplay/core';
 import { z } from 'zod';
 import { anneal } from '../ppo/options';
 import { type HopAgent, type HopPlayer, Planner } from './agent';
@@ -82,6 +82,8 @@ class LearningPlanner extends Planner implements HopAgent {
     learner.watch(this.search);
   }
 }
+
+sharedAmongCopies(LearningPlanner, '@coplay/trainers/LearningPlanner@0.1');
 
 class BudgetPlanner extends Planner implements HopPlayer {
   readonly name = 'HOP (planner)';

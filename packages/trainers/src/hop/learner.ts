@@ -8,6 +8,7 @@ import {
   type NamedArrays,
   ndarray,
   type SavedState,
+  sharedAmongCopies,
 } from '@coplay/core';
 import { cutRows, prefixed } from '@coplay/models';
 import type { TreeSearch } from '@coplay/planning';
@@ -261,3 +262,5 @@ export class HopLearner implements Learner {
     if (bad) throw new NonFiniteError(`HOP (${this.name}), update ${this.updates + 1}`, bad, batch);
   }
 }
+
+sharedAmongCopies(HopLearner, '@coplay/trainers/HopLearner@0.1');

@@ -1,4 +1,4 @@
-import { CoplayError, type NamedArrays, type TypedArray } from '@coplay/core';
+import { CoplayError, type NamedArrays, sharedAmongCopies, type TypedArray } from '@coplay/core';
 
 /** Thrown when a loss, a gradient or a parameter is not finite. Carries the minibatch; a run saves it. */
 export class NonFiniteError extends CoplayError {
@@ -16,6 +16,8 @@ export class NonFiniteError extends CoplayError {
     });
   }
 }
+
+sharedAmongCopies(NonFiniteError, '@coplay/trainers/NonFiniteError');
 
 /** The first number of a record that isn't finite, as `name[index] = value`; undefined if all are. */
 export function findNonFinite(arrays: NamedArrays): string | undefined {

@@ -1,6 +1,6 @@
 import type { MoaBuffer, MoaCounts } from '@coplay/buffers';
 import type { Agent, AgentId, Experience, Game, Generator, Metrics, NamedArrays, SavedState } from '@coplay/core';
-import { fail, ndarray, show } from '@coplay/core';
+import { fail, ndarray, sharedAmongCopies, show } from '@coplay/core';
 import { type InputEncoder, type MoaNet, prefixed } from '@coplay/models';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
 import { drawFrom, type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
@@ -316,6 +316,8 @@ export class MoaModels implements MoaLearner {
     return fail('moa.predict', `goals of ${rows} rows`, show(goals), remedy);
   }
 }
+
+sharedAmongCopies(MoaModels, '@coplay/trainers/MoaModels@0.1');
 
 function trainingMetrics({ loss, gradientNorm, steps }: TrainingResult): Metrics {
   return { 'moa/loss': loss, 'moa/gradient_norm': gradientNorm, 'moa/steps': steps };

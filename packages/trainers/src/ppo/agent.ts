@@ -1,4 +1,12 @@
-import { type AgentId, type AgentInput, type AgentOutput, type Game, type Generator, ndarray } from '@coplay/core';
+import {
+  type AgentId,
+  type AgentInput,
+  type AgentOutput,
+  type Game,
+  type Generator,
+  ndarray,
+  sharedAmongCopies,
+} from '@coplay/core';
 import type { LearningAgent } from '../learner';
 import { PpoLearner } from './learner';
 import type { PpoOptions } from './options';
@@ -75,3 +83,5 @@ export class NetworkAgent implements PpoAgent {
     return { actions: chosen.actions, state: next, extras };
   }
 }
+
+sharedAmongCopies(NetworkAgent, '@coplay/trainers/NetworkAgent@0.1');

@@ -9,6 +9,7 @@ import {
   type NDArray,
   normaliseAdvantages,
   type SavedState,
+  sharedAmongCopies,
   type ValueNorm,
 } from '@coplay/core';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
@@ -259,3 +260,5 @@ export class PpoLearner implements Learner {
     if (bad) throw new NonFiniteError(`PPO (${this.name}), update ${this.updates + 1}`, `the parameter ${bad}`, {});
   }
 }
+
+sharedAmongCopies(PpoLearner, '@coplay/trainers/PpoLearner@0.1');

@@ -1,4 +1,4 @@
-import { fail, sizeOf } from '@coplay/core';
+import { fail, sharedAmongCopies, sizeOf } from '@coplay/core';
 import { describeGroup, floatCount, floatNames, HostArrays, type VariableData } from '../host-arrays';
 import { FLAT } from '../onnx/feeds';
 import { VariableStore, type Variables } from '../variables';
@@ -109,3 +109,5 @@ export class StackedStore implements StackedVariables {
     return { arrays, hosts };
   }
 }
+
+sharedAmongCopies(StackedStore, '@coplay/tensor/StackedStore@0.1');
