@@ -75,9 +75,9 @@ describe.each(executors)('compileScanEach with %s', (executor) => {
   });
 });
 
-// The tests' environment asks for one thread; `trial` leaves it open, and then calls run in other threads.
+// The tests' environment asks for one thread; `fixed` leaves it open, and then calls run in other threads.
 describe.skipIf(!onnx)(`compileScanEach in several threads${needsOnnx}`, () => {
-  const threads = 'trial';
+  const threads = 'fixed';
 
   it('computes what it computes in one, to the bit', async () => {
     const [one, several] = await Promise.all(

@@ -26,7 +26,7 @@ describe.skipIf(!onnx)(`memory of a function${needsOnnx}`, () => {
     create.mockClear();
     return options;
   };
-  afterEach(() => useThreads('trial'));
+  afterEach(() => useThreads());
 
   it.each<[string, Options, boolean]>([
     ["is the system's by default", {}, false],

@@ -7,6 +7,7 @@ import {
   type TensorRecord,
   tf,
   threadChoices,
+  threadInfo,
   useThreads,
   variables,
 } from '@coplay/tensor';
@@ -31,7 +32,7 @@ function squaring(size: number, name: string, options: Options = {}) {
   return { params, sum: async () => (await square({}))['sum']!.data[0], dispose: () => square.dispose() };
 }
 
-/** 2^24 operations are worth a trial, 2^13 aren't. */
+/** 2 x 203^3 = 3.99 x 2^22 operations are worth threads, 2^13 aren't. */
 const [LARGE, SMALL] = [203, 16];
 
 describe.skipIf(!onnx)(`threads${needsOnnx}`, () => {
@@ -46,7 +47,7 @@ describe.skipIf(!onnx)(`threads${needsOnnx}`, () => {
   };
   beforeEach(() => {
     vi.stubEnv('COPLAY_THREADS', '');
-    useThreads('trial');
+    useThreads();
     made();
   });
   afterEach(() => vi.unstubAllEnvs());
@@ -57,7 +58,23 @@ describe.skipIf(!onnx)(`threads${needsOnnx}`, () => {
     expect(Object.entries(threadChoices())).toEqual([[expect.stringMatching(/^small#[0-9a-f]{8}$/), 1]]);
   });
 
+  it('follow from the size of the graph and the cores, without any trial', async () => {
+    const threads = Math.min(availableParallelism(), 3);
+    await squaring(LARGE, 'fixed').sum();
+    await squaring(LARGE, 'fixed too', { threads: 'fixed' }).sum();
+    await squaring(2 * SMALL, 'fixed').sum();
+    expect(made()).toEqual([threads, threads, 1]);
+    expect(await threadInfo()).toEqual({ threads: 'fixed', cores: availableParallelism() });
+  });
+
+  it("don't depend on what another graph of the same kind was given", async () => {
+    await squaring(LARGE, 'twice', { threads: 5 }).sum();
+    await squaring(LARGE, 'twice').sum();
+    expect(made()).toEqual([5, Math.min(availableParallelism(), 3)]);
+  });
+
   it('are found by a trial that changes no state and is no call', async () => {
+    useThreads('trial');
     const acceptState = vi.fn(() => true);
     const { params, sum } = squaring(LARGE, 'large', { acceptState });
     expect(await sum()).toBe(4 * LARGE);
@@ -68,7 +85,8 @@ describe.skipIf(!onnx)(`threads${needsOnnx}`, () => {
     expect(made()).toEqual([]);
   });
 
-  it('are remembered for a function of the same name, whatever its graph', async () => {
+  it('are remembered after a trial for a function of the same name, whatever its graph', async () => {
+    vi.stubEnv('COPLAY_THREADS', 'trial');
     await squaring(LARGE, 'twin').sum();
     const [[key, threads]] = Object.entries(threadChoices());
     made();
@@ -104,8 +122,7 @@ describe.skipIf(!onnx)(`threads${needsOnnx}`, () => {
   it('are restored from what another process kept', async () => {
     const first = squaring(LARGE, 'kept');
     await first.sum();
-    const [ofFunction, key] = Object.keys(threadChoices());
-    expect(ofFunction).toBe('kept#');
+    const [key] = Object.keys(threadChoices());
     made();
     restoreThreadChoices(JSON.parse(`{ ${JSON.stringify(key)}: 3, "other#00000000": 2 }`));
     await first.sum();
@@ -115,7 +132,7 @@ describe.skipIf(!onnx)(`threads${needsOnnx}`, () => {
   });
 
   it.each([
-    ['useThreads', () => useThreads(0), /useThreads: expected a whole number from 1, or 'trial', got 0/],
+    ['useThreads', () => useThreads(0), /useThreads: expected a whole number from 1, 'fixed' or 'trial', got 0/],
     ['a record', () => restoreThreadChoices({ 'f#1': 2, 'g#1': 0.5 }), /whole numbers from 1, for g#1, got 0\.5/],
     ['the option', () => squaring(1, 'f', { threads: 1.5 }), /compile\(f\): option threads/],
   ])('are refused where they are no whole number: %s', (_, call, message) => {

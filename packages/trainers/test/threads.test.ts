@@ -30,7 +30,7 @@ beforeAll(async () => {
   vi.stubEnv('COPLAY_THREADS', '');
   if (hasOnnx) await useExecutor('onnx');
 });
-afterEach(() => useThreads('trial'));
+afterEach(() => useThreads());
 afterAll(() => {
   vi.unstubAllEnvs();
   rmSync(scratch, { recursive: true, force: true });
@@ -52,7 +52,7 @@ describe.skipIf(!hasOnnx)('threads of compiled functions (skipped where they run
     expect((await loadCheckpoint(join(directory, 'checkpoints', name))).about['threads']).toEqual(kept);
 
     // As another process would, which chose otherwise.
-    useThreads('trial');
+    useThreads();
     restoreThreadChoices(Object.fromEntries(Object.keys(kept).map((key) => [key, kept[key] + 1])));
     const again = makeRun(directory);
     expect(await again.resume()).toBe(true);
@@ -73,7 +73,7 @@ describe.skipIf(!hasOnnx)('threads of compiled functions (skipped where they run
     cpSync(join(directory, 'config.json'), join(old, 'config.json'));
     await saveCheckpoint(join(old, 'checkpoints'), step, saved, { about: without });
     expect(readFileSync(join(old, 'checkpoints', name, 'manifest.json'), 'utf8')).not.toMatch(/threads/);
-    useThreads('trial');
+    useThreads();
     const again = makeRun(old);
     expect(await again.resume()).toBe(true);
     expect(threadChoices()).toEqual({});

@@ -17,14 +17,14 @@ export interface Callable {
  * the order of their calls: a call sees what every call before it wrote, and one that fails leaves the others alone.
  *
  * @param where  the function's name, as messages say it
- * @param uses   what its calls take turns for, see {@link inTurn}
  * @param check  looks at the inputs as soon as the function is called
+ * @param turn   how its calls take turns. Default: {@link inTurn}
  */
 export function callable(
   where: string,
   start: () => Promise<Executor>,
-  uses: readonly object[],
   check: (inputs: Tree<NDArray>) => void = () => undefined,
+  turn: typeof inTurn = inTurn,
 ): Callable {
   let machine: Executor | undefined;
   let isDisposed = false;
@@ -32,7 +32,7 @@ export function callable(
     if (isDisposed) fail(where, 'a call before dispose()', 'one after it', 'Compile it again.');
     checkCall(where, inputs, statics);
     check(inputs);
-    return inTurn(uses, async () => {
+    return turn(async () => {
       machine ??= await start();
       return machine.run(inputs, statics);
     });
@@ -40,12 +40,12 @@ export function callable(
   const dispose = (): void => {
     if (isDisposed) return;
     isDisposed = true;
-    void inTurn(uses, async () => machine?.dispose()); // the calls that were made before it still run
+    void turn(async () => machine?.dispose()); // the calls that were made before it still run
   };
   const compiled: Callable = Object.assign(call, { dispose });
-  profilers.set(compiled, () => inTurn(uses, async () => machine?.profile?.()));
+  profilers.set(compiled, () => turn(async () => machine?.profile?.()));
   inspectors.set(compiled, (inputs, statics) =>
-    inTurn(uses, async () => {
+    turn(async () => {
       if (isDisposed) return undefined;
       machine ??= await start();
       return machine.inspect?.(inputs, statics);

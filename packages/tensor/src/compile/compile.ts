@@ -11,7 +11,6 @@ import { onnxExecutor } from './onnx/executor';
 import type { MemorySetting } from './onnx/session-options';
 import type { ThreadSetting } from './onnx/threads';
 import { checkName } from './tree';
-import { THIS_THREAD } from './turns';
 import { VariableStore, type Variables } from './variables';
 
 /**
@@ -36,7 +35,7 @@ export interface CompileOptions<Key extends string = string> {
   readonly acceptState?: (outputs: NamedArrays) => boolean;
   /** What happens with `onnx` where an operation can't be compiled: an error, or all of the function runs eagerly. Default `error` */
   readonly unsupported?: 'error' | 'eager';
-  /** Threads inside an operation, at least 1; `trial` finds them when a graph first runs. Default: as `useThreads` says */
+  /** Threads inside an operation: a number from 1, `fixed` or `trial`. Default: as `useThreads` says, else `fixed` */
   readonly threads?: ThreadSetting;
   /**
    * `system`: arrays inside a call come from the system and go back to it. `arena`: each graph keeps what its largest call needed until the
@@ -78,7 +77,7 @@ export const commonSchema = {
   name: z.string().min(1),
   executor: z.string().optional(),
   acceptState: z.custom<unknown>((x) => typeof x === 'function', { error: 'a function of the outputs' }).optional(),
-  threads: z.union([z.int().min(1), z.literal('trial')]).optional(),
+  threads: z.union([z.int().min(1), z.enum(['fixed', 'trial'])]).optional(),
 };
 
 const schema = z.strictObject({
@@ -112,8 +111,7 @@ export function compile<
     const compiled = onnxExecutor(runtime, step, { threads, memory, isProfiled: profile });
     return unsupported === 'error' ? compiled : withFallback(`compiled function ${name}`, compiled, step);
   };
-  const uses = [THIS_THREAD, ...Object.values(step.state)];
-  return callable(`compiled function ${name}`, start, uses) as unknown as Compiled<Inputs, Outputs>;
+  return callable(`compiled function ${name}`, start) as unknown as Compiled<Inputs, Outputs>;
 }
 
 /** The variables of a function; refuses what isn't made by `variables`. */

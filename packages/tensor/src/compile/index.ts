@@ -23,8 +23,10 @@ export type { MemorySetting } from './onnx/session-options';
 export {
   restoreThreadChoices,
   type ThreadChoices,
+  type ThreadInfo,
   type ThreadSetting,
   threadChoices,
+  threadInfo,
   useThreads,
 } from './onnx/threads';
 export { compileScan, type ScanInputs, type ScanOptions } from './scan';

@@ -1,6 +1,6 @@
 import { saveNpz } from '@coplay/buffers';
 import { type Agent, CoplayError, fail, type SavedState } from '@coplay/core';
-import { restoreThreadChoices, type ThreadChoices, threadChoices } from '@coplay/tensor';
+import { restoreThreadChoices, type ThreadChoices, threadChoices, threadInfo } from '@coplay/tensor';
 import {
   createRunDirectory,
   describeCheckpoint,
@@ -50,7 +50,9 @@ export class RunFiles {
   async open(resume: boolean): Promise<void> {
     const { directory } = this.options;
     if (directory === undefined) return;
-    await createRunDirectory(directory, { config: this.config, versions: runtimeVersions(), resume });
+    // Beside what the run is made of: on what its last bits depend. A run may go on with another number of cores.
+    const config = { ...this.config, compute: await threadInfo() };
+    await createRunDirectory(directory, { config, versions: runtimeVersions(), resume });
   }
 
   /** Writes a checkpoint if one is due. Training goes on where that fails, with a warning; but not from the last one. */

@@ -15,7 +15,7 @@ import type { ThreadSetting } from '../onnx/threads';
 import { buildScan, type ScanInputs } from '../scan/compile-scan';
 import { eagerScan } from '../scan/eager-scan';
 import { leavesOf, type Tree } from '../tree';
-import { inTurn } from '../turns';
+import { inTurnElsewhere, oneByOne } from '../turns';
 import type { Variables } from '../variables';
 import { type Lane, openLanes } from './lanes';
 import { MemberBinding } from './member-binding';
@@ -63,9 +63,10 @@ export function compileScanEach<Key extends string, Inputs extends ScanInputs<Te
     machines ??= laneExecutors(runtime, setups, threads);
     return (await machines)(member);
   };
-  return setups.map(({ state }, member) =>
-    callable(`compiled function ${name}`, () => start(member), Object.values(state)),
-  ) as unknown as Compiled<Inputs>[];
+  return setups.map(({ state }, member) => {
+    const turn = <T>(job: () => Promise<T>) => inTurnElsewhere(Object.values(state), job);
+    return callable(`compiled function ${name}`, () => start(member), undefined, turn);
+  }) as unknown as Compiled<Inputs>[];
 }
 
 type MemberExecutors = (member: number) => Executor;
@@ -86,7 +87,7 @@ async function laneExecutors(
     const machine = machines[member % machines.length](member);
     const run: Executor['run'] = async (inputs, statics) => {
       if (isTried) return machine.run(inputs, statics);
-      const result = await inTurn([all], () => machine.run(inputs, statics));
+      const result = await oneByOne(all, () => machine.run(inputs, statics));
       isTried = true;
       return result;
     };
@@ -115,11 +116,11 @@ function laneExecutor(
   );
   return (member) => ({
     run: (inputs, statics) =>
-      inTurn([lane], () => {
+      oneByOne(lane, () => {
         caller = member; // nobody else's call comes before this one has ended
         return machine.run(inputs, statics);
       }),
-    dispose: () => inTurn([lane], () => machine.dispose()),
+    dispose: () => oneByOne(lane, () => machine.dispose()),
   });
 }
 

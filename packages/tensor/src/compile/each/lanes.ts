@@ -1,7 +1,7 @@
 import { coreCount } from '../environment';
 import { otherThread } from '../onnx/other-thread';
 import type { Runtime } from '../onnx/runtime';
-import { askedThreads, type ThreadSetting } from '../onnx/threads';
+import { isAsked, type ThreadSetting } from '../onnx/threads';
 
 /** Where calls of some of the members run, one at a time. */
 export interface Lane {
@@ -20,11 +20,10 @@ export async function openLanes(
   threads: ThreadSetting | undefined,
 ): Promise<Lane[]> {
   const cores = await coreCount();
-  const count = askedThreads(threads) === undefined ? Math.min(members, cores) : 1;
+  const count = isAsked(threads) ? 1 : Math.min(members, cores);
+  // The share is the same where there are no other threads, since the number of threads may change the last bits.
   const share = Math.floor(cores / count);
-  const runtimes =
-    count === 1 ? [] : await Promise.all(Array.from({ length: count }, (_, i) => otherThread(runtime, i)));
-  const found = runtimes.filter((other) => other !== undefined);
-  if (found.length < count || count === 1) return [{ runtime, cores }];
-  return found.map((other) => ({ runtime: other, cores: share }));
+  const others = count === 1 ? [] : Array.from({ length: count }, (_, i) => otherThread(runtime, i));
+  const found = others.filter((other) => other !== undefined);
+  return (found.length > 0 ? found : [runtime]).map((lane) => ({ runtime: lane, cores: share }));
 }

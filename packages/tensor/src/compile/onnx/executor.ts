@@ -19,7 +19,7 @@ export interface OnnxOptions {
   readonly threads?: ThreadSetting | undefined;
   /** Whether times of operations are kept. Default false */
   readonly isProfiled?: boolean;
-  /** The most threads that a trial tries. Default: one for each core */
+  /** The most threads that a graph may get. Default: one for each core */
   readonly cores?: number;
   /** Default `system` */
   readonly memory?: MemorySetting | undefined;

@@ -6,7 +6,7 @@ import { explainRun } from './errors';
 import { type Binding, type Feeds, inputTensor } from './feeds';
 import { type OpenedSession, openSession, type SessionSetup } from './open-session';
 import type { Runtime, RuntimeTensor } from './runtime';
-import { threadChanges, threadsOf } from './threads';
+import { threadChanges } from './threads';
 
 /** A graph and what it's bound to. */
 export interface BoundGraph {
@@ -45,7 +45,7 @@ export class GraphSession {
   get isCurrent(): boolean {
     if (this.checkedAt === threadChanges()) return true;
     this.checkedAt = threadChanges();
-    return threadsOf(this.opened.key, this.setup.threads) === this.opened.threads;
+    return this.opened.isCurrent();
   }
 
   /** Runs the graph, and makes the next state the present one. Nothing changes if it throws. */

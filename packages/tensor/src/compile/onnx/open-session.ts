@@ -6,7 +6,7 @@ import type { Runtime, RuntimeSession, SessionOptions } from './runtime';
 import { type MemorySetting, sessionOptions } from './session-options';
 import { noteThreads, type ThreadSetting, threadsOf } from './threads';
 import { fastestThreads } from './trial';
-import { isWorthThreads } from './work';
+import { fixedThreads, isWorthThreads } from './work';
 
 /** What the sessions of one function have in common. */
 export interface SessionSetup {
@@ -16,7 +16,7 @@ export interface SessionSetup {
   readonly where: string;
   /** The function's own choice. */
   readonly threads?: ThreadSetting | undefined;
-  /** The most threads that a trial tries. Default: one for each core */
+  /** The most threads that the graph may get. Default: one for each core */
   readonly cores?: number | undefined;
   /** Default `system` */
   readonly memory?: MemorySetting | undefined;
@@ -27,15 +27,14 @@ export interface SessionSetup {
 /** A session and how it was made. */
 export interface OpenedSession {
   readonly session: RuntimeSession;
-  /** Of the graph, in {@link threadsOf}. */
-  readonly key: string;
   readonly threads: number;
+  /** Whether the graph would get as many threads now. */
+  isCurrent(): boolean;
 }
 
 /**
- * Loads a graph with the threads that were asked for or remembered, or else with those that a trial finds fastest: one trial for
- * each function, on the first of its graphs for which threads may pay. A trial
- * runs the graph with these feeds and writes into no state.
+ * Loads a graph with the threads that it should have. Where a trial must find them, there is one for each function, on the first of its graphs
+ * for which threads may pay. A trial runs the graph with these feeds and writes into no state.
  *
  * @param model  the graph as an ONNX file
  */
@@ -45,30 +44,35 @@ export async function openSession(
   model: Uint8Array,
   feeds: Feeds,
 ): Promise<OpenedSession> {
+  const cores = setup.cores ?? (await coreCount());
   const key = `${setup.name}#${hashOf(model)}`;
   const ofFunction = `${setup.name}#`;
-  const known = threadsOf(key, setup.threads) ?? (isWorthThreads(graph) ? threadsOf(ofFunction, setup.threads) : 1);
-  if (known !== undefined) return opened(setup, model, key, known, resultsOf(graph));
-  const { threads, session } = await tryThreads(setup, graph, model, feeds);
+  const wanted = (): number | undefined => {
+    const fixed = () => fixedThreads(graph, cores);
+    return (
+      threadsOf(key, setup.threads, fixed) ?? (isWorthThreads(graph) ? threadsOf(ofFunction, setup.threads, fixed) : 1)
+    );
+  };
+  const opened = (session: RuntimeSession, threads: number): OpenedSession => {
+    noteThreads(key, threads);
+    return { session, threads, isCurrent: () => wanted() === threads };
+  };
+  const known = wanted();
+  if (known !== undefined) return opened(await loadOwn(setup, graph, model, known), known);
+  const { threads, session } = await tryThreads({ ...setup, cores }, graph, model, feeds);
   noteThreads(ofFunction, threads); // the function's other large graphs take the same: a trial for each size would cost more than it gains
-  if (setup.profileFolder === undefined) return note({ session, key, threads });
+  if (setup.profileFolder === undefined) return opened(session, threads);
   await session.release(); // the trial's runs are none of the function's
-  return opened(setup, model, key, threads, resultsOf(graph));
+  return opened(await loadOwn(setup, graph, model, threads), threads);
 }
 
-async function opened(
-  setup: SessionSetup,
-  model: Uint8Array,
-  key: string,
-  threads: number,
-  results: number,
-): Promise<OpenedSession> {
+/** The session that the function's calls run in, which keeps times if they're asked for. */
+function loadOwn(setup: SessionSetup, graph: Graph, model: Uint8Array, threads: number): Promise<RuntimeSession> {
   const profiling =
     setup.profileFolder === undefined
       ? {}
       : { enableProfiling: true, profileFilePrefix: `${setup.profileFolder}/${profileCount++}` };
-  const session = await load(setup, model, { ...sessionOptions(threads, setup.memory, results), ...profiling });
-  return note({ session, key, threads });
+  return load(setup, model, { ...sessionOptions(threads, setup.memory, resultsOf(graph)), ...profiling });
 }
 
 function resultsOf({ nodes }: Graph): number {
@@ -78,19 +82,19 @@ function resultsOf({ nodes }: Graph): number {
 /** Tells files of sessions of one second apart. */
 let profileCount = 0;
 
-function note(session: OpenedSession): OpenedSession {
-  noteThreads(session.key, session.threads);
-  return session;
-}
-
-async function tryThreads(setup: SessionSetup, graph: Graph, model: Uint8Array, feeds: Feeds) {
+async function tryThreads(
+  setup: SessionSetup & { readonly cores: number },
+  graph: Graph,
+  model: Uint8Array,
+  feeds: Feeds,
+) {
   const fetches = Object.fromEntries(graph.outputs.map(({ name }) => [name, null]));
   const { threads, runner } = await fastestThreads(
     async (count) => {
       const session = await load(setup, model, sessionOptions(count, setup.memory, resultsOf(graph)));
       return { session, run: () => tryRun(setup, session, feeds, fetches), release: () => session.release() };
     },
-    { cores: setup.cores ?? (await coreCount()), clock: () => performance.now() },
+    { cores: setup.cores, clock: () => performance.now() },
   );
   return { threads, session: runner.session };
 }

@@ -4,9 +4,10 @@ import type { Runtime, RuntimeSession, RuntimeTensor } from './runtime';
 /** This module: `__filename` in the CommonJS build, `import.meta.url` in the other. */
 const HERE: string = typeof __filename === 'string' ? __filename : import.meta.url;
 
-/** What a thread is asked: whether it's there; to make a session, to run one, to release one. */
+/** What a thread is asked: whether it's there; to make a session, to run one, to release one; to end. */
 type Request =
   | { readonly isThere: true }
+  | { readonly end: true }
   | { readonly make: Uint8Array; readonly options: unknown }
   | { readonly run: number; readonly feeds: Readonly<Record<string, Packed>>; readonly names: readonly string[] }
   | { readonly release: number };
@@ -40,8 +41,9 @@ const SCRIPT = `
   const { InferenceSession, Tensor } = require(workerData);
   const sessions = [];
   const pack = ({ type, data, dims }) => ({ type, data, dims });
-  const answer = async ({ isThere, make, options, run, feeds, names, release }) => {
+  const answer = async ({ isThere, end, make, options, run, feeds, names, release }) => {
     if (isThere) return true;
+    if (end) return parentPort.close();
     if (make) return sessions.push(await InferenceSession.create(make, options)) - 1;
     if (release !== undefined) {
       const session = sessions[release];
@@ -63,45 +65,94 @@ const SCRIPT = `
   });
 `;
 
-const threads = new Map<number, Promise<Runtime | undefined>>();
+const runtimes = new WeakMap<Runtime, Map<number, Runtime>>();
 
 /**
  * ONNX Runtime in another thread of the process, whose sessions run while this one does something else; what they're fed and
- * what they give is copied. A thread is begun when it's first asked for, and doesn't keep the process alive.
+ * what they give is copied. The thread is begun for its first session and ends with its last one; it doesn't keep the process alive. Where
+ * it doesn't begin, sessions are made in this thread.
  *
  * @param index  which thread, from 0
- * @returns undefined where there can't be any, as in browsers, or where ONNX Runtime doesn't load there
+ * @returns undefined where there can't be any, as in browsers
  */
-export function otherThread(runtime: Runtime, index: number): Promise<Runtime | undefined> {
-  if (!isNode() || runtime.env?.versions?.node === undefined) return Promise.resolve(undefined);
-  const forget = () => threads.delete(index); // one that has ended is begun anew
-  const known = threads.get(index) ?? begin(runtime, forget).catch(() => undefined);
-  threads.set(index, known);
-  return known;
+export function otherThread(runtime: Runtime, index: number): Runtime | undefined {
+  if (!isNode() || runtime.env?.versions?.node === undefined) return undefined;
+  const known = runtimes.get(runtime) ?? new Map<number, Runtime>();
+  runtimes.set(runtime, known);
+  const found = known.get(index) ?? inThread(runtime);
+  known.set(index, found);
+  return found;
 }
 
-async function begin(runtime: Runtime, onEnd: () => void): Promise<Runtime> {
-  const { createRequire } = await nodeModule<{ createRequire(from: string): NodeJS.Require }>('node:module');
-  const { Worker } = await nodeModule<{ Worker: new (code: string, options: object) => Thread }>('node:worker_threads');
-  const workerData = createRequire(HERE).resolve(['onnxruntime', 'node'].join('-'));
-  let hasBegun = false;
-  const ask = asker(new Worker(SCRIPT, { eval: true, workerData, execArgv: [] }), () => {
-    if (hasBegun) onEnd(); // where it can't begin, it won't the next time
-  });
-  await ask({ isThere: true }); // it has loaded its own ONNX Runtime then
-  hasBegun = true;
+/** A thread, and how many sessions are in it or being made there. */
+interface Begun {
+  /** undefined where it doesn't begin, which is found once. */
+  readonly ask: Promise<Ask | undefined>;
+  sessions: number;
+}
+
+function inThread(runtime: Runtime): Runtime {
+  let present: Begun | undefined;
+  const begun = (): Begun => {
+    const made: Begun = { ask: begin(() => forget(made)), sessions: 0 };
+    return made;
+  };
+  const forget = (thread: Begun): void => {
+    if (present === thread) present = undefined;
+  };
+  const leave = async (thread: Begun, ask: Ask): Promise<void> => {
+    thread.sessions--;
+    if (thread.sessions > 0) return;
+    forget(thread);
+    await ask({ end: true }).catch(() => undefined); // it may have ended by itself
+    await ask.ended;
+  };
   return {
     Tensor: runtime.Tensor,
     InferenceSession: {
       async create(model, options) {
-        const session = (await ask({ make: model, options })) as number;
-        return sessionOf(runtime, session, ask);
+        present ??= begun();
+        const thread = present;
+        thread.sessions++;
+        const ask = await thread.ask;
+        if (!ask) return runtime.InferenceSession.create(model, options);
+        try {
+          const session = (await ask({ make: model, options })) as number;
+          return sessionOf(runtime, session, ask, () => leave(thread, ask));
+        } catch (error) {
+          await leave(thread, ask);
+          throw error;
+        }
       },
     },
   };
 }
 
-type Ask = (request: Request, moved?: readonly unknown[]) => Promise<unknown>;
+async function begin(onEnd: () => void): Promise<Ask | undefined> {
+  try {
+    const { createRequire } = await nodeModule<{ createRequire(from: string): NodeJS.Require }>('node:module');
+    const { Worker } = await nodeModule<{ Worker: new (code: string, options: object) => Thread }>(
+      'node:worker_threads',
+    );
+    const workerData = createRequire(HERE).resolve(['onnxruntime', 'node'].join('-'));
+    let hasBegun = false;
+    const ask = asker(new Worker(SCRIPT, { eval: true, workerData, execArgv: [] }), () => {
+      if (hasBegun) onEnd(); // where it can't begin, it won't the next time
+    });
+    await ask({ isThere: true });
+    hasBegun = true;
+    return ask;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends a request to a thread. */
+interface Ask {
+  (request: Request, moved?: readonly unknown[]): Promise<unknown>;
+  /** When the thread has ended. */
+  readonly ended: Promise<void>;
+}
 
 /** Sends requests to a thread and hears its answers; as long as one is open, the process stays alive. */
 function asker(thread: Thread, onEnd: () => void): Ask {
@@ -124,8 +175,13 @@ function asker(thread: Thread, onEnd: () => void): Ask {
     onEnd();
   };
   thread.on('error', end);
-  thread.on('exit', () => end(new Error('a thread of ONNX Runtime ended')));
-  return (request, moved = []) =>
+  const exit = new Promise<void>((resolve) => {
+    thread.on('exit', () => {
+      end(new Error('a thread of ONNX Runtime ended'));
+      resolve();
+    });
+  });
+  const ask = (request: Request, moved: readonly unknown[] = []): Promise<unknown> =>
     new Promise((resolve, reject) => {
       if (ended) return reject(ended);
       const id = count++;
@@ -133,9 +189,10 @@ function asker(thread: Thread, onEnd: () => void): Ask {
       open.set(id, { resolve, reject });
       thread.ref();
     });
+  return Object.assign(ask, { ended: exit });
 }
 
-function sessionOf(runtime: Runtime, session: number, ask: Ask): RuntimeSession {
+function sessionOf(runtime: Runtime, session: number, ask: Ask, leave: () => Promise<void>): RuntimeSession {
   return {
     async run(feeds, fetches) {
       const packed = Object.entries(feeds).map(([name, tensor]) => [name, copyOf(tensor)] as const);
@@ -145,7 +202,7 @@ function sessionOf(runtime: Runtime, session: number, ask: Ask): RuntimeSession 
       return Object.fromEntries(Object.entries(found).map(([name, got]) => [name, put(runtime, got, fetches[name])]));
     },
     async release() {
-      await ask({ release: session });
+      await ask({ release: session }).finally(leave);
     },
   };
 }

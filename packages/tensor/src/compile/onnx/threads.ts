@@ -1,40 +1,65 @@
-import { fail, show } from '@coplay/core';
-import { environment } from '../environment';
+import { fail, oneForAllCopies, show } from '@coplay/core';
+import { coreCount, environment } from '../environment';
 
-/** Threads of a graph: a whole number from 1, or chosen by a short trial. */
-export type ThreadSetting = number | 'trial';
+/**
+ * Threads of a graph. A whole number from 1 is the same for all graphs. `fixed`: as many as the sizes in the graph and the number of cores
+ * say, so that a run repeats to the bit on one machine. `trial`: as many as were fastest in a short timed trial, which may be another number
+ * on a busy machine; sums of large graphs are rounded otherwise then.
+ */
+export type ThreadSetting = number | 'fixed' | 'trial';
 
-/** The threads that graphs were given, by function and graph: `{ 'ppo/update#1f0c2a9b': 2 }`; `ppo/update#` is what a trial found for the function. JSON. */
+/** The threads that graphs were given, by function and graph: `{ 'ppo/update#1f0c2a9b': 2 }`; `ppo/update#` is what a trial found for a function. JSON. */
 export type ThreadChoices = Readonly<Record<string, number>>;
 
 const VARIABLE = 'COPLAY_THREADS';
 
-/** What {@link useThreads} was given; undefined for a trial. */
-let setting: number | undefined;
-let choices = new Map<string, number>();
-let changes = 0;
+/** What holds for all functions of this process, also for those of another copy of this package. */
+const chosen = oneForAllCopies('@coplay/tensor/threads@1', () => ({
+  /** What {@link useThreads} was given. */
+  setting: undefined as ThreadSetting | undefined,
+  /** What graphs were given so far. */
+  choices: new Map<string, number>(),
+  /** What {@link restoreThreadChoices} was given. */
+  restored: new Map<string, number>(),
+  changes: 0,
+}));
 
 /**
- * How many threads a graph may use inside an operation, for all functions that don't say so themselves. By default, in
- * Node, the environment variable `COPLAY_THREADS` decides if it's set, else a short trial when a function's first
- * large graph runs for the first time; the outcome is remembered for the function. `useThreads('trial')` goes back to that and forgets what is
- * remembered.
+ * How many threads a graph may use inside an operation, for all functions that don't say so themselves. What a trial found for a function
+ * is remembered; a call without a number forgets it, and what was restored.
  *
- * Up to 2 threads gave the same bits as 1 in every graph of ours that was tried; with more, sums of some operations are
- * rounded otherwise.
- *
- * @param threads  a whole number, at least 1, or `trial`
+ * @param threads  a whole number, at least 1, `fixed` or `trial`. Default: in Node what the environment variable `COPLAY_THREADS` says; where it
+ *                 isn't set, `fixed`
  */
-export function useThreads(threads: ThreadSetting): void {
-  const checked = checkThreads('useThreads', threads);
-  setting = checked === 'trial' ? undefined : checked;
-  if (checked === 'trial') choices = new Map();
-  changes++;
+export function useThreads(threads?: ThreadSetting): void {
+  chosen.setting = threads === undefined ? undefined : checkThreads('useThreads', threads);
+  if (typeof chosen.setting !== 'number') {
+    chosen.choices = new Map();
+    chosen.restored = new Map();
+  }
+  chosen.changes++;
+}
+
+/** What decides how many threads graphs get. */
+export interface ThreadInfo {
+  /** Of functions that don't say it themselves. */
+  readonly threads: ThreadSetting;
+  /** Processors that this process may use: what `fixed` goes by. */
+  readonly cores: number;
+}
+
+/** How the number of threads is chosen in this process: to be kept with a run, as `selfPlay` does in `config.json`. */
+export async function threadInfo(): Promise<ThreadInfo> {
+  return { threads: threadSetting(), cores: await coreCount() };
+}
+
+function threadSetting(): ThreadSetting {
+  return chosen.setting ?? fromEnvironment() ?? 'fixed';
 }
 
 /** What each graph was given so far in this process, to be kept with a run. */
 export function threadChoices(): ThreadChoices {
-  return Object.fromEntries([...choices].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries([...chosen.choices].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /**
@@ -48,42 +73,53 @@ export function restoreThreadChoices(saved: ThreadChoices): void {
   for (const [key, threads] of entries) {
     if (!isThreads(threads)) fail('restoreThreadChoices', `whole numbers from 1, for ${key}`, show(threads), REMEDY);
   }
-  for (const [key, threads] of entries) choices.set(key, threads);
-  changes++;
+  for (const [key, threads] of entries) {
+    chosen.choices.set(key, threads);
+    chosen.restored.set(key, threads);
+  }
+  chosen.changes++;
 }
 
 const REMEDY = 'Give what threadChoices() returned.';
 
-/** What a graph should use; undefined if a trial must tell. */
-export function threadsOf(key: string, own: ThreadSetting | undefined): number | undefined {
-  return askedThreads(own) ?? choices.get(key);
+/**
+ * What a graph should use; undefined if a trial must tell.
+ *
+ * @param key    of the graph
+ * @param own    the function's own choice
+ * @param fixed  what `fixed` means for the graph
+ */
+export function threadsOf(key: string, own: ThreadSetting | undefined, fixed: () => number): number | undefined {
+  const given = own ?? threadSetting();
+  if (typeof given === 'number') return given;
+  // What another graph of this process was given, on another number of cores, doesn't count for a fixed number.
+  return given === 'fixed' ? (chosen.restored.get(key) ?? fixed()) : chosen.choices.get(key);
 }
 
-/** The number that somebody asked for, if it isn't left to trials. */
-export function askedThreads(own: ThreadSetting | undefined): number | undefined {
-  const given = own ?? setting ?? fromEnvironment();
-  return given === 'trial' ? undefined : given;
+/** Whether somebody asked for a number of threads. */
+export function isAsked(own: ThreadSetting | undefined): boolean {
+  return typeof (own ?? threadSetting()) === 'number';
 }
 
 /** Notes what a graph uses. */
 export function noteThreads(key: string, threads: number): void {
-  choices.set(key, threads);
+  chosen.choices.set(key, threads);
 }
 
 /** Grows whenever {@link threadsOf} may have another answer. */
 export function threadChanges(): number {
-  return changes;
+  return chosen.changes;
 }
 
 function fromEnvironment(): ThreadSetting | undefined {
   const given = environment(VARIABLE);
-  if (given === undefined || given === 'trial') return given;
-  return checkThreads(VARIABLE, Number(given));
+  if (given === undefined) return undefined;
+  return checkThreads(VARIABLE, Number.isNaN(Number(given)) ? (given as ThreadSetting) : Number(given));
 }
 
 function checkThreads(where: string, threads: ThreadSetting): ThreadSetting {
-  if (threads === 'trial' || isThreads(threads)) return threads;
-  return fail(where, "a whole number from 1, or 'trial'", show(threads), 'Leave it out for a trial.');
+  if (threads === 'fixed' || threads === 'trial' || isThreads(threads)) return threads;
+  return fail(where, "a whole number from 1, 'fixed' or 'trial'", show(threads), "Leave it out for 'fixed'.");
 }
 
 function isThreads(threads: unknown): threads is number {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Attributes, Node, Value } from '../../graph';
-import { isWorthThreads, workOf } from './work';
+import { fixedThreads, isWorthThreads, workOf } from './work';
 
 const value = (...shape: number[]): Value => ({ shape, dtype: 'float32' });
 const node = (op: string, inputs: Value[], output: Value, attributes: Attributes = {}): Node => ({
@@ -42,5 +42,31 @@ describe('isWorthThreads', () => {
     expect(isWorthThreads({ inputs: [], outputs: [], nodes: Array.from({ length: 32 }, () => product(8)) })).toBe(
       false,
     );
+  });
+});
+
+describe('fixedThreads', () => {
+  /** 2 x rows x 128 x 128 = rows x 2^15 operations. */
+  const product = (rows: number) => node('MatMul', [value(rows, 128), value(128, 128)], value(rows, 128));
+  const graph = (...nodes: Node[]) => ({ inputs: [], outputs: [], nodes });
+
+  it.each([
+    [
+      'one for 2^22 operations in a node, however many nodes',
+      graph(...Array.from({ length: 8 }, () => product(128))),
+      1,
+    ],
+    ['two for 2^23', graph(product(256)), 2],
+    ['all cores for more', graph(product(1024)), 4],
+    // (2^25 2^25 + 16 2^20 2^20) / (2^25 + 16 2^20) = (2^50 + 2^44) / (3 2^24) = 22.7 million: 5 x 2^22
+    ['by the mean over the work', graph(product(1024), ...Array.from({ length: 16 }, () => product(32))), 5],
+    ['one where little work is in large nodes', graph(product(8), product(8)), 1],
+  ])('gives %s', (title, given, threads) => {
+    expect(fixedThreads(given, title.startsWith('by') ? 64 : 4)).toBe(threads);
+  });
+
+  it('looks into loops', () => {
+    const loop = { ...node('Scan', [value(3)], value(3)), body: graph(product(512)) };
+    expect(fixedThreads(graph(loop), 64)).toBe(4);
   });
 });

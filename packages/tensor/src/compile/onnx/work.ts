@@ -20,6 +20,30 @@ export function isWorthThreads(graph: Graph): boolean {
   return sum >= ENOUGH;
 }
 
+/** Operations of one node for which a second thread pays, and a third: below it, threads wait for each other too often. */
+const PER_THREAD = 2 ** 22;
+
+/**
+ * How many threads a graph gets where nothing is timed: one for each 2^22 operations of its large nodes, on average over the work in them, and
+ * no more than there are cores. The same graph on the same machine always gets the same number.
+ */
+export function fixedThreads(graph: Graph, cores: number): number {
+  let [sum, squares] = [0, 0];
+  for (const node of allNodes(graph)) {
+    const work = node.body ? 0 : workOf(node);
+    if (work < SPLIT) continue;
+    sum += work;
+    squares += work * work;
+  }
+  if (sum < ENOUGH) return 1;
+  return Math.min(cores, Math.max(1, Math.floor(squares / sum / PER_THREAD)));
+}
+
+/** The nodes of a graph and of the loops in it. */
+function allNodes({ nodes }: Graph): Node[] {
+  return nodes.flatMap((node) => [node, ...(node.body ? allNodes(node.body) : [])]);
+}
+
 /** Floating-point operations of a node, roughly. */
 export function workOf(node: Node): number {
   const { op, inputs, outputs } = node;

@@ -23,7 +23,6 @@ import { type Recorded, record } from '../onnx/record';
 import type { Runtime } from '../onnx/runtime';
 import type { ThreadSetting } from '../onnx/threads';
 import type { Tree } from '../tree';
-import { THIS_THREAD } from '../turns';
 import { eagerScan } from './eager-scan';
 import { inputsOfStep, isEachInput, stepCount } from './scan-inputs';
 
@@ -61,8 +60,7 @@ export function compileScan<Key extends string = never, Inputs extends ScanInput
     const { runtime } = await planExecutor(where, executor);
     return runtime ? onnxScan(runtime, step, threads) : eagerScan(step);
   };
-  const uses = [THIS_THREAD, ...Object.values(step.state)];
-  return callable(`compiled function ${name}`, start, uses) as unknown as Compiled<Inputs>;
+  return callable(`compiled function ${name}`, start) as unknown as Compiled<Inputs>;
 }
 
 function onnxScan(runtime: Runtime, step: StepSetup, threads: ThreadSetting | undefined): Executor {

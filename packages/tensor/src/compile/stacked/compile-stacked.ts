@@ -18,7 +18,6 @@ import type { ThreadSetting } from '../onnx/threads';
 import { eagerScan } from '../scan/eager-scan';
 import { inputsOfStep, isEachInput, stepCount } from '../scan/scan-inputs';
 import { leavesOf, type Tree } from '../tree';
-import { THIS_THREAD } from '../turns';
 import { type AcceptMember, memberOf, StackBinding } from './binding';
 import { joinMembers } from './join';
 import { StackedStore, type StackedVariables } from './stacked-variables';
@@ -69,8 +68,7 @@ export function compileStacked<
     return runtime ? onnxStack(runtime, setup, threads) : eagerStack(setup);
   };
   const check = (inputs: Tree<NDArray>) => checkInputs(`compiled function ${name}`, inputs, setup.members);
-  const uses = [THIS_THREAD, ...Object.values(setup.state).flatMap((store) => store.members)];
-  return callable(`compiled function ${name}`, start, uses, check) as unknown as Compiled<Inputs, Outputs>;
+  return callable(`compiled function ${name}`, start, check) as unknown as Compiled<Inputs, Outputs>;
 }
 
 interface StackSetup {

@@ -1,3 +1,5 @@
+import { afterTurn } from '../gathering';
+
 /**
  * Collects calls that are made in the same turn of the event loop and answers them together. Promises that follow one
  * another don't end a turn, so callers that go in lockstep stay in it: whatever each does between two calls, as long as it
@@ -29,10 +31,4 @@ export function gatherCalls<Call, Result>(
       waiting.push({ call, resolve, reject });
       if (waiting.length === 1) afterTurn(() => void flush());
     });
-}
-
-/** Runs a job when all promises that can go on have done so. */
-function afterTurn(job: () => void): void {
-  if (typeof setImmediate === 'function') setImmediate(job);
-  else setTimeout(job, 0);
 }
