@@ -3,19 +3,28 @@ import * as core from '@coplay/core';
 import * as diagnostics from '@coplay/diagnostics';
 import * as envs from '@coplay/envs';
 import * as planning from '@coplay/planning';
+import * as tensor from '@coplay/tensor';
+import * as viewer from '@coplay/viewer';
+import * as coplay from 'coplay';
 import { describe, expect, it } from 'vitest';
 import { buffersDoors } from './buffers';
+import { coplayDoors } from './coplay';
 import { coreDoors } from './core';
 import { diagnosticsDoors } from './diagnostics';
 import { type Doors, faultsOf } from './doors';
 import { envsDoors } from './envs';
 import { planningDoors } from './planning';
+import { tensorDoors } from './tensor';
+import { viewerDoors } from './viewer';
 
 const packages: readonly [name: string, exported: Readonly<Record<string, unknown>>, doors: Doors][] = [
   ['core', core, coreDoors],
   ['envs', envs, envsDoors],
   ['buffers', buffers, buffersDoors],
+  ['tensor', tensor, tensorDoors],
   ['planning', planning, planningDoors],
+  ['viewer', viewer, viewerDoors],
+  ['coplay', coplay, coplayDoors],
   ['diagnostics', diagnostics, diagnosticsDoors],
 ];
 

@@ -1,4 +1,5 @@
-import { CoplayError, show } from '@coplay/core';
+import { CoplayError, checkArgument, checkFunction, show } from '@coplay/core';
+import { z } from 'zod';
 import { type Command, EXIT, helpOf, parse, type Terminal, UsageError } from './command';
 import { evaluateCommand } from './commands/evaluate';
 import { exportCommand } from './commands/export';
@@ -27,6 +28,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
  * @returns the exit code: 0 for success, 1 where the input or the work was wrong, 2 for a wrong command line, 130 where it was interrupted
  */
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  checkArgument('runCommand', 'args', z.array(z.string()), args);
+  for (const method of ['out', 'err', 'interrupt'] as const) {
+    checkFunction('runCommand', `terminal.${method}`, terminal?.[method]);
+  }
   const [name, ...rest] = args;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     terminal.out(overview());

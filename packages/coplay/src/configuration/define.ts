@@ -1,5 +1,7 @@
 import type { Agent, AgentId, Game } from '@coplay/core';
+import { checkArgument } from '@coplay/core';
 import type { ppoPresets } from '@coplay/trainers';
+import { z } from 'zod';
 import type { AGENTS, GAMES } from './kinds';
 import type { NetworkConfiguration } from './networks';
 
@@ -70,5 +72,6 @@ export interface Configuration {
  * `export default defineConfig({ game: myGame(), agents: ({ game, ids }) => ids.map((id) => myAgent({ game, id })), envSteps: 100_000 });`
  */
 export function defineConfig(configuration: Configuration): Configuration {
+  checkArgument('defineConfig', 'configuration', z.looseObject({}), configuration);
   return configuration;
 }

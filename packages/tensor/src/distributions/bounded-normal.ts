@@ -1,4 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { checkTensor } from '../check-tensor';
 
 /** A normal distribution for each dimension of an action. */
 export interface BoundedNormal {
@@ -17,6 +18,8 @@ const [LOW, HIGH] = [0.1, 1];
  * @param stddev [..., A] s
  */
 export function boundedNormal(mean: tf.Tensor, stddev: tf.Tensor): BoundedNormal {
+  checkTensor('boundedNormal', 'mean', mean);
+  checkTensor('boundedNormal', 'stddev', stddev);
   const share = tf.sigmoid(tf.add(stddev, 2));
   return { mean: tf.tanh(mean), stddev: tf.add(tf.mul(share, HIGH - LOW), LOW) };
 }
@@ -27,7 +30,9 @@ export function boundedNormal(mean: tf.Tensor, stddev: tf.Tensor): BoundedNormal
  * @param noise [..., A] standard normal
  * @returns [..., A]
  */
-export function normalSample({ mean, stddev }: BoundedNormal, noise: tf.Tensor): tf.Tensor {
+export function normalSample(normal: BoundedNormal, noise: tf.Tensor): tf.Tensor {
+  const { mean, stddev } = checkNormal('normalSample', normal);
+  checkTensor('normalSample', 'noise', noise);
   return tf.add(mean, tf.mul(stddev, noise));
 }
 
@@ -37,7 +42,9 @@ export function normalSample({ mean, stddev }: BoundedNormal, noise: tf.Tensor):
  * @param x [..., A]
  * @returns [...]
  */
-export function normalLogProb({ mean, stddev }: BoundedNormal, x: tf.Tensor): tf.Tensor {
+export function normalLogProb(normal: BoundedNormal, x: tf.Tensor): tf.Tensor {
+  const { mean, stddev } = checkNormal('normalLogProb', normal);
+  checkTensor('normalLogProb', 'x', x);
   const square = tf.square(tf.div(tf.sub(x, mean), stddev));
   return tf.neg(tf.sum(tf.add(tf.add(tf.mul(square, 0.5), tf.log(stddev)), Math.log(2 * Math.PI) / 2), -1));
 }
@@ -47,6 +54,14 @@ export function normalLogProb({ mean, stddev }: BoundedNormal, x: tf.Tensor): tf
  *
  * @returns [...]
  */
-export function normalEntropy({ stddev }: BoundedNormal): tf.Tensor {
+export function normalEntropy(normal: BoundedNormal): tf.Tensor {
+  const { stddev } = checkNormal('normalEntropy', normal);
   return tf.sum(tf.add(tf.log(stddev), Math.log(2 * Math.PI * Math.E) / 2), -1);
+}
+
+function checkNormal(where: string, normal: BoundedNormal): BoundedNormal {
+  const { mean, stddev } = (normal ?? {}) as Partial<BoundedNormal>;
+  checkTensor(where, 'normal.mean', mean);
+  checkTensor(where, 'normal.stddev', stddev);
+  return normal;
 }

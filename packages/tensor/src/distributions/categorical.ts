@@ -1,5 +1,6 @@
 import { fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
+import { checkTensor } from '../check-tensor';
 
 /** Added to the logits of illegal actions: exp of it is 0, but unlike -infinity it stays finite in products and gradients. */
 const ILLEGAL = -1e9;
@@ -38,6 +39,8 @@ export function categoricalEntropy(logProbs: tf.Tensor, mask: tf.Tensor): tf.Ten
  * @returns [...]
  */
 export function logProbOf(logProbs: tf.Tensor, actions: tf.Tensor): tf.Tensor {
+  checkTensor('logProbOf', 'logProbs', logProbs);
+  checkTensor('logProbOf', 'actions', actions);
   const rows = logProbs.shape.slice(0, -1);
   if (actions.dtype !== 'int32' || !tf.util.arraysEqual(actions.shape, rows)) {
     fail(
@@ -69,6 +72,8 @@ export function categoricalKl(logP: tf.Tensor, logQ: tf.Tensor): tf.Tensor {
 }
 
 function checkSame(where: string, name: string, first: tf.Tensor, second: tf.Tensor): void {
+  checkTensor(where, name === 'logQ' ? 'logP' : where === 'maskedLogProbs' ? 'logits' : 'logProbs', first);
+  checkTensor(where, name, second);
   if (tf.util.arraysEqual(first.shape, second.shape)) return;
   fail(where, `${name} of shape [${first.shape}]`, `[${second.shape}]`, `Give ${name} one entry per action.`);
 }

@@ -1,5 +1,6 @@
-import { fail } from '@coplay/core';
+import { checkNumber, fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
+import { checkTensor } from '../check-tensor';
 import { stopGradient } from '../gradients';
 import { categoricalKl } from './categorical';
 
@@ -20,6 +21,9 @@ export interface LatentLosses {
  * @param freeNats  0 or more; DreamerV3 has 1
  */
 export function latentLosses(posterior: tf.Tensor, prior: tf.Tensor, freeNats: number): LatentLosses {
+  checkTensor('latentLosses', 'posterior', posterior);
+  checkTensor('latentLosses', 'prior', prior);
+  checkNumber('latentLosses', 'freeNats', freeNats, { min: 0 });
   if (posterior.rank < 2 || !tf.util.arraysEqual(posterior.shape, prior.shape)) {
     fail('latentLosses', `both [..., S, C]`, `[${posterior.shape}] and [${prior.shape}]`, 'Give log-probabilities.');
   }

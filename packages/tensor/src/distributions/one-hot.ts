@@ -1,5 +1,6 @@
-import { fail } from '@coplay/core';
+import { checkNumber, fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
+import { checkTensor } from '../check-tensor';
 import { stopGradient } from '../gradients';
 
 /**
@@ -11,6 +12,7 @@ import { stopGradient } from '../gradients';
  * @returns [..., K] probabilities
  */
 export function unimix(logits: tf.Tensor, share: number): tf.Tensor {
+  checkLogits('unimix', logits, share);
   const probabilities = tf.softmax(logits, -1);
   if (share === 0) return probabilities;
   const K = logits.shape[logits.rank - 1];
@@ -25,6 +27,7 @@ export function unimix(logits: tf.Tensor, share: number): tf.Tensor {
  * @returns [..., K] log-probabilities
  */
 export function unimixLog(logits: tf.Tensor, share: number): tf.Tensor {
+  checkLogits('unimixLog', logits, share);
   return share === 0 ? tf.logSoftmax(logits, -1) : tf.log(unimix(logits, share));
 }
 
@@ -89,7 +92,14 @@ function table(rows: number, columns: number, entry: (i: number, j: number) => n
   return Float32Array.from({ length: rows * columns }, (_, at) => entry(Math.floor(at / columns), at % columns));
 }
 
+function checkLogits(where: string, logits: tf.Tensor, share: number): void {
+  checkTensor(where, 'logits', logits);
+  checkNumber(where, 'share', share, { min: 0, max: 1 });
+}
+
 function checkNoise(where: string, probabilities: tf.Tensor, noise: tf.Tensor): void {
+  checkTensor(where, 'probabilities', probabilities);
+  checkTensor(where, 'noise', noise);
   const expected = probabilities.shape.slice(0, -1);
   if (tf.util.arraysEqual(noise.shape, expected)) return;
   fail(where, `noise of shape [${expected}]`, `[${noise.shape}]`, 'Give one uniform number for each categorical.');

@@ -1,4 +1,6 @@
-import { fail, type Generator } from '@coplay/core';
+import { checkArgument, checkCount, checkFunction, fail, type Generator, typedArrays } from '@coplay/core';
+
+const floats = typedArrays('float32');
 
 /**
  * One action per row, drawn by inverting the cumulative distribution; one number of the generator per row.
@@ -15,6 +17,7 @@ export function sampleCategorical(
   generator: Generator,
 ): Int32Array {
   checkLength('sampleCategorical', logProbs, rows, actions);
+  checkFunction('sampleCategorical', 'generator.uniform', generator?.uniform);
   const chosen = new Int32Array(rows);
   const weights = new Float64Array(actions);
   for (let row = 0; row < rows; row++) {
@@ -75,6 +78,9 @@ function invert(weights: Float64Array, threshold: number): number {
 }
 
 function checkLength(where: string, values: Float32Array, rows: number, actions: number): void {
+  checkArgument(where, where === 'argmaxRows' ? 'values' : 'logProbs', floats, values);
+  checkCount(where, 'rows', rows);
+  checkCount(where, 'actions', actions, 1);
   if (values.length === rows * actions) return;
   fail(
     where,

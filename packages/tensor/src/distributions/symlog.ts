@@ -1,4 +1,5 @@
 import * as tf from '@tensorflow/tfjs-core';
+import { checkTensor } from '../check-tensor';
 
 /**
  * symlog(x) = sign(x) ln(1 + |x|) (Hafner et al. 2023, eq. 9): nearly x around 0, a logarithm far out.
@@ -7,6 +8,7 @@ import * as tf from '@tensorflow/tfjs-core';
  * @returns [...]
  */
 export function symlog<T extends tf.Tensor>(x: T): T {
+  checkTensor('symlog', 'x', x);
   return tf.mul(tf.sign(x), tf.log1p(tf.abs(x)));
 }
 
@@ -17,5 +19,6 @@ export function symlog<T extends tf.Tensor>(x: T): T {
  * @returns [...]
  */
 export function symexp<T extends tf.Tensor>(x: T): T {
+  checkTensor('symexp', 'x', x);
   return tf.mul(tf.sign(x), tf.expm1(tf.abs(x)));
 }

@@ -1,5 +1,6 @@
-import { fail } from '@coplay/core';
+import { checkArgument, checkNumber, checkNumbers, fail, show, typedArrays } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
+import { checkTensor } from '../check-tensor';
 import { stopGradient } from '../gradients';
 import { symlog } from './symlog';
 
@@ -14,7 +15,7 @@ const REACH = 20;
  * @returns [count], ascending
  */
 export function twoHotBins(count: number): Float32Array {
-  if (!Number.isInteger(count) || count < 2) fail('twoHotBins', 'a count of 2 or more', String(count), 'Take 255.');
+  checkNumber('twoHotBins', 'count', count, { min: 2, max: 1e6, whole: true });
   const half = Math.ceil(count / 2);
   const bins = new Float32Array(count);
   for (let i = 0; i < half; i++) {
@@ -38,6 +39,7 @@ export function mirrorBins(x: Float32Array | tf.Tensor): Float32Array | tf.Tenso
     const half = Math.floor(x.length / 2);
     return Float32Array.of(...x.slice(0, half).reverse(), ...x.slice(half));
   }
+  checkTensor('mirrorBins', 'x', x);
   const axis = x.rank - 1;
   const count = x.shape[axis];
   const half = Math.floor(count / 2);
@@ -58,6 +60,8 @@ function isMirrored(bins: Float32Array): boolean {
  * @returns [..., n], sums of 1
  */
 export function twoHotWeights(x: tf.Tensor, bins: Float32Array): tf.Tensor {
+  checkTensor('twoHotWeights', 'x', x);
+  checkBinNumbers('twoHotWeights', bins);
   const last = bins.length - 1;
   const places = bins.map((bin, i) => (bin === bins[i + 1] ? bin - APART : bin));
   const distance = tf.sub(tf.expandDims(tf.clipByValue(x, bins[0], bins[last]), -1), tf.tensor1d(places));
@@ -119,6 +123,13 @@ export function twoHotLoss(
   checkBins('twoHotLoss', logits, bins);
   const shape = logits.shape.slice(0, -1);
   const weighted = targets instanceof tf.Tensor ? [{ values: targets, weight: 1 }] : targets;
+  if (!Array.isArray(weighted) || weighted.length === 0) {
+    fail('twoHotLoss: targets', 'a tensor, or a list of them with weights', show(targets), 'Give one number per row.');
+  }
+  for (const [i, target] of weighted.entries() as Iterable<[number, TwoHotTarget | undefined]>) {
+    checkTensor('twoHotLoss', `targets[${i}].values`, target?.values);
+    checkNumber('twoHotLoss', `targets[${i}].weight`, target?.weight);
+  }
   for (const { values } of weighted) checkTargets(values, shape);
   const each = weighted.map(({ values, weight }) => spotsOf(stopGradient(values), bins, weight));
   const spots = {
@@ -229,7 +240,14 @@ function lastAxis(x: tf.Tensor, begin: number, size: number): tf.Tensor {
   return tf.slice(x, [...leading.map(() => 0), begin], [...leading, size]);
 }
 
+function checkBinNumbers(where: string, bins: Float32Array): void {
+  checkArgument(where, 'bins', typedArrays('float32'), bins);
+  checkNumbers(where, 'bins', bins, { atLeast: 2 });
+}
+
 function checkBins(where: string, logits: tf.Tensor, bins: Float32Array): void {
+  checkTensor(where, 'logits', logits);
+  checkBinNumbers(where, bins);
   const got = logits.shape[logits.rank - 1];
   if (got === bins.length) return;
   fail(where, `logits [..., ${bins.length}], one for each bin`, `[${logits.shape}]`, 'Give the bins of these logits.');

@@ -1,10 +1,23 @@
-import { fail, type Generator, type NDArray, ndarray, sizeOf } from '@coplay/core';
+import {
+  checkArgument,
+  checkGenerator,
+  checkNumber,
+  fail,
+  type Generator,
+  type NDArray,
+  ndarray,
+  sizeOf,
+} from '@coplay/core';
+import { z } from 'zod';
 
 // Initial weights, drawn on the host from our own generator: a seed gives the same bits on every backend.
 // Kernels are [in, out] (dense) or [height, width, in, out] (convolutions); the last dimension counts the outputs.
 
+const shapeSchema = z.array(z.int().min(0));
+
 /** Zeros, as for biases. */
 export function zeros(shape: readonly number[]): NDArray<Float32Array> {
+  checkShape('zeros', shape);
   return ndarray(new Float32Array(sizeOf(shape)), shape);
 }
 
@@ -16,7 +29,9 @@ export function zeros(shape: readonly number[]): NDArray<Float32Array> {
  * @param gain   usually sqrt(2) for hidden layers, 0.01 for a policy's head, 1 for a value's
  */
 export function orthogonal(generator: Generator, shape: readonly number[], gain = 1): NDArray<Float32Array> {
+  checkGenerator('orthogonal', generator);
   checkKernel('orthogonal', shape);
+  checkNumber('orthogonal', 'gain', gain);
   const columns = shape[shape.length - 1];
   const rows = sizeOf(shape) / columns;
   const isWide = rows < columns;
@@ -31,6 +46,7 @@ export function orthogonal(generator: Generator, shape: readonly number[], gain 
 
 /** Uniform in +-sqrt(6 / (fanIn + fanOut)) (Glorot and Bengio 2010). */
 export function glorotUniform(generator: Generator, shape: readonly number[]): NDArray<Float32Array> {
+  checkGenerator('glorotUniform', generator);
   checkKernel('glorotUniform', shape);
   const [inputs, outputs] = shape.slice(-2);
   const receptiveField = sizeOf(shape) / (inputs * outputs);
@@ -40,6 +56,9 @@ export function glorotUniform(generator: Generator, shape: readonly number[]): N
 
 /** Normal with mean 0; samples beyond two standard deviations are drawn again. `stddev` is that before the cut. */
 export function truncatedNormal(generator: Generator, shape: readonly number[], stddev: number): NDArray<Float32Array> {
+  checkGenerator('truncatedNormal', generator);
+  checkShape('truncatedNormal', shape);
+  checkNumber('truncatedNormal', 'stddev', stddev, { min: 0 });
   return fill(shape, () => {
     let sample = generator.normal();
     while (Math.abs(sample) > 2) sample = generator.normal();
@@ -76,7 +95,15 @@ function dot(a: Float64Array, b: Float64Array): number {
   return sum;
 }
 
+function checkShape(where: string, shape: readonly number[]): void {
+  checkArgument(where, 'shape', shapeSchema, shape);
+  const size = sizeOf(shape);
+  if (size < 2 ** 31) return;
+  fail(`${where}: shape`, 'less than 2^31 elements', `[${shape}] with ${size}`, 'Give a smaller shape.');
+}
+
 function checkKernel(where: string, shape: readonly number[]): void {
+  checkShape(where, shape);
   const valid = shape.length >= 2 && shape.every((size) => Number.isInteger(size) && size > 0);
   if (!valid)
     fail(where, 'a shape of at least two positive dimensions', `[${shape.join(', ')}]`, 'Use zeros for biases.');

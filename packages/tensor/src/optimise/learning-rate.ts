@@ -1,4 +1,4 @@
-import { checkOptions, fail, type Schedule } from '@coplay/core';
+import { checkNumber, checkOptions, fail, type Schedule } from '@coplay/core';
 import { z } from 'zod';
 
 /** Options of {@link learningRate}. */
@@ -39,5 +39,8 @@ export function learningRate(options: LearningRateOptions): (update: number) => 
     // The last update, number updates - 1, is the end of the schedule.
     return rate((update - warmUp) / Math.max(1, updates! - 1 - warmUp));
   };
-  return (update) => (update < warmUp ? (after(warmUp) * update) / warmUp : after(update));
+  return (update) => {
+    checkNumber('learningRate', 'update', update, { min: 0 });
+    return update < warmUp ? (after(warmUp) * update) / warmUp : after(update);
+  };
 }

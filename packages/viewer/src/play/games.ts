@@ -1,5 +1,6 @@
-import { type Agent, type AgentId, checkGame, fail, type Game, show } from '@coplay/core';
+import { type Agent, type AgentId, checkGame, checkOptions, checkText, fail, type Game, show } from '@coplay/core';
 import {
+  checkRecording,
   freeRider,
   nearestDrift,
   nearestHare,
@@ -10,6 +11,7 @@ import {
   stagHunt,
   titForTat,
 } from '@coplay/envs';
+import { z } from 'zod';
 
 /** Games that the page knows, by their names. */
 const GAMES: Readonly<Record<string, (options: Readonly<Record<string, unknown>>) => Game>> = {
@@ -36,14 +38,17 @@ const RULES: Readonly<Record<string, Readonly<Record<string, (options: { game: G
  * @throws CoplayError for another game, or options that it doesn't have
  */
 export function playableGame(name: string, options: Readonly<Record<string, unknown>> = {}): Game {
+  checkText('playableGame', 'name', name);
+  checkOptions('playableGame', z.looseObject({}), options);
   const make = Object.hasOwn(GAMES, name) ? GAMES[name] : undefined;
-  if (make) return make(options);
+  if (make) return make(options ?? {});
   const remedy = 'Make other games yourself, and seat a person with createTable().';
   return fail('playableGame', `one of ${Object.keys(GAMES).join(', ')}`, show(name), remedy);
 }
 
 /** The game that a recording was made in, with its options. @throws CoplayError where the page doesn't have it */
-export function gameOfRecording({ game, options }: Recording): Game {
+export function gameOfRecording(recording: Recording): Game {
+  const { game, options } = checkRecording('gameOfRecording', recording);
   return playableGame(game, options);
 }
 
@@ -56,6 +61,10 @@ export function rulesOf(game: Game): readonly string[] {
 /** A rule-based agent by its name, one of `rulesOf(game)`. @throws CoplayError for another name */
 export function ruleAgentNamed(rule: string, game: Game, id: AgentId): Agent {
   checkGame('ruleAgentNamed', game);
+  if (!game.agents.includes(id)) {
+    fail('ruleAgentNamed: id', `one of ${game.agents.join(', ')}`, show(id), 'Name a seat of the game.');
+  }
+  checkText('ruleAgentNamed', 'rule', rule);
   const rules = RULES[game.name] ?? {};
   if (Object.hasOwn(rules, rule)) return rules[rule]({ game, id });
   return fail('ruleAgentNamed', `one of ${Object.keys(rules).join(', ')}`, show(rule), 'Choose a rule of the game.');

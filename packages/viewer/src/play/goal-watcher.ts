@@ -1,4 +1,5 @@
 import type { AgentId, AgentStep, ArrayOf, DType, Game, SavedState } from '@coplay/core';
+import { checkGame, fail, show } from '@coplay/core';
 import { createBeliefs } from '@coplay/planning';
 import { goalWalker } from './walker';
 
@@ -25,6 +26,10 @@ export interface GoalWatcher {
  * @returns undefined for games whose goals aren't things on a grid that everyone sees
  */
 export function goalWatcher(game: Game, id: AgentId): GoalWatcher | undefined {
+  checkGame('goalWatcher', game);
+  if (!game.agents.includes(id)) {
+    fail('goalWatcher: id', `one of ${game.agents.join(', ')}`, show(id), 'Name a seat of the game.');
+  }
   const walker = goalWalker(game);
   if (!walker) return undefined;
   const beliefs = createBeliefs({ game, id });

@@ -42,10 +42,15 @@ export interface OnnxAgentOptions {
   readonly name?: string | undefined;
 }
 
+function isSession(value: unknown): boolean {
+  const { inputNames, outputNames, inputMetadata, run } = (value ?? {}) as Partial<OnnxSession>;
+  return [inputNames, outputNames, inputMetadata].every(Array.isArray) && typeof run === 'function';
+}
+
 const schema = z.strictObject({
   game: z.custom<Game>(),
   id: z.string(),
-  session: z.custom<OnnxSession>((value) => typeof (value as OnnxSession | undefined)?.run === 'function', {
+  session: z.custom<OnnxSession>(isSession, {
     error: 'a session of ONNX Runtime',
   }),
   Tensor: z.custom<OnnxTensorClass>((value) => typeof value === 'function', { error: "ONNX Runtime's class Tensor" }),

@@ -1,5 +1,6 @@
 import {
   type Agent,
+  checkGame,
   createGenerator,
   createRollout,
   type Experience,
@@ -7,7 +8,7 @@ import {
   generatorFrom,
   vectorEnv,
 } from '@coplay/core';
-import { type Recording, replayEpisode } from '@coplay/envs';
+import { checkRecording, type Recording, replayEpisode } from '@coplay/envs';
 import { changedGame } from './changed-game';
 
 /**
@@ -19,6 +20,8 @@ import { changedGame } from './changed-game';
  * @throws CoplayError that names the first step that differs, or for another game
  */
 export async function recordedExperience(game: Game, recording: Recording): Promise<Experience> {
+  checkGame('recordedExperience', game);
+  checkRecording('recordedExperience', recording);
   replayEpisode(game, recording);
   let generator = generatorFrom(recording.generator);
   const again = changedGame(game, {

@@ -26,7 +26,7 @@ export async function replayPage(
   options: ReplayPageOptions = {},
 ): Promise<string> {
   const { title } = checkOptions('replayPage', schema, options);
-  const all = (Array.isArray(recordings) ? recordings : [recordings]) as readonly Recording[];
+  const all: readonly Recording[] = Array.isArray(recordings) ? Array.from(recordings) : [recordings as Recording];
   if (all.length === 0) fail('replayPage', 'one recording or more', 'none', 'Record one with recordEpisode().');
   const embedded = await Promise.all(all.map((recording, i) => embed(checkRecording('replayPage', recording), i)));
   const heading = escapeHtml(title ?? [...new Set(all.map(({ game }) => game))].join(', '));
