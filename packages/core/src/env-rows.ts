@@ -1,4 +1,6 @@
-import type { StepArrays } from './game';
+import type { ArrayOf, DType } from './arrays';
+import { fail } from './errors';
+import type { Game, StepArrays } from './game';
 import type { VectorEnv } from './vector-env';
 
 /** Writes row `env` of `previousActions`: the actions of those who were playing, -1 for the others. */
@@ -18,4 +20,30 @@ export function isOver({ terminated, truncated }: StepArrays, env: number, agent
     if (terminated[row] === 0 && truncated[row] === 0) return false;
   }
   return true;
+}
+
+/** Whether nobody can play on from a state: all agents have left, or the time is up. */
+export function isOverState<State extends DType>(game: Game<State>, states: ArrayOf<State>, offset: number): boolean {
+  return (
+    game.elapsed(states, offset) >= game.maxSteps ||
+    !game.agents.some((_, agent) => game.isActive(states, offset, agent))
+  );
+}
+
+/**
+ * Reads a layout that an episode starts from.
+ *
+ * @throws CoplayError for a game without layouts, a layout that the game refuses, and one in which the episode is over
+ */
+export function readStart<State extends DType>(
+  where: string,
+  game: Game<State>,
+  layout: unknown,
+  state: ArrayOf<State>,
+): void {
+  if (!game.readLayout) fail(where, 'a game with layouts', `${game.name}, which has none`, 'Leave the layout out.');
+  game.readLayout(layout, state, 0);
+  if (!isOverState(game, state, 0)) return;
+  const got = `one after ${game.elapsed(state, 0)} of ${game.maxSteps} steps in which nobody can play on`;
+  fail(`${where}: layout`, 'a state from which the episode goes on', got, 'Give fewer steps, and somebody who plays.');
 }

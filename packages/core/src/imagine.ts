@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Agent, Saved } from './agent';
 import { dtypeOf, sizeOf } from './arrays';
 import { checkArgument, checkGenerator, typedArrays } from './checks';
+import { isOverState } from './env-rows';
 import { checkOptions, fail } from './errors';
 import { allocateCuts, type Cuts, copyRow, type Experience } from './experience';
 import type { Game } from './game';
@@ -32,7 +33,7 @@ const SPLITS = { agents: 0, world: 1 };
  * so that values are bootstrapped.
  *
  * @returns [B, H, A, ...], padded after `lengths`
- * @throws CoplayError for starts that don't fit the game
+ * @throws CoplayError for starts that don't fit the game, and for a state in which the game is over
  */
 export async function imagine(
   simulator: Simulator,
@@ -85,6 +86,10 @@ function checkStarts(game: Game, starts: ImaginationStarts, agentStates: readonl
     );
   }
   check('states', states.length, rows * game.stateSize);
+  for (let row = 0; row < rows; row++) {
+    if (!isOverState(game, states, row * game.stateSize)) continue;
+    fail('imagine: states', 'states from which play goes on', `one that is over in row ${row}`, 'Leave that row out.');
+  }
   check('previousActions', previousActions.length, rows * agents);
   if (agentStates) check('agentStates', agentStates.length, agents, 'states, one for each agent,');
 }

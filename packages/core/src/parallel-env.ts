@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ArrayOf, allocate, type DType, type TypedArray } from './arrays';
 import { checkGame } from './check-game';
+import { readStart } from './env-rows';
 import { checkOptions, fail } from './errors';
 import { allocateObservations } from './experience';
 import type { AgentId, Game, StepArrays } from './game';
@@ -162,11 +163,8 @@ class SingleEnv<State extends DType> implements ParallelEnv<State> {
       game.reset(this.current, 0, generator);
       return;
     }
-    if (!game.readLayout) {
-      fail('parallelEnv.reset', 'a game with layouts', `${game.name}, which has none`, 'Leave the layout out.');
-    }
     const fresh = allocate(game.stateType, game.stateSize);
-    game.readLayout(layout, fresh, 0);
+    readStart('parallelEnv.reset', game, layout, fresh);
     this.current.set(fresh);
   }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Agent, AgentInput, AgentOutput, AgentStep, Saved, SavedState } from './agent';
+import type { Agent, AgentInput, AgentOutput, Saved, SavedState } from './agent';
 import { checkGame } from './check-game';
 import { checkArgument, checkFunction, checkGenerator, checkNumber, typedArrays } from './checks';
 import { fail, show } from './errors';
@@ -168,19 +168,21 @@ class SeatedAgents implements Rollout {
     return output;
   }
 
-  /** Lets every agent that listens see the step. */
+  /** Lets every agent that listens see the step, each in copies: what one writes there, nobody else sees. */
   private tell(): void {
     const { env } = this;
-    const seen: AgentStep = {
-      rows: env.envs,
-      actions: this.actions,
-      active: this.wasActive,
-      rewards: env.result.rewards,
-      ended: env.ended,
-      terminated: env.result.terminated,
-      infos: env.result.infos,
-    };
-    for (const agent of this.agents) agent.observe?.(seen);
+    const { rewards, terminated, infos } = env.result;
+    for (const agent of this.agents) {
+      agent.observe?.({
+        rows: env.envs,
+        actions: this.actions.slice(),
+        active: this.wasActive.slice(),
+        rewards: rewards.slice(),
+        ended: env.ended.slice(),
+        terminated: terminated.slice(),
+        infos: Object.fromEntries(Object.entries(infos).map(([name, values]) => [name, values.slice()])),
+      });
+    }
   }
 
   /** Refuses actions that are missing, masked, or asked of an agent that has none. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ArrayOf, allocate, type DType } from './arrays';
 import { checkGame } from './check-game';
 import { checkArgument, checkCount, checkNumbers, typedArrays } from './checks';
-import { isOver, rememberActions } from './env-rows';
+import { isOver, readStart, rememberActions } from './env-rows';
 import { checkOptions, fail, show } from './errors';
 import { allocateObservations } from './experience';
 import type { AgentId, Game, ObservationArrays, StepArrays } from './game';
@@ -154,8 +154,17 @@ class BatchedEnv implements VectorEnv {
     const { seed, envs, layout } = checkOptions('vectorEnv.reset', resetSchema, options);
     const chosen = envs ?? Array.from({ length: this.envs }, (_, i) => i);
     for (const env of chosen) this.checkEnv(env);
-    if (seed !== undefined) for (const env of chosen) this.generators[env] = createGenerator(splitSeed(seed, env));
-    for (const env of chosen) this.begin(env, layout);
+    // What is refused changes nothing, so states and generators are made aside first.
+    const begun = chosen.map((env) => {
+      const old = this.generators[env];
+      const generator = seed === undefined ? generatorFrom(old.state()) : createGenerator(splitSeed(seed, env));
+      return { env, generator, state: this.firstState(layout, generator) };
+    });
+    for (const { env, generator, state } of begun) {
+      this.generators[env] = generator;
+      this.states.set(state, env * this.game.stateSize);
+      this.enter(env);
+    }
   }
 
   step(actions: Int32Array): void {
@@ -169,7 +178,8 @@ class BatchedEnv implements VectorEnv {
       ended[env] = over ? 1 : 0;
       if (over) {
         this.look(env, this.finalObservations, this.finalMasks);
-        this.begin(env, undefined);
+        game.reset(this.states, env * game.stateSize, this.generators[env]);
+        this.enter(env);
       } else {
         this.isFirst[env] = 0;
         this.look(env, this.observations, this.masks);
@@ -214,14 +224,18 @@ class BatchedEnv implements VectorEnv {
     for (let env = 0; env < this.envs; env++) this.look(env, this.observations, this.masks);
   }
 
-  /** Starts an episode: state, observations, masks, who is active. */
-  private begin(env: number, layout: unknown): void {
+  /** The state that an episode starts from, in an array of its own. */
+  private firstState(layout: unknown, generator: Generator): ArrayOf<DType> {
     const { game } = this;
-    const offset = env * game.stateSize;
-    if (layout === undefined) game.reset(this.states, offset, this.generators[env]);
-    else if (game.readLayout) game.readLayout(layout, this.states, offset);
-    else fail('reset', `a game with layouts`, `${game.name}, which has none`, 'Leave the layout out.');
-    const agents = game.agents.length;
+    const state: ArrayOf<DType> = allocate(game.stateType, game.stateSize);
+    if (layout === undefined) game.reset(state, 0, generator);
+    else readStart('vectorEnv.reset', game, layout, state);
+    return state;
+  }
+
+  /** Enters the first state of an episode: observations, masks, who is active. */
+  private enter(env: number): void {
+    const agents = this.game.agents.length;
     this.isFirst[env] = 1;
     this.previousActions.fill(-1, env * agents, (env + 1) * agents);
     this.look(env, this.observations, this.masks);

@@ -41,5 +41,5 @@ export function observe(
       planes[first + bit * C + ((drifts >>> bit) & 1)] = 1;
     }
   }
-  out['time'][row] = state[offset + at.steps] / settings.maxSteps;
+  out['time'][row] = Math.min(1, state[offset + at.steps] / settings.maxSteps);
 }

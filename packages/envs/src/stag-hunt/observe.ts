@@ -29,7 +29,7 @@ export function observe(
   const planes = out['planes'] as Uint8Array;
   if (viewRadius === false) writeGrid(rules, state, offset, agent, planes, row);
   else writeView(rules, viewRadius, state, offset, agent, planes, row);
-  out['time'][row] = state[offset + rules.at.steps] / maxSteps;
+  out['time'][row] = Math.min(1, state[offset + rules.at.steps] / maxSteps);
   if (previousActions) writePrevious(rules, state, offset, agent, out['previousActions'] as Float32Array, row);
 }
 

@@ -10,7 +10,7 @@ export type RewardChoice = 'own' | 'prosocial' | ((experience: Experience) => Fl
 export function chosenRewards(choice: RewardChoice, experience: Experience, gamma: number): Float32Array {
   if (choice === 'own') return experience.rewards;
   if (choice === 'prosocial') return prosocialRewards(experience, gamma);
-  return choice(experience);
+  return choice(structuredClone(experience)); // what it writes there, no other learner sees
 }
 
 /**

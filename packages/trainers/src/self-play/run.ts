@@ -248,7 +248,7 @@ class SelfPlayRun implements SelfPlay {
     this.updates++;
     const metrics = { ...this.tracker.add(experience), ...mergeMetrics(learned), ...watch.metrics(envs * steps) };
     const entry: LogEntry = { envSteps: this.envSteps, update: this.updates, metrics };
-    for (const sink of log) sink.write(entry);
+    for (const sink of log) sink.write({ ...entry, metrics: { ...metrics } }); // what one changes, no other sees
     onRollout?.(experience, { envSteps: this.envSteps, update: this.updates });
     await this.files.save(this.saveable, false);
   }

@@ -60,7 +60,7 @@ export function boardGame(rules: BoardRules): Game<'int32'> {
     },
     observe: (state, offset, agent, out, row) => {
       writePlanes(board, state, offset, agent, out, row);
-      out['time'][row] = state[offset + STEPS] / maxSteps;
+      out['time'][row] = Math.min(1, state[offset + STEPS] / maxSteps);
       if (showsStreak) out['streak'][row] = state[offset + STREAK];
     },
     isActive: (state, offset) => state[offset + OVER] === 0,
