@@ -1,7 +1,7 @@
 import { type ArrayOf, allocate, type DType } from '../arrays';
 import { allocateObservations } from '../experience';
 import type { Game } from '../game';
-import { createGenerator } from '../generator';
+import { createGenerator, streamSeed } from '../generator';
 import { allocateStepArrays } from '../vector-env';
 import type { Findings } from './findings';
 import type { Transition } from './play';
@@ -49,7 +49,7 @@ function stepFunctions(game: Game, { before, views, actions }: Transition): Reco
   const state: ArrayOf<DType> = allocate(game.stateType, game.stateSize);
   state.set(start);
   const chosen = Int32Array.from(actions);
-  const generator = createGenerator(0);
+  const generator = createGenerator(streamSeed(0, 'gameContract/allocation'));
   const result = allocateStepArrays(game, 1);
   const mask = new Uint8Array(game.actions);
   const seen = allocateObservations(game.observation, 1);

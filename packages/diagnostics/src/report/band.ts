@@ -1,4 +1,4 @@
-import { createGenerator } from '@coplay/core';
+import { createGenerator, streamSeed } from '@coplay/core';
 import { type Band, bandOverRuns, type Curve } from '../statistics';
 import { quantileOfSorted } from '../statistics/summary';
 
@@ -43,7 +43,7 @@ function drawsOf(runs: number): Float64Array {
   const made = drawn.get(runs);
   if (made) return made;
   const counts = new Float64Array(RESAMPLES * runs);
-  const generator = createGenerator(0);
+  const generator = createGenerator(streamSeed(0, 'band'));
   for (let i = 0; i < RESAMPLES; i++) for (let n = 0; n < runs; n++) counts[i * runs + generator.integer(runs)]++;
   drawn.set(runs, counts);
   return counts;
