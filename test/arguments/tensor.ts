@@ -58,6 +58,7 @@ export const tensorDoors: Doors = {
   symexp: door(() => [matrix()]),
   symlog: door(() => [matrix()]),
   threadChoices: process,
+  threadInfo: process,
   toOnnx: graph,
   truncatedNormal: door(() => [generator(), [2], 1], ['nothing', ['[]', 'longer'], 'positive']),
   twoHotBins: door(() => [2]),
