@@ -1,14 +1,20 @@
 #!/usr/bin/env node
 import { interruptSignal } from '@coplay/trainers';
 import { runCommand } from './main';
+import { watchedOutput } from './output';
 
 // Of a configuration that is code: traces name its own lines.
 process.setSourceMapsEnabled(true);
 
+const err = (line: string) => console.error(line);
+const output = watchedOutput(err);
+
 void runCommand(process.argv.slice(2), {
-  out: (line) => console.log(line),
-  err: (line) => console.error(line),
+  out: output.line,
+  err,
   interrupt: () => interruptSignal(() => console.error('\nStopping in good order (once more to stop at once) ...')),
-}).then((code) => {
-  process.exitCode = code;
-});
+})
+  .then(output.end)
+  .then((code) => {
+    process.exitCode = code;
+  });

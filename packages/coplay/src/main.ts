@@ -73,7 +73,7 @@ function traceOf(name: string, error: unknown): string {
 
 /** Whether files or the like refused something: the message names it. */
 function isOfSystem(error: NodeJS.ErrnoException): boolean {
-  return error.syscall !== undefined && error.path !== undefined;
+  return error.syscall !== undefined && error.code !== undefined;
 }
 
 function overview(): string {

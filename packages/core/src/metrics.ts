@@ -24,7 +24,10 @@ export interface RunInfo {
   readonly startedAt: number;
 }
 
-/** A sink of metrics: a progress line, a file. Sinks write at once and lose nothing that they were given. */
+/**
+ * A sink of metrics: a progress line, a file. Sinks write at once and lose nothing that they were given. Each call may return a promise, which
+ * is awaited before the next call.
+ */
 export interface Log {
   start(info: RunInfo): void;
   write(entry: LogEntry): void;

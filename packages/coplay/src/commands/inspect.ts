@@ -66,7 +66,7 @@ function arraysOf({ saved }: Checkpoint): ArrayRow[] {
     const finite = Array.from(data as ArrayLike<number | bigint>, Number).filter(Number.isFinite);
     return {
       array,
-      type: data.constructor.name.replace('Array', ''),
+      type: data[Symbol.toStringTag].replace('Array', ''),
       shape: `[${shape.join(', ')}]`,
       numbers: data.length,
       least: finite.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),

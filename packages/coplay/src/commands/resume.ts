@@ -1,7 +1,7 @@
 import { fail } from '@coplay/core';
 import { command, wholeNumber } from '../command';
 import { ALLOW_CODE, configurationIn } from '../configuration';
-import { train, watchedRun } from './train';
+import { holding, train, watchedRun } from './train';
 
 /** `coplay resume` */
 export const resumeCommand = command({
@@ -17,12 +17,13 @@ export const resumeCommand = command({
     const configured = await configurationIn(directory, flags);
     const configuration = { ...configured, envSteps: steps ?? configured.envSteps };
     const { run, last } = await watchedRun(configuration, directory, terminal);
-    if (!(await run.resume())) terminal.err(`There is no checkpoint in ${directory} yet: it begins at step 0.`);
-    if (run.envSteps >= configuration.envSteps) {
-      run.dispose();
-      const remedy = `Ask for more: coplay resume ${directory} --steps ${2 * run.envSteps}`;
-      fail('coplay resume', `fewer than ${configuration.envSteps} steps done`, `${run.envSteps}`, remedy);
-    }
-    return train(run, configuration, directory, terminal, last);
+    return holding(run, async () => {
+      if (!(await run.resume())) terminal.err(`There is no checkpoint in ${directory} yet: it begins at step 0.`);
+      if (run.envSteps >= configuration.envSteps) {
+        const remedy = `Ask for more: coplay resume ${directory} --steps ${2 * run.envSteps}`;
+        fail('coplay resume', `fewer than ${configuration.envSteps} steps done`, `${run.envSteps}`, remedy);
+      }
+      return train(run, configuration, directory, terminal, last);
+    });
   },
 });

@@ -37,21 +37,44 @@ export const trainCommand = command({
     refuseBegun(directory);
     const configuration = { ...given, directory, envSteps: envSteps ?? given.envSteps, seed: seed ?? given.seed };
     const { run, last } = await watchedRun(configuration, directory, terminal);
-    try {
+    // Another process may have begun a run there while this one was being made.
+    if (isHeld(run)) refuseBegun(directory);
+    return holding(run, async () => {
       keepConfiguration(directory, { configuration, ...read });
       if (read.code) noteOwnCode(read.code, terminal.err);
-    } catch (error) {
-      run.dispose();
-      throw error;
-    }
-    try {
-      return await train(run, configuration, directory, terminal, last);
-    } catch (error) {
-      giveBack(directory);
-      throw error;
-    }
+      try {
+        return await train(run, configuration, directory, terminal, last);
+      } catch (error) {
+        giveBack(directory);
+        throw error;
+      }
+    });
   },
 });
+
+/** Whether another run holds the directory. */
+function isHeld(run: SelfPlay): boolean {
+  try {
+    run.hold()();
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** Does its work while no other process can write into the run's directory; at the end the run is disposed of. */
+export async function holding<T>(run: SelfPlay, work: () => Promise<T>): Promise<T> {
+  try {
+    const release = run.hold();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  } finally {
+    run.dispose();
+  }
+}
 
 /** The newest rollout of a run. */
 interface Last {
@@ -72,7 +95,11 @@ export async function watchedRun(
   return { run, last };
 }
 
-/** Trains to the end or until it's interrupted; then a table of an evaluation, and the report. */
+/**
+ * Trains to the end or until it's interrupted; then a table of an evaluation, and the report.
+ *
+ * @returns the exit code: that of a failure too where lines of a log are missing
+ */
 export async function train(
   run: SelfPlay,
   { envSteps }: RunConfiguration,
@@ -82,21 +109,17 @@ export async function train(
 ): Promise<number> {
   terminal.err(`Compiled functions run on ${(await executorInfo()).reason}. Files go to ${directory}`);
   const signal = terminal.interrupt();
-  try {
-    await run.train({ envSteps, signal });
-    if (last.experience) addToReport(directory, { distributions: distributionsOf(last.experience) });
-    if (existsSync(join(directory, 'log.jsonl'))) writeReport(join(directory, 'report.html'), [directory]);
-    if (run.envSteps < envSteps) {
-      terminal.err(`Stopped after ${run.envSteps} of ${envSteps} steps. To go on: coplay resume ${directory}`);
-      return EXIT.interrupted;
-    }
-    const { byAgent } = await run.evaluate({ episodes: 200 });
-    terminal.out(textTable(Object.entries(byAgent).map(([agent, row]) => ({ agent, ...row }))));
-    terminal.out(`Report: ${join(directory, 'report.html')}`);
-    return EXIT.ok;
-  } finally {
-    run.dispose();
+  await run.train({ envSteps, signal });
+  if (last.experience) addToReport(directory, { distributions: distributionsOf(last.experience) });
+  if (existsSync(join(directory, 'log.jsonl'))) writeReport(join(directory, 'report.html'), [directory]);
+  if (run.envSteps < envSteps) {
+    terminal.err(`Stopped after ${run.envSteps} of ${envSteps} steps. To go on: coplay resume ${directory}`);
+    return EXIT.interrupted;
   }
+  const { byAgent } = await run.evaluate({ episodes: 200 });
+  terminal.out(textTable(Object.entries(byAgent).map(([agent, row]) => ({ agent, ...row }))));
+  terminal.out(`Report: ${join(directory, 'report.html')}`);
+  return run.missing.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
 /** Of the last rollout, by titles that say so. */

@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { checkOptions, fail } from '@coplay/core';
+import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
 import type { Flags } from '../command';
 import { checksumOf } from './code';
@@ -25,38 +26,31 @@ const keptCode = z.strictObject({
 
 /** @throws CoplayError for a directory that has a run */
 export function refuseBegun(directory: string): void {
-  if (![FILE, 'config.json'].some((name) => existsSync(join(directory, name)))) return;
-  refuseTaken(directory);
+  if (!isBegun(join(directory, FILE)) && !existsSync(join(directory, 'config.json'))) return;
+  const remedy = `Go on with it: coplay resume ${directory}. Or choose another directory.`;
+  fail('coplay train', 'a directory without a run', directory, remedy);
 }
 
-function refuseTaken(directory: string): never {
-  const remedy = `Go on with it: coplay resume ${directory}. Or choose another directory.`;
-  return fail('coplay train', 'a directory without a run', directory, remedy);
+/** Whether a run left its configuration there. Earlier versions left an empty file where the disk was full: no run began then. */
+function isBegun(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /**
- * Takes a directory for a run: keeps the configuration in it, and of one that is code a copy. Of several processes that try, one can.
+ * Keeps the configuration of a run in its directory, and of one that is code a copy. The run must hold the directory (`run.hold()`), so that of
+ * several processes that try only one can.
  *
- * @throws CoplayError where it was taken before
+ * @throws CoplayError where a run was begun before, or the directory can't be written
  */
 export function keepConfiguration(directory: string, { configuration, code }: ReadConfiguration): void {
-  mkdirSync(directory, { recursive: true });
+  refuseBegun(directory);
   const kept = code ? codeToKeep(realpathSync(directory), configuration, code) : configuration;
-  claim(directory, `${JSON.stringify({ ...kept, directory: configuration.directory }, null, 2)}\n`);
+  const text = `${JSON.stringify({ ...kept, directory: configuration.directory }, null, 2)}\n`;
+  writeWholeSync(join(directory, FILE), text, { where: 'coplay train' });
   try {
     if (code) copyCode(directory, Object.keys(code.files));
   } catch (error) {
     giveBack(directory);
-    throw error;
-  }
-}
-
-/** Fails where the file is there, which no other process can bring about in between. */
-function claim(directory: string, text: string): void {
-  try {
-    writeFileSync(join(directory, FILE), text, { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') refuseTaken(directory);
     throw error;
   }
 }
@@ -78,8 +72,7 @@ function codeToKeep(
 
 function copyCode(directory: string, files: readonly string[]): void {
   for (const [file, copy] of copiesOf(directory, files)) {
-    mkdirSync(dirname(copy), { recursive: true });
-    copyFileSync(file, copy);
+    writeWholeSync(copy, readFileSync(file), { where: 'coplay train', makeFolder: true });
   }
 }
 

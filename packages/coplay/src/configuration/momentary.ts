@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CoplayError } from '@coplay/core';
+import { atProcessEnd } from '@coplay/core/node';
 
 /** Names of modules that stand in a folder for a moment: whose process they are of comes first. */
 const NAME = /^\.coplay-(\d+)-[\da-f-]+\.[cm]js$/;
-/** What ends a process, unless it listens. */
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Calls `use` with the path of a module that stands in a folder only until then, however this process ends. What others left there that
@@ -24,20 +23,13 @@ export async function withModule<T>(
   // Nobody can foretell the name, and put a file or a link there before.
   const module = join(folder, `.coplay-${process.pid}-${randomUUID()}.${ending}`);
   const remove = () => rmSync(module, { force: true });
-  const end = (signal: NodeJS.Signals) => {
-    remove();
-    // Of those who listen beside, each decides for itself.
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
-  };
   write(folder, module, text);
-  process.once('exit', remove);
-  for (const signal of SIGNALS) process.once(signal, end);
+  const takeBack = atProcessEnd(remove);
   try {
     return await use(module);
   } finally {
     remove();
-    process.off('exit', remove);
-    for (const signal of SIGNALS) process.off(signal, end);
+    takeBack();
   }
 }
 

@@ -19,6 +19,14 @@ export function takeLock(where: string): never {
 }
 
 /** Refuses. */
+export const lockDirectory: typeof takeLock = takeLock;
+
+/** Refuses. */
+export function fileName(): never {
+  return refuse('fileName');
+}
+
+/** Refuses. */
 export function writeAllSync(): never {
   return refuse('writeAllSync');
 }

@@ -1,5 +1,6 @@
 export { codeOf, writeError } from './file-errors';
-export { type Lock, takeLock } from './lock';
+export { fileName } from './file-name';
+export { type Lock, lockDirectory, takeLock } from './lock';
 export { atProcessEnd } from './process-end';
 export {
   type FileContent,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fail } from '../errors';
-import { codeOf } from './file-errors';
+import { codeOf, writeError } from './file-errors';
 import { atProcessEnd } from './process-end';
 import { ownIdentity, type ProcessIdentity, stateOf } from './processes';
 import { writeWholeSync } from './write-whole';
@@ -45,7 +45,7 @@ const POLL_MS = 5;
  *
  * @param where  the function that an error names
  * @param path   what is locked, such as `runs/a/run`; its folder must be there
- * @param what   what it stands for in an error: `the folder runs/a`
+ * @param what   what it stands for in an error: `the directory runs/a`
  * @throws CoplayError that says who holds it, or why the file can't be written
  */
 export function takeLock(where: string, path: string, what: string): Lock {
@@ -78,6 +78,21 @@ export function takeLock(where: string, path: string, what: string): Lock {
       remove();
     },
   };
+}
+
+/**
+ * Takes the directory of a run, which is made where there is none: of all runs one at a time writes there.
+ *
+ * @param where  the function that an error names
+ * @throws CoplayError that says who holds it, or why it can't be written
+ */
+export function lockDirectory(where: string, directory: string): Lock {
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (error) {
+    throw writeError(where, `to write ${directory}`, error, 'Choose a directory that can be written.');
+  }
+  return takeLock(where, join(directory, 'run'), `the directory ${directory}`);
 }
 
 /** Returns when there is no other claim. Of those that are made at the same time the one with the least name stays. */
@@ -150,7 +165,7 @@ function refuse(where: string, what: string, { file, claim }: FoundClaim, own: P
   const got = `one that ${holder} writes to`;
   const isSeen = stateOf(claim, own) === 'running';
   const remedy = isSeen
-    ? 'Wait until it has ended, or choose another folder.'
-    : `This process can't see whether it still runs: if it has ended, remove ${file}. Otherwise choose another folder.`;
+    ? 'Wait until it has ended, or choose another directory.'
+    : `This process can't see whether it still runs: if it has ended, remove ${file}. Otherwise choose another directory.`;
   fail(where, expected, got, remedy);
 }

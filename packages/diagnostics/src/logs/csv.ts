@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, type Log, type LogEntry, show } from '@coplay/core';
+import type { Lock } from '@coplay/core/node';
 import { putAside } from './aside';
 import { formatRecord, parseRecords } from './csv-text';
-import { type AppendFile, openAppend, replaceFile } from './files';
+import { type AppendFile, lockLog, openAppend, replaceFile } from './files';
 import { checkFileLog, type FileLogOptions, notStarted } from './options';
 import { countKept } from './rows';
 
@@ -24,11 +25,24 @@ export function csv(directory: string, options: FileLogOptions = {}): Log {
   const path = join(directory, 'log.csv');
   let columns: string[] = [];
   let file: AppendFile | undefined;
+  let lock: Lock | undefined;
+  const close = () => {
+    file?.close();
+    file = undefined;
+    lock?.release();
+    lock = undefined;
+  };
   return {
     start(info) {
-      file?.close();
-      columns = repair(path, info.startedAt, warn);
-      file = openAppend(path);
+      close();
+      lock = lockLog('csv', path);
+      try {
+        columns = repair(path, info.startedAt, warn);
+        file = openAppend(path);
+      } catch (error) {
+        close();
+        throw error;
+      }
     },
     write(entry) {
       const open = file ?? notStarted('csv');
@@ -40,10 +54,7 @@ export function csv(directory: string, options: FileLogOptions = {}): Log {
       file = openAppend(path);
       columns = wider;
     },
-    close() {
-      file?.close();
-      file = undefined;
-    },
+    close,
   };
 }
 

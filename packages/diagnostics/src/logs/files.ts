@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { writeAllSync, writeError, writeWholeSync } from '@coplay/core/node';
+import { type Lock, takeLock, writeAllSync, writeError, writeWholeSync } from '@coplay/core/node';
 
 /** A file that only grows, by whole pieces. */
 export interface AppendFile {
@@ -8,6 +8,20 @@ export interface AppendFile {
   /** Writes all of `data` before it returns; after a failure the file ends where it ended before. */
   append(data: string | Uint8Array): void;
   close(): void;
+}
+
+/**
+ * Takes a log for this process and makes its folder: two that append to one file would write every step twice.
+ *
+ * @throws CoplayError that says who holds it
+ */
+export function lockLog(where: string, path: string): Lock {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (error) {
+    throw writeError(where, `to write ${path}`, error, 'Mend the cause, or log elsewhere.');
+  }
+  return takeLock(where, path, `the log ${path}`);
 }
 
 const REMEDY = 'The file holds all that was logged before. Free the disk, or log elsewhere.';

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '@coplay/core';
+import type { Lock } from '@coplay/core/node';
 import { putAside } from './aside';
-import { type AppendFile, openAppend, replaceFile } from './files';
+import { type AppendFile, lockLog, openAppend, replaceFile } from './files';
 import { checkFileLog, type FileLogOptions, notStarted } from './options';
 import { countKept, formatRow, parseRows } from './rows';
 
@@ -18,19 +19,29 @@ export function jsonLines(directory: string, options: FileLogOptions = {}): Log 
   const { warn } = checkFileLog('jsonLines', directory, options);
   const path = join(directory, 'log.jsonl');
   let file: AppendFile | undefined;
+  let lock: Lock | undefined;
+  const close = () => {
+    file?.close();
+    file = undefined;
+    lock?.release();
+    lock = undefined;
+  };
   return {
     start(info) {
-      file?.close();
-      repair(path, info.startedAt, warn);
-      file = openAppend(path);
+      close();
+      lock = lockLog('jsonLines', path);
+      try {
+        repair(path, info.startedAt, warn);
+        file = openAppend(path);
+      } catch (error) {
+        close();
+        throw error;
+      }
     },
     write(entry) {
       (file ?? notStarted('jsonLines')).append(formatRow(entry));
     },
-    close() {
-      file?.close();
-      file = undefined;
-    },
+    close,
   };
 }
 

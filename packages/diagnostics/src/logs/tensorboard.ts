@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkOptions, type Log } from '@coplay/core';
+import { codeOf } from '@coplay/core/node';
 import { z } from 'zod';
 import { type AppendFile, openAppend } from './files';
 import { checkDirectory, isFunction, notStarted } from './options';
@@ -39,7 +40,7 @@ export function tensorboard(directory: string, options: TensorboardOptions = {})
   return {
     start({ startedAt }) {
       file?.close();
-      file = openAppend(nextFile(directory, seconds()));
+      file = openNext(directory, seconds());
       file.append(tfRecord(versionEvent(seconds())));
       file.append(tfRecord(sessionStartEvent(seconds(), startedAt === 0 ? 0 : startedAt + 1)));
     },
@@ -51,6 +52,18 @@ export function tensorboard(directory: string, options: TensorboardOptions = {})
       file = undefined;
     },
   };
+}
+
+/** Opens a new file. Another process may have taken the name in the meantime: then the next one is tried. */
+function openNext(directory: string, seconds: number): AppendFile {
+  for (;;) {
+    const path = nextFile(directory, seconds);
+    try {
+      return openAppend(path, 'ax');
+    } catch (error) {
+      if (codeOf((error as Error).cause) !== 'EEXIST') throw error;
+    }
+  }
 }
 
 /** TensorBoard reads files in the order of their names, so a new one gets the greatest, even if the clock was set back. */

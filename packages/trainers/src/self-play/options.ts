@@ -22,7 +22,7 @@ export interface SelfPlayOptions {
   readonly checkpointEvery?: number | false;
   /** Checkpoints kept; at least 1. Default 3 */
   readonly keepCheckpoints?: number;
-  /** Sees each rollout after it was learned from. */
+  /** Sees each rollout after it was learned from. A promise that it returns is awaited before training goes on. */
   readonly onRollout?: (experience: Experience, run: { readonly envSteps: number; readonly update: number }) => void;
   /** Milliseconds that pass steadily, for speeds. Default `performance.now` */
   readonly clock?: () => number;
@@ -62,15 +62,20 @@ const schema = z.strictObject({
 });
 
 /** {@link SelfPlayOptions} with the defaults filled in. */
-export type ResolvedSelfPlay = SelfPlayOptions & Required<Omit<SelfPlayOptions, 'directory' | 'onRollout'>>;
+export type ResolvedSelfPlay = Omit<SelfPlayOptions, 'warn'> &
+  Required<Omit<SelfPlayOptions, 'directory' | 'onRollout' | 'warn'>> & { readonly warn: (line: string) => void };
 
 /** Checks the options of selfPlay and fills in the defaults. */
 export function resolveSelfPlay(options: SelfPlayOptions): ResolvedSelfPlay {
   const checked = checkOptions('selfPlay', schema, options) as unknown as SelfPlayOptions;
+  const { warn = console.warn } = checked;
   return {
     clock: () => performance.now(),
     now: () => performance.timeOrigin + performance.now(),
-    warn: (line) => console.warn(line),
     ...checked,
+    warn: (line: string) => {
+      // Nothing waits for a warning: one that fails later must not end the process.
+      void Promise.resolve(warn(line)).catch((error) => console.warn(`warn: ${String(error)}. It was told: ${line}`));
+    },
   } as ResolvedSelfPlay;
 }

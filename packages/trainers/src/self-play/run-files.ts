@@ -1,5 +1,6 @@
 import { saveNpz } from '@coplay/buffers';
 import { type Agent, CoplayError, fail, type SavedState } from '@coplay/core';
+import { fileName, type Lock, lockDirectory } from '@coplay/core/node';
 import { restoreThreadChoices, type ThreadChoices, threadChoices, threadInfo } from '@coplay/tensor';
 import {
   createRunDirectory,
@@ -24,6 +25,8 @@ export class RunFiles {
   /** The resolved configuration, as JSON. */
   readonly config: Readonly<Record<string, unknown>>;
   private savedAt = -1;
+  private lock: Lock | undefined;
+  private holders = 0;
 
   constructor(
     private readonly options: ResolvedSelfPlay,
@@ -44,6 +47,23 @@ export class RunFiles {
   /** For {@link RunInfo}. */
   get place(): { directory?: string } {
     return this.options.directory === undefined ? {} : { directory: this.options.directory };
+  }
+
+  /** Takes the directory for this run, if there is one, until the returned function is called. Calls may overlap. */
+  hold(): () => void {
+    const { directory } = this.options;
+    if (directory === undefined) return () => undefined;
+    this.lock ??= lockDirectory('selfPlay', directory);
+    this.holders++;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.holders--;
+      if (this.holders > 0) return;
+      this.lock?.release();
+      this.lock = undefined;
+    };
   }
 
   /** Makes the directory, or finds it again. */
@@ -107,10 +127,20 @@ export class RunFiles {
       return await update();
     } catch (error) {
       if (!(error instanceof NonFiniteError) || this.options.directory === undefined) throw error;
-      const path = `${this.options.directory}/non-finite-${learner.name}-update-${learner.updates + 1}.npz`;
-      await saveNpz(path, error.batch);
+      const name = `non-finite-${fileName(learner.name)}-update-${learner.updates + 1}.npz`;
+      const kept = await this.keep(`${this.options.directory}/${name}`, error.batch);
       const { complaint } = error;
-      throw new CoplayError({ ...complaint, remedy: `The batch is in ${path}. ${complaint.remedy}` }, { cause: error });
+      throw new CoplayError({ ...complaint, remedy: `${kept} ${complaint.remedy}` }, { cause: error });
+    }
+  }
+
+  /** Saves a batch and says where it is. The error that it belongs to must be told also where it can't be saved. */
+  private async keep(path: string, batch: NonFiniteError['batch']): Promise<string> {
+    try {
+      await saveNpz(path, batch);
+      return `The batch is in ${path}.`;
+    } catch (error) {
+      return `The batch could not be saved (${error instanceof Error ? error.message : String(error)}).`;
     }
   }
 

@@ -32,6 +32,7 @@ import { mergeMetrics, Stopwatch } from './metrics';
 import { oneAtATime } from './one-at-a-time';
 import { type ResolvedSelfPlay, resolveSelfPlay, type SelfPlayOptions } from './options';
 import { RunFiles } from './run-files';
+import { Sinks } from './sinks';
 
 /** How far {@link SelfPlay.train} goes. */
 export interface TrainOptions {
@@ -60,6 +61,15 @@ export interface SelfPlay {
    * are the same in every call, and others than those of the training.
    */
   evaluate(options?: EvaluateOptions): Promise<Evaluation>;
+  /** What calls of `train` could not write into logs, a line for each log; empty where all was written. */
+  readonly missing: readonly string[];
+  /**
+   * Takes the directory for this run until the returned function is called: no other run can write there meanwhile. `train` and `save` do so
+   * themselves for as long as they take. Without a directory it does nothing.
+   *
+   * @throws CoplayError that says which process holds it
+   */
+  hold(): () => void;
   /** Writes a checkpoint now and returns its path. Needs a directory. */
   save(): Promise<string>;
   /** Goes on from the newest good checkpoint in the directory; false if there is none. */
@@ -87,6 +97,7 @@ export function selfPlay(options: SelfPlayOptions): SelfPlay {
 class SelfPlayRun implements SelfPlay {
   readonly agents: readonly Agent[];
   readonly learners: readonly Learner[];
+  readonly missing: string[] = [];
   envSteps = 0;
   updates = 0;
   private readonly env: VectorEnv;
@@ -141,20 +152,35 @@ class SelfPlayRun implements SelfPlay {
 
   private async trainUntil(envSteps: number, signal: AbortSignal | undefined): Promise<void> {
     await this.prepare('train');
-    const { log, game } = this.options;
+    const { log, game, warn } = this.options;
     const info = { name: game.name, config: this.files.config, envSteps, startedAt: this.envSteps };
-    await this.files.open(this.goesOn || this.envSteps > 0);
-    this.goesOn = true;
-    for (const sink of log) sink.start({ ...info, ...this.files.place });
+    const release = this.hold();
+    const sinks = new Sinks(log, warn);
     try {
-      while (this.envSteps < envSteps && !signal?.aborted) {
-        await this.inTurn(() => this.round(envSteps));
-        await breathe();
-      }
-      await this.inTurn(() => this.files.save(this.saveable, true));
+      await this.files.open(this.goesOn || this.envSteps > 0);
+      this.goesOn = true;
+      await closing(sinks, async () => {
+        await sinks.start({ ...info, ...this.files.place });
+        while (this.envSteps < envSteps && !signal?.aborted) {
+          await this.inTurn(() => this.round(envSteps, sinks));
+          await breathe();
+        }
+        await this.inTurn(() => this.files.save(this.saveable, true));
+      });
     } finally {
-      for (const sink of log) sink.close();
+      release();
+      this.tellMissing(sinks);
     }
+  }
+
+  hold(): () => void {
+    return this.files.hold();
+  }
+
+  private tellMissing(sinks: Sinks): void {
+    const missing = sinks.missing();
+    this.missing.push(...missing);
+    for (const line of missing) this.options.warn(line);
   }
 
   async evaluate(options: EvaluateOptions = {}): Promise<Evaluation> {
@@ -166,7 +192,14 @@ class SelfPlayRun implements SelfPlay {
 
   async save(): Promise<string> {
     await this.prepare('save');
-    return this.inTurn(() => this.files.write(this.saveable));
+    return this.inTurn(async () => {
+      const release = this.hold();
+      try {
+        return await this.files.write(this.saveable);
+      } finally {
+        release();
+      }
+    });
   }
 
   async resume(): Promise<boolean> {
@@ -187,8 +220,8 @@ class SelfPlayRun implements SelfPlay {
   }
 
   private async present(): Promise<SavedState> {
-    const learners: Record<string, SavedState> = {};
-    for (const learner of this.learners) learners[learner.name] = await learner.state();
+    const learners: [string, SavedState][] = [];
+    for (const learner of this.learners) learners.push([learner.name, await learner.state()]);
     const memories = this.agents.flatMap((agent) => (agent.save ? [[agent.id, agent.save()]] : []));
     return {
       envSteps: this.envSteps,
@@ -197,7 +230,8 @@ class SelfPlayRun implements SelfPlay {
       rollout: this.rollout.state(),
       tracker: this.tracker.state(),
       generators: this.generators.map((generator) => [...generator.state()]),
-      learners,
+      // fromEntries takes every name for a key, `__proto__` too.
+      learners: Object.fromEntries(learners),
       memories: Object.fromEntries(memories),
     };
   }
@@ -212,7 +246,7 @@ class SelfPlayRun implements SelfPlay {
     this.env.restore(saved['env'] as unknown as ReturnType<VectorEnv['state']>);
     for (const learner of this.learners) await learner.restore(learners[learner.name]);
     const memories = saved['memories'] as Record<string, SavedState>;
-    for (const agent of this.agents) if (memories[agent.id]) agent.restore?.(memories[agent.id]);
+    for (const agent of this.agents) if (Object.hasOwn(memories, agent.id)) agent.restore?.(memories[agent.id]);
     this.rollout.restore(saved['rollout'] as SavedState);
     this.tracker.restore(saved['tracker'] as SavedState);
     this.generators = (saved['generators'] as unknown as GeneratorState[]).map(generatorFrom);
@@ -236,8 +270,8 @@ class SelfPlayRun implements SelfPlay {
   }
 
   /** One rollout, one update of every learner. */
-  private async round(target: number): Promise<void> {
-    const { steps, envs, onRollout, clock, log } = this.options;
+  private async round(target: number, sinks: Sinks): Promise<void> {
+    const { steps, envs, onRollout, clock } = this.options;
     const watch = new Stopwatch(clock);
     const experience = await this.rollout.collect(steps);
     watch.lap('collect');
@@ -248,8 +282,8 @@ class SelfPlayRun implements SelfPlay {
     this.updates++;
     const metrics = { ...this.tracker.add(experience), ...mergeMetrics(learned), ...watch.metrics(envs * steps) };
     const entry: LogEntry = { envSteps: this.envSteps, update: this.updates, metrics };
-    for (const sink of log) sink.write({ ...entry, metrics: { ...metrics } }); // what one changes, no other sees
-    onRollout?.(experience, { envSteps: this.envSteps, update: this.updates });
+    await sinks.write(entry);
+    await onRollout?.(experience, { envSteps: this.envSteps, update: this.updates });
     await this.files.save(this.saveable, false);
   }
 
@@ -264,6 +298,17 @@ class SelfPlayRun implements SelfPlay {
       return update.value;
     });
   }
+}
+
+/** Closes the logs after the work, well or badly; where both fail, the work's failure is the one to tell. */
+async function closing(sinks: Sinks, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await sinks.close().catch(() => undefined);
+    throw error;
+  }
+  await sinks.close();
 }
 
 /** The learners' part of a saved run; it must be that of the same learners. */
