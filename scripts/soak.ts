@@ -10,10 +10,11 @@
  * is left after `dispose()`.
  */
 import { fork } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { writeWholeSync } from '@coplay/core/node';
 import { executorInfo, tf } from '@coplay/tensor';
 import { TRAINERS } from '../packages/trainers/test/fixtures/trainers';
 
@@ -66,7 +67,7 @@ async function parent(names: readonly string[]): Promise<void> {
   const found: Soak[] = [];
   for (const name of names) {
     found.push(await inProcess(name));
-    if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify(found, null, 1)}\n`);
+    if (values.out !== undefined) writeWholeSync(values.out, `${JSON.stringify(found, null, 1)}\n`);
   }
   console.table(found.map(row));
   process.exitCode = found.every(({ ok }) => ok) ? 0 : 1;
