@@ -2,6 +2,7 @@ import type { DType } from './arrays';
 import { show } from './errors';
 import type { ExperienceSpec } from './experience';
 import type { Game, ObservationField, ObservationSpec } from './game';
+import { kindFault } from './observation-kinds';
 
 /** One part of a game's description that is wrong, such as `actions`. */
 export interface DescriptionFault {
@@ -95,6 +96,8 @@ function checkField(part: string, field: ObservationField, refuse: Refuse): void
   if (channels && channels.length !== shape.at(-1)) {
     refuse(part, `${shape.at(-1)} channels, one for each entry of the last dimension`, channels);
   }
+  const fault = kindFault(field);
+  if (fault) refuse(part, fault.expected, fault.got);
 }
 
 function checkGoals({ goals, observation }: Game, refuse: Refuse): void {

@@ -15,6 +15,7 @@ export * from './goals';
 export * from './grid-parts';
 export * from './imagine';
 export * from './metrics';
+export * from './observation-kinds';
 export * from './other-views';
 export * from './parallel-env';
 export * from './returns';

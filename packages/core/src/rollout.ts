@@ -5,6 +5,7 @@ import { checkArgument, checkFunction, checkGenerator, checkNumber, typedArrays 
 import { fail, show } from './errors';
 import { allocateObservations, copyObservation, copyRow, type Experience } from './experience';
 import { type Generator, type GeneratorState, generatorFrom } from './generator';
+import { checkObservations } from './observation-kinds';
 import { Recorder } from './recorder';
 import { checkAgent, seatAgents } from './seats';
 import type { VectorEnv } from './vector-env';
@@ -157,6 +158,7 @@ class SeatedAgents implements Rollout {
     const agent = this.agents[seat];
     const input = this.inputs[seat];
     gatherInput(env, seat, input);
+    this.checkInput(seat, input);
     const output = await agent.act(input, this.states[seat], this.generators[seat]);
     this.checkOutput(agent, input, output);
     this.states[seat] = output.state;
@@ -183,6 +185,15 @@ class SeatedAgents implements Rollout {
         infos: Object.fromEntries(Object.entries(infos).map(([name, values]) => [name, values.slice()])),
       });
     }
+  }
+
+  /** Refuses an observation that isn't finite or doesn't fit its kind: networks would learn from it, or answer nonsense. */
+  private checkInput(seat: number, { rows, observations, active }: AgentInput): void {
+    const { game, states } = this.env;
+    const check = { spec: game.observation, observations, rows, active };
+    checkObservations(game.name, check, (row) => {
+      return `${game.agents[seat]} in environment ${row}, step ${game.elapsed(states, row * game.stateSize)}`;
+    });
   }
 
   /** Refuses actions that are missing, masked, or asked of an agent that has none. */

@@ -8,7 +8,7 @@ describe('planes', () => {
 
   test('have the shape and channels that the game says', () => {
     const names = ['self', 'other_1', 'other_2', 'other_3', 'obstacles', 'stags', 'hares'];
-    expect(game.observation['planes']).toEqual({ shape: [4, 4, 7], dtype: 'uint8', channels: names });
+    expect(game.observation['planes']).toEqual({ shape: [4, 4, 7], dtype: 'uint8', kind: 'planes', channels: names });
     expect(game.observation['time'].shape).toEqual([1]);
     expect(Object.keys(game.observation)).toEqual(['planes', 'time']);
   });

@@ -154,7 +154,9 @@ describe('7: numbers that are not finite', () => {
       isFirst: Uint8Array.of(1),
       previousActions: Int32Array.of(-1),
     };
-    await expect(agent.act(input, agent.initialState(1), createGenerator(2))).rejects.toThrow(/obs\/vector\[0\] = NaN/);
+    await expect(agent.act(input, agent.initialState(1), createGenerator(2))).rejects.toThrow(
+      /field "cue", got NaN for agent_0 in environment 0/,
+    );
     const good = { ...input, isFirst: Uint8Array.of(0), observations: { cue: Float32Array.of(1, 0) } };
     const state = { ...agent.initialState(1) };
     state.deter[3] = Number.POSITIVE_INFINITY;

@@ -39,8 +39,9 @@ function inputOf({ observation, actions, agents }: Game, rows: number): AgentInp
   const generator = createGenerator(rows + 1);
   const whole = (below: number) => Math.floor(below * generator.uniform());
   const observations = Object.fromEntries(
-    Object.entries(observation).map(([name, { shape, dtype }]) => {
-      return [name, allocate(dtype, rows * sizeOf(shape)).map(() => whole(3)) as Uint8Array];
+    Object.entries(observation).map(([name, { shape, dtype, kind }]) => {
+      const below = kind === 'planes' ? 2 : 3;
+      return [name, allocate(dtype, rows * sizeOf(shape)).map(() => whole(below)) as Uint8Array];
     }),
   );
   return {

@@ -1,4 +1,6 @@
 import { allocate, type DType } from '../arrays';
+import { CoplayError } from '../errors';
+import { checkObservations } from '../observation-kinds';
 import { firstDifference, MARK } from './guarded';
 import type { Outcome, Probe, Sight } from './probe';
 
@@ -61,8 +63,28 @@ function checkedSight(probe: Probe, agent: number): Sight {
       const got = `${wide[name][unfit]} at index ${unfit} for ${who}`;
       findings.add('observation', place, `values that fit ${dtype}`, got, 'Scale the value, or change the dtype.');
     }
+    checkKindOf(probe, who, name, sight[name]);
   }
   return sight;
+}
+
+/** Notes values that don't fit the declared kind of a field. */
+function checkKindOf({ findings, game }: Probe, who: string, name: string, values: readonly number[]): void {
+  const { kind } = game.observation[name];
+  if (kind === undefined || kind === 'vector') return; // finite numbers were asked for above
+  const check = {
+    spec: game.observation,
+    fields: [name],
+    observations: { [name]: Float64Array.from(values) },
+    rows: 1,
+  };
+  try {
+    checkObservations('observe', check, () => who);
+  } catch (error) {
+    if (!(error instanceof CoplayError)) throw error;
+    const { expected, got, remedy } = error.complaint;
+    findings.add('observation', `observe: ${name}`, expected, got, remedy);
+  }
 }
 
 function fits(value: number, dtype: DType): boolean {

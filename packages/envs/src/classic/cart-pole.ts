@@ -58,7 +58,10 @@ export function cartPole(options: CartPoleOptions = {}): Game<'float64'> {
     actions: 2,
     actionNames: ['left', 'right'],
     observation: {
-      state: { shape: [4], dtype: 'float32', channels: ['position', 'velocity', 'angle', 'angular velocity'] },
+      state: {
+        ...{ shape: [4], dtype: 'float32', kind: 'vector' },
+        channels: ['position', 'velocity', 'angle', 'angular velocity'],
+      },
     },
     stateType: 'float64',
     stateSize: 6,

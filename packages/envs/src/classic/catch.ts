@@ -38,7 +38,9 @@ export function catchGame(options: CatchOptions = {}): Game<'int32'> {
     agents: ['agent_0'],
     actions: 3,
     actionNames: ['left', 'stay', 'right'],
-    observation: { planes: { shape: [rows, columns, 1], dtype: 'uint8', channels: ['ball and paddle'] } },
+    observation: {
+      planes: { shape: [rows, columns, 1], dtype: 'uint8', kind: 'planes', channels: ['ball and paddle'] },
+    },
     stateType: 'int32',
     stateSize: 3,
     maxSteps,

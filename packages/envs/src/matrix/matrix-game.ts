@@ -64,7 +64,7 @@ export function matrixGame(options: MatrixGameOptions = {}): Game<'int32'> {
     agents: ['agent_0', 'agent_1'],
     actions: K,
     actionNames,
-    observation: { joint: { shape: [K * K + 1], dtype: 'uint8', channels: jointNames(actionNames) } },
+    observation: { joint: { shape: [K * K + 1], dtype: 'uint8', kind: 'one-hot', channels: jointNames(actionNames) } },
     stateType: 'int32',
     stateSize: 2,
     maxSteps,

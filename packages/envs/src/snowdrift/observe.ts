@@ -13,8 +13,8 @@ export function channelNames(agents: number): readonly string[] {
 export function observationSpec({ size, agents }: SnowdriftSettings): ObservationSpec {
   const channels = channelNames(agents);
   return {
-    planes: { shape: [size, size, channels.length], dtype: 'uint8', channels },
-    time: { shape: [1], dtype: 'float32', channels: ['elapsed'] },
+    planes: { shape: [size, size, channels.length], dtype: 'uint8', kind: 'planes', channels },
+    time: { shape: [1], dtype: 'float32', kind: 'vector', channels: ['elapsed'] },
   };
 }
 

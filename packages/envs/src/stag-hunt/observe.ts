@@ -9,10 +9,13 @@ export function observationSpec({ size, agents, viewRadius, previousActions }: S
   const side = viewRadius === false ? size : 2 * viewRadius + 1;
   const others = Array.from({ length: agents - 1 }, (_, i) => `other_${i + 1}`);
   const channels = ['self', ...others, 'obstacles', 'stags', 'hares'];
+  const K = ACTION_NAMES.length;
   return {
-    planes: { shape: [side, side, channels.length], dtype: 'uint8', channels },
-    time: { shape: [1], dtype: 'float32', channels: ['elapsed'] },
-    ...(previousActions && { previousActions: { shape: [agents * ACTION_NAMES.length], dtype: 'float32' as const } }),
+    planes: { shape: [side, side, channels.length], dtype: 'uint8', kind: 'planes', channels },
+    time: { shape: [1], dtype: 'float32', kind: 'vector', channels: ['elapsed'] },
+    ...(previousActions && {
+      previousActions: { shape: [agents * K], dtype: 'float32' as const, kind: 'one-hot' as const, classes: K },
+    }),
   };
 }
 

@@ -60,7 +60,7 @@ interface Window {
   cut(planes: TypedArray, out: TypedArray, base: number): void;
 }
 
-function windowOf({ shape, dtype, channels }: ObservationField, radius: number): Window {
+function windowOf({ shape, dtype, kind, channels }: ObservationField, radius: number): Window {
   const [rows, columns, C] = shape;
   const side = 2 * radius + 1;
   const obstacles = channels?.indexOf('obstacles') ?? -1;
@@ -85,7 +85,8 @@ function windowOf({ shape, dtype, channels }: ObservationField, radius: number):
     }
   }
 
-  return { field: { shape: [side, side, width], dtype, ...(names && { channels: names }) }, size, cut };
+  const field = { shape: [side, side, width], dtype, ...(kind && { kind }), ...(names && { channels: names }) };
+  return { field, size, cut };
 }
 
 function checkPlanes(game: Game, radius: number, field: string): ObservationField {
@@ -93,9 +94,17 @@ function checkPlanes(game: Game, radius: number, field: string): ObservationFiel
     fail('limitedView', 'a radius from 1 to 64', show(radius), 'Give the number of cells seen in each direction.');
   }
   const planes = game.observation[field];
-  if (planes?.shape.length === 3) return planes;
+  if (planes?.shape.length === 3) return checkKind(planes, field);
   const fields = Object.entries(game.observation).map(([name, { shape }]) => `${name} [${shape.join(', ')}]`);
   fail('limitedView', `a game seen as ${field} [rows, columns, C]`, fields.join(', '), 'Use it on a grid game.');
+}
+
+/** Cells outside the grid are marked by a 1, which says something else in a picture and among indices. */
+function checkKind(planes: ObservationField, field: string): ObservationField {
+  const { kind, classes } = planes;
+  if (kind !== 'image' && kind !== 'indices' && classes === undefined) return planes;
+  const got = classes === undefined || kind === 'indices' ? show(kind) : `${kind} of ${classes} classes`;
+  return fail('limitedView', `${field} of the kind planes, or without classes`, got, 'Use it on planes.');
 }
 
 function copy(from: TypedArray, to: TypedArray, base: number, size: number): void {

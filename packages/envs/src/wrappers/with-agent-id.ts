@@ -16,7 +16,10 @@ export function withAgentId<State extends DType>(game: Game<State>): Game<State>
   }
   const A = game.agents.length;
   return wrap(game, {
-    observation: { ...game.observation, agentId: { shape: [A], dtype: 'float32', channels: game.agents } },
+    observation: {
+      ...game.observation,
+      agentId: { shape: [A], dtype: 'float32', kind: 'one-hot', channels: game.agents },
+    },
     options: wrapOptions(game, 'withAgentId', true),
     observe(state, offset, agent, out, row) {
       game.observe(state, offset, agent, out, row);

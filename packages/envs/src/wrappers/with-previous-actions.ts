@@ -26,7 +26,10 @@ export function withPreviousActions<State extends DType>(game: Game<State>): Gam
   const readLayout = game.readLayout?.bind(game);
   return wrap(game, {
     stateSize: game.stateSize + A,
-    observation: { ...game.observation, previousActions: { shape: [A * K], dtype: 'float32' } },
+    observation: {
+      ...game.observation,
+      previousActions: { shape: [A * K], dtype: 'float32', kind: 'one-hot', classes: K },
+    },
     options: wrapOptions(game, 'withPreviousActions', true),
     reset(state, offset, generator) {
       game.reset(state, offset, generator);

@@ -1,13 +1,18 @@
-import { allocate, checkExperienceSpec, dtypeOf, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
-import type { InputEncoder } from './encoder';
+import { allocate, checkExperienceSpec, dtypeOf, fail, kindOf, type NamedArrays, ndarray } from '@coplay/core';
+import type { InputEncoder, SeenGame } from './encoder';
 
 /** Whether agents of a game see an image with themselves in it, so that {@link centredEncoder} can centre it. */
-export function canCentre(game: Game): boolean {
+export function canCentre(game: SeenGame): boolean {
   checkExperienceSpec('canCentre', game);
   return Object.keys(game.observation).some((name) => showsSelf(game, name));
 }
 
-const showsSelf = (game: Game, name: string) => game.observation[name]?.channels?.includes('self') ?? false;
+/** Whether a field shows the agent as what isn't 0 in a channel of its own, which neither colours nor indices do. */
+export function showsSelf({ observation }: SeenGame, name: string): boolean {
+  const field = observation[name];
+  if (!field?.channels?.includes('self') || field.shape.length !== 3) return false;
+  return kindOf(field) !== 'image' && kindOf(field) !== 'indices';
+}
 
 /**
  * An encoder whose images are moved so that the agent itself (the channel `self`) is in the middle: [2H - 1, 2W - 1, C + 1], the
@@ -16,7 +21,7 @@ const showsSelf = (game: Game, name: string) => game.observation[name]?.channels
  *
  * @throws CoplayError for a game without an image that has a channel `self`
  */
-export function centredEncoder(game: Game, encoder: InputEncoder): InputEncoder {
+export function centredEncoder(game: SeenGame, encoder: InputEncoder): InputEncoder {
   checkExperienceSpec('centredEncoder', game);
   const images = Object.keys(encoder.shapes).filter((name) => showsSelf(game, name));
   if (images.length === 0) {
@@ -30,6 +35,7 @@ export function centredEncoder(game: Game, encoder: InputEncoder): InputEncoder 
   }
   return {
     shapes,
+    kinds: encoder.kinds,
     encode: (source) => {
       const encoded: NamedArrays = { ...encoder.encode(source) };
       for (const name of images) {

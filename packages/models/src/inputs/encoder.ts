@@ -1,11 +1,15 @@
 import {
   allocate,
   checkExperienceSpec,
+  checkObservations,
   dtypeOf,
   fail,
   type Game,
+  highOf,
+  kindOf,
   type NamedArrays,
   type ObservationArrays,
+  type ObservationField,
   sizeOf,
   type TypedArray,
 } from '@coplay/core';
@@ -44,14 +48,40 @@ export interface RowSource {
   /** [rows, A] */
   readonly previousActions: Int32Array;
   readonly extras: NamedArrays;
+  /** Names a row in messages: `environment 3, step 5`. Default `row 3` */
+  readonly nameRow?: (row: number) => string;
 }
+
+/** What an input of a network holds: zeros and ones, a picture with values from 0 to `high`, or numbers of any size. */
+export type InputKind =
+  | { readonly kind: 'planes' }
+  | { readonly kind: 'image'; readonly high: number }
+  | { readonly kind: 'vector' };
+
+/** The kinds of inputs, by name. */
+export type InputKinds = Readonly<Record<string, InputKind>>;
 
 /** Turns what agents see into what networks read. */
 export interface InputEncoder {
   readonly shapes: InputShapes;
-  /** @returns for each of `shapes` an array [rows, ...shape]; images keep their dtype, `vector` is float32 */
+  readonly kinds: InputKinds;
+  /**
+   * @returns for each of `shapes` an array [rows, ...shape]: uint8 where a field of zeros and ones is, else float32
+   * @throws CoplayError for values that aren't finite or don't fit the kind of their field, by name
+   */
   encode(source: RowSource): NamedArrays;
 }
+
+/** What a reader asks of an encoder besides {@link InputOptions}. */
+export interface InputReading {
+  /** `scaled` divides the values of images by their largest, `raw` leaves that to the network. Default `scaled` */
+  readonly images?: 'scaled' | 'raw';
+  /** Whether fields that declare no kind have to fit the one that is assumed; needed where a likelihood goes by it. Default false */
+  readonly assumed?: boolean;
+}
+
+/** The part of a game that an encoder goes by. */
+export type SeenGame = Pick<Game, 'name' | 'agents' | 'actions' | 'observation'>;
 
 /** A part of the vector: writes `size` numbers of row i from `at` on. */
 interface VectorPart {
@@ -60,23 +90,34 @@ interface VectorPart {
 }
 
 /**
- * The encoder of one agent's own view. Fields of rank 3 are images; all others are flattened into one vector.
+ * The encoder of one agent's own view. Fields of shape [H, W, C] stay apart, all others are flattened into one vector. Images
+ * are scaled to 0 to 1, indices become one-hot codes ([H, W, C] of them C codes behind one another).
  */
-export function inputEncoder(game: Game, options: InputOptions = {}): InputEncoder {
+export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading: InputReading = {}): InputEncoder {
   checkExperienceSpec('inputEncoder', game);
   const names = options.fields ?? Object.keys(game.observation);
-  const images = names.filter((name) => game.observation[name].shape.length === 3);
+  const grids = names.filter((name) => game.observation[name].shape.length === 3);
   const parts = vectorParts(game, names, options);
   const vectorSize = parts.reduce((sum, part) => sum + part.size, 0);
+  const isScaled = reading.images !== 'raw';
   const shapes: Record<string, readonly number[]> = {};
-  for (const name of images) shapes[name] = game.observation[name].shape;
-  if (vectorSize > 0) shapes['vector'] = [vectorSize];
+  const kinds: Record<string, InputKind> = {};
+  for (const name of grids) {
+    shapes[name] = gridShape(game.observation[name]);
+    kinds[name] = gridKind(game.observation[name], isScaled);
+  }
+  if (vectorSize > 0) {
+    shapes['vector'] = [vectorSize];
+    kinds['vector'] = { kind: 'vector' };
+  }
   const plain: InputEncoder = {
     shapes,
+    kinds,
     encode: (source) => {
       checkSource(game, names, source);
+      checkValues(game, names, source, reading.assumed ?? false);
       const encoded: NamedArrays = {};
-      for (const name of images) encoded[name] = takeRows(source.observations[name], source, shapes[name]);
+      for (const name of grids) encoded[name] = gridRows(game.observation[name], isScaled, name, source);
       if (vectorSize > 0) encoded['vector'] = writeVector(parts, vectorSize, source);
       return encoded;
     },
@@ -85,7 +126,7 @@ export function inputEncoder(game: Game, options: InputOptions = {}): InputEncod
 }
 
 /** Refuses what another game gave to see: it would be read as noise. */
-function checkSource(game: Game, names: readonly string[], { rows, stride, observations }: RowSource): void {
+function checkSource(game: SeenGame, names: readonly string[], { rows, stride, observations }: RowSource): void {
   for (const name of names) {
     const { shape } = game.observation[name];
     const expected = rows * stride * sizeOf(shape);
@@ -96,11 +137,55 @@ function checkSource(game: Game, names: readonly string[], { rows, stride, obser
   }
 }
 
-function vectorParts(game: Game, names: readonly string[], options: InputOptions): VectorPart[] {
+/** Refuses numbers that aren't finite, and values that don't fit the kinds of their fields. */
+function checkValues(game: SeenGame, fields: readonly string[], source: RowSource, assumed: boolean): void {
+  const { rows, seat, offset, stride, observations, nameRow = (row) => `row ${row}` } = source;
+  const who = game.agents[seat];
+  const check = { spec: game.observation, fields, observations, rows, offset, stride, assumed };
+  checkObservations(`inputEncoder of ${game.name}`, check, (row) => `${who} in ${nameRow(row)}`);
+}
+
+function gridShape(field: ObservationField): readonly number[] {
+  const [height, width, channels] = field.shape;
+  return kindOf(field) === 'indices' ? [height, width, channels * (field.classes as number)] : field.shape;
+}
+
+function gridKind(field: ObservationField, isScaled: boolean): InputKind {
+  const kind = kindOf(field);
+  if (kind === 'image') return { kind, high: isScaled ? 1 : highOf(field) };
+  return { kind: kind === 'vector' ? 'vector' : 'planes' };
+}
+
+/** A field of shape [H, W, C] as the network reads it. */
+function gridRows(field: ObservationField, isScaled: boolean, name: string, source: RowSource): NamedArrays[string] {
+  const kind = kindOf(field);
+  const shape = [source.rows, ...gridShape(field)];
+  const taken = takeRows(source.observations[name], source, sizeOf(field.shape));
+  if (kind === 'indices') return { data: oneHots(taken, field.classes as number), shape };
+  if (kind !== 'image' || !isScaled) return { data: asInput(taken), shape };
+  const high = highOf(field);
+  return { data: Float32Array.from(taken, (value) => value / high), shape };
+}
+
+/** uint8 as it is, which takes a quarter of the memory; other whole numbers as float32, which every network takes. */
+function asInput(data: TypedArray): Uint8Array | Float32Array {
+  return data instanceof Uint8Array || data instanceof Float32Array ? data : Float32Array.from(data);
+}
+
+/** Whole numbers as codes of `classes` zeros and ones each. */
+function oneHots(indices: TypedArray, classes: number): Uint8Array {
+  const codes = new Uint8Array(indices.length * classes);
+  for (let i = 0; i < indices.length; i++) codes[i * classes + indices[i]] = 1;
+  return codes;
+}
+
+function vectorParts(game: SeenGame, names: readonly string[], options: InputOptions): VectorPart[] {
   const parts: VectorPart[] = [];
   for (const name of names) {
-    const { shape } = game.observation[name];
-    if (shape.length !== 3) parts.push(fieldPart(name, sizeOf(shape)));
+    const field = game.observation[name];
+    if (field.shape.length === 3) continue;
+    const size = sizeOf(field.shape);
+    parts.push(kindOf(field) === 'indices' ? indicesPart(name, size, field.classes as number) : fieldPart(name, size));
   }
   if (options.mask) parts.push(maskPart(game.actions));
   if (options.previousActions) parts.push(previousActionsPart(game.agents.length, game.actions));
@@ -116,6 +201,18 @@ function fieldPart(name: string, size: number): VectorPart {
       const start = (source.offset + row * source.stride) * size;
       const from = source.observations[name];
       for (let i = 0; i < size; i++) out[at + i] = from[start + i];
+    },
+  };
+}
+
+/** Each index as a code of zeros and ones. */
+function indicesPart(name: string, count: number, classes: number): VectorPart {
+  return {
+    size: count * classes,
+    write: (source, row, out, at) => {
+      const start = (source.offset + row * source.stride) * count;
+      const from = source.observations[name];
+      for (let i = 0; i < count; i++) out[at + i * classes + from[start + i]] = 1;
     },
   };
 }
@@ -174,12 +271,12 @@ function writeVector(parts: readonly VectorPart[], size: number, source: RowSour
   return { data, shape: [source.rows, size] };
 }
 
-function takeRows(from: TypedArray, source: RowSource, shape: readonly number[]): NamedArrays[string] {
-  const size = sizeOf(shape);
-  const data = allocate(dtypeOf(from), source.rows * size);
-  for (let row = 0; row < source.rows; row++) {
-    const start = (source.offset + row * source.stride) * size;
+/** A copy of the rows of a source, `size` values each. */
+function takeRows(from: TypedArray, { rows, offset, stride }: RowSource, size: number): TypedArray {
+  const data = allocate(dtypeOf(from), rows * size);
+  for (let row = 0; row < rows; row++) {
+    const start = (offset + row * stride) * size;
     data.set(from.subarray(start, start + size), row * size);
   }
-  return { data, shape: [source.rows, ...shape] };
+  return data;
 }

@@ -1,4 +1,14 @@
-export { canCentre, centredEncoder } from './centred';
-export { type InputEncoder, type InputOptions, type InputShapes, inputEncoder, type RowSource } from './encoder';
+export { canCentre, centredEncoder, showsSelf } from './centred';
+export {
+  type InputEncoder,
+  type InputKind,
+  type InputKinds,
+  type InputOptions,
+  type InputReading,
+  type InputShapes,
+  inputEncoder,
+  type RowSource,
+  type SeenGame,
+} from './encoder';
 export { flatSize, jointEncoder } from './joint';
 export { actingRows, cutRows, experienceRows } from './sources';

@@ -14,6 +14,7 @@ export function jointEncoder(own: InputEncoder, agents: number): InputEncoder {
     shapes[name] = [...shape.slice(0, -1), shape.at(-1)! * agents];
   return {
     shapes,
+    kinds: own.kinds,
     encode: (source) => {
       const views = Array.from({ length: agents }, (_, i) => own.encode(viewOf(source, (source.seat + i) % agents)));
       const joined: NamedArrays = {};

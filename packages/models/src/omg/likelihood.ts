@@ -1,6 +1,6 @@
 import { type Generator, type NamedArrays, sizeOf } from '@coplay/core';
 import { logProbOf, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
-import { flatSize, type InputShapes } from '../inputs';
+import { flatSize } from '../inputs';
 import { denseLayer, type Layer, sequential } from '../layers';
 import { flattenInputs } from '../torso/flatten';
 import type { OmgNetSettings } from './options';
@@ -34,7 +34,7 @@ export function perceptron(inputSize: number, hidden: readonly number[], outputS
 }
 
 /**
- * The state that was seen, from the latent and a context: Bernoulli for each cell of the images and each flag, normal with
+ * The state that was seen, from the latent and a context: Bernoulli for each cell of planes and each flag, normal with
  * variance 1 for each other number (squared error / 2).
  */
 export function stateLikelihood(settings: OmgNetSettings, contextSize: number): Likelihood {
@@ -68,16 +68,12 @@ export function actionLikelihood({ inputs, goalDim, hidden, actions }: OmgNetSet
  * @returns [N] sum (or mean) over the F numbers
  */
 function reconstructionError(
-  {
-    inputs,
-    flags,
-    occupiedWeight,
-    reduction,
-  }: Pick<OmgNetSettings, 'inputs' | 'flags' | 'occupiedWeight' | 'reduction'>,
+  settings: Pick<OmgNetSettings, 'inputs' | 'kinds' | 'flags' | 'occupiedWeight' | 'reduction'>,
   outputs: tf.Tensor2D,
   targets: tf.Tensor2D,
 ): tf.Tensor1D {
-  const isCell = cellFlags(inputs, flags);
+  const { occupiedWeight, reduction } = settings;
+  const isCell = cellFlags(settings);
   // -log sigmoid(l) = softplus(l) - l for an occupied cell, softplus(l) for an empty one.
   const occupied = tf.mul(targets, tf.mul(occupiedWeight, tf.sub(tf.softplus(outputs), outputs)));
   const empty = tf.mul(tf.sub(1, targets), tf.softplus(outputs));
@@ -86,11 +82,13 @@ function reconstructionError(
   return (reduction === 'sum' ? tf.sum(errors, 1) : tf.mean(errors, 1)) as tf.Tensor1D;
 }
 
-/** [1, F] 1 for the cells of images and the flags at the end of the vector. */
-function cellFlags(shapes: InputShapes, flags: number): tf.Tensor2D {
-  const isCell = Object.values(shapes).flatMap((shape) => {
+/** [1, F] 1 for the cells of planes and the flags at the end of the vector. */
+function cellFlags({ inputs, kinds, flags }: Pick<OmgNetSettings, 'inputs' | 'kinds' | 'flags'>): tf.Tensor2D {
+  const isCell = Object.entries(inputs).flatMap(([name, shape]) => {
     const size = sizeOf(shape);
-    return Array.from({ length: size }, (_, i) => (shape.length === 3 || i >= size - flags ? 1 : 0));
+    const isGrid = shape.length === 3;
+    const isPlanes = isGrid && (kinds[name]?.kind ?? 'planes') === 'planes';
+    return Array.from({ length: size }, (_, i) => (isPlanes || (!isGrid && i >= size - flags) ? 1 : 0));
   });
   return tf.tensor2d(isCell, [1, isCell.length]);
 }

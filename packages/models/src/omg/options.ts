@@ -1,15 +1,20 @@
-import type { InputShapes } from '../inputs';
+import type { InputKinds, InputShapes } from '../inputs';
 
 /** What a latent is fitted to: the state that was seen (`reconstruction`) or what the agent did in it (`action`). */
 export type OmgLoss = 'reconstruction' | 'action';
 
 /** What the networks of OMG are made of. Parameters of both networks are made and named apart. */
 export interface OmgNetOptions {
-  /** What is seen of a state. Images are planes of zeros and ones */
+  /** What is seen of a state */
   readonly inputs: InputShapes;
   /**
+   * What the inputs hold. `planes` are reconstructed by their chance of a 1, all else with squared error. Default: inputs of
+   * shape [H, W, C] are `planes`, `vector` a vector
+   */
+  readonly kinds?: InputKinds;
+  /**
    * How many of the last numbers of `vector` are zeros and ones (legal actions, previous actions), which are reconstructed as
-   * cells of images are. Default 0
+   * cells of planes are. Default 0
    */
   readonly flags?: number;
   /** K */
@@ -42,6 +47,7 @@ export type OmgNetSettings = Required<OmgNetOptions>;
 /** The only place where the defaults are. */
 export function omgNetSettings(options: OmgNetOptions): OmgNetSettings {
   return {
+    kinds: {},
     flags: 0,
     goalDim: 16,
     hidden: [128, 128],

@@ -2,7 +2,7 @@ import { bernoulliLoss, symexp, symlog, type TensorRecord, tf } from '@coplay/te
 import { linear, linearSpecs, normMlp, type ParamSpecs, prefixedSpecs, within } from '../layers';
 import { joinedShape } from './encoder';
 import { imageDecoder } from './image-nets';
-import { type DreamerObservations, flatSizeOf, observed, oneHotCode, sortedNames } from './observations';
+import { type DreamerObservations, flatSizeOf, highOfImage, observed, oneHotCode, sortedNames } from './observations';
 import type { DreamerSizes } from './sizes';
 
 /** Flattened states that are decoded. */
@@ -17,7 +17,7 @@ export interface FlatState {
 export interface DreamerDecoder {
   readonly specs: ParamSpecs;
   /**
-   * Raw outputs by name, [N, size]: symlogs of vectors, logits of discrete ones and of planes, and bytes / 255 of images.
+   * Raw outputs by name, [N, size]: symlogs of vectors, logits of discrete ones and of planes, and values / high of images.
    */
   apply(params: TensorRecord, state: FlatState): TensorRecord;
   /**
@@ -25,7 +25,7 @@ export interface DreamerDecoder {
    * cross entropy for discrete ones and planes, squared error for images.
    */
   losses(outputs: TensorRecord, observations: TensorRecord): TensorRecord;
-  /** What is expected to be seen, for pictures: numbers, probabilities [N, classes], chances of a 1, bytes 0 to 255. */
+  /** What is expected to be seen, for pictures: numbers, probabilities [N, classes], chances of a 1, values 0 to high. */
   predictions(outputs: TensorRecord): TensorRecord;
 }
 
@@ -64,7 +64,7 @@ export function dreamerDecoder(observations: DreamerObservations, sizes: Dreamer
         }
         const target = tf.reshape(x, [-1, flatSizeOf(observation)]);
         if (observation.kind === 'planes') return tf.sum(bernoulliLoss(output, target), -1);
-        const scaled = observation.kind === 'vector' ? symlog(target) : tf.div(target, 255);
+        const scaled = observation.kind === 'vector' ? symlog(target) : tf.div(target, highOfImage(observation));
         return tf.sum(tf.square(tf.sub(output, scaled)), -1);
       }),
     predictions: (outputs) =>
@@ -73,7 +73,7 @@ export function dreamerDecoder(observations: DreamerObservations, sizes: Dreamer
         if (observation.kind === 'vector') return symexp(output);
         if (observation.kind === 'discrete') return tf.softmax(output);
         const shaped = tf.reshape(output, [-1, ...observation.shape]);
-        return observation.kind === 'planes' ? tf.sigmoid(shaped) : tf.mul(shaped, 255);
+        return observation.kind === 'planes' ? tf.sigmoid(shaped) : tf.mul(shaped, highOfImage(observation));
       }),
   };
 }

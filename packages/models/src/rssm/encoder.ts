@@ -1,7 +1,7 @@
 import { symlog, type TensorRecord, tf } from '@coplay/tensor';
 import { normMlp, type ParamSpecs, prefixedSpecs, within } from '../layers';
 import { imageEncoder } from './image-nets';
-import { type DreamerObservations, flatSizeOf, observed, oneHotCode, sortedNames } from './observations';
+import { type DreamerObservations, flatSizeOf, highOfImage, observed, oneHotCode, sortedNames } from './observations';
 import type { DreamerSizes } from './sizes';
 
 /** From observations to tokens. */
@@ -48,7 +48,9 @@ export function dreamerEncoder(observations: DreamerObservations, sizes: Dreamer
           ),
         );
       if (cnn) {
-        const pictures = images.map((name) => observed('encoder', batch, name));
+        const pictures = images.map((name) =>
+          tf.div(observed('encoder', batch, name), highOfImage(observations[name])),
+        );
         tokens.push(cnn.apply(within(params, 'cnn'), joined(pictures, 3)));
       }
       return joined(tokens, 1);

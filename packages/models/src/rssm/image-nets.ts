@@ -20,7 +20,7 @@ const KERNEL = 5;
 const MULTIPLES = [2, 3, 4, 4];
 const STAGES = MULTIPLES.length;
 
-/** Convolutions over images, [N, H, W, C] to [N, outputSize]. */
+/** Convolutions over images with values from 0 to 1, [N, H, W, C] to [N, outputSize]. */
 export interface ImageEncoder {
   readonly outputSize: number;
   readonly specs: ParamSpecs;
@@ -52,7 +52,7 @@ function convolved(params: TensorRecord, name: string, x: tf.Tensor4D): tf.Tenso
 function smallest([height, width]: readonly number[]): [number, number] {
   const factor = 2 ** STAGES;
   if (height % factor !== 0 || width % factor !== 0) {
-    const remedy = 'Pad the image, or give it as planes.';
+    const remedy = "Pad the image, or read it without convolutions: images: 'vector'.";
     fail('dreamerNets', `images with sides that ${factor} divides`, `${height} x ${width}`, remedy);
   }
   return [height / factor, width / factor];
@@ -68,7 +68,7 @@ export function imageEncoder(shape: readonly number[], depth: number): ImageEnco
     outputSize,
     specs: Object.assign({}, ...stages.map((name, i) => prefixedSpecs(name, convSpecs(channels[i], channels[i + 1])))),
     apply: (params, images) => {
-      const centred = tf.sub(tf.div(images, 255), 0.5) as tf.Tensor4D;
+      const centred = tf.sub(images, 0.5) as tf.Tensor4D;
       const features = stages.reduce((x, name) => {
         const pooled = tf.maxPool(convolved(params, name, x), 2, 2, 'same');
         return normed(pooled, params[`${name}/scale`]);

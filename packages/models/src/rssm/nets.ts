@@ -68,7 +68,7 @@ const schema = z.strictObject({
       z.strictObject({ kind: z.literal('vector'), size: positive }),
       z.strictObject({ kind: z.literal('discrete'), classes: z.int().min(2) }),
       z.strictObject({ kind: z.literal('planes'), shape: grid }),
-      z.strictObject({ kind: z.literal('image'), shape: grid }),
+      z.strictObject({ kind: z.literal('image'), shape: grid, high: z.number().positive().optional() }),
     ]),
   ),
   actions: z.discriminatedUnion('kind', [

@@ -1,6 +1,6 @@
 import { fail, sizeOf } from '@coplay/core';
 import { type TensorRecord, tf } from '@coplay/tensor';
-import type { InputShapes } from '../inputs';
+import type { InputKinds, InputShapes } from '../inputs';
 
 /** One thing that is observed, and how it's read and reconstructed. Given to the networks as float32 (`discrete`: int32). */
 export type DreamerObservation =
@@ -10,19 +10,24 @@ export type DreamerObservation =
   | { readonly kind: 'discrete'; readonly classes: number }
   /** A grid of 0 and 1: flattened, cross entropy in each cell. [N, H, W, C] */
   | { readonly kind: 'planes'; readonly shape: readonly number[] }
-  /** An image of bytes 0 to 255: convolutions, squared error of byte / 255. [N, H, W, C], H and W multiples of 16 */
-  | { readonly kind: 'image'; readonly shape: readonly number[] };
+  /** An image of values 0 to `high` (default 255): convolutions, squared error of value / high. [N, H, W, C], H and W multiples of 16 */
+  | { readonly kind: 'image'; readonly shape: readonly number[]; readonly high?: number | undefined };
 
 /** What an agent observes, by name. */
 export type DreamerObservations = Readonly<Record<string, DreamerObservation>>;
 
-/** The observations of an {@link InputShapes}: rank 3 becomes `planes`, all else `vector`. */
-export function dreamerObservations(shapes: InputShapes): DreamerObservations {
-  const entries = Object.entries(shapes).map(([name, shape]): [string, DreamerObservation] => [
-    name,
-    shape.length === 3 ? { kind: 'planes', shape } : { kind: 'vector', size: sizeOf(shape) },
-  ]);
+/** The observations of an {@link InputShapes}. Where no kind is given, rank 3 becomes `planes`, all else `vector`. */
+export function dreamerObservations(shapes: InputShapes, kinds: InputKinds = {}): DreamerObservations {
+  const entries = Object.entries(shapes).map(([name, shape]): [string, DreamerObservation] => {
+    const { kind, ...rest } = kinds[name] ?? { kind: shape.length === 3 ? 'planes' : 'vector' };
+    return [name, kind === 'vector' ? { kind, size: sizeOf(shape) } : { kind, shape, ...rest }];
+  });
   return Object.fromEntries(entries);
+}
+
+/** The largest value of an image. */
+export function highOfImage(observation: DreamerObservation): number {
+  return (observation.kind === 'image' ? observation.high : undefined) ?? 255;
 }
 
 /** Names by kind, sorted: those that a perceptron reads, and images. */

@@ -1,13 +1,13 @@
 import { type AgentId, checkGame, checkOptions, createGenerator, fail, type Game, vectorEnv } from '@coplay/core';
 import {
   type DreamerNets,
-  type DreamerObservations,
   type DreamerSize,
   dreamerNets,
   dreamerObservations,
   type InputEncoder,
   type InputOptions,
   inputEncoder,
+  type SeenGame,
 } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
@@ -21,8 +21,11 @@ export interface DreamerNetworkOptions {
   readonly size?: DreamerSize;
   /** What the networks read besides the game's observation. Default: nothing */
   readonly inputs?: Omit<InputOptions, 'extras'>;
-  /** How fields of rank 3 are read: `planes` of 0 and 1, or an `image` of bytes whose sides 16 divides. Default `planes` */
-  readonly images?: 'planes' | 'image';
+  /**
+   * How fields of shape [H, W, C] are read: as `planes` of 0 and 1, an `image` whose sides 16 divides, or a `vector` of any
+   * numbers. Default: by the `kind` that the game declares, else whole numbers as `planes` and floats as a `vector`
+   */
+  readonly images?: 'planes' | 'image' | 'vector';
   /**
    * Whether the world model learns which actions are legal, and imagination keeps to them. Default: whether the game ever forbids one in
    * some hundred steps of random play. Acting keeps to the legal actions in any case
@@ -52,7 +55,7 @@ export interface DreamerSetup {
 
 const networkSchema = z.strictObject({
   inputs: inputSchema.default({}),
-  images: z.enum(['planes', 'image']).default('planes'),
+  images: z.enum(['planes', 'image', 'vector']).optional(),
   masks: z.boolean().optional(),
   coplayers: z.enum(['none', 'moa']).default('none'),
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
@@ -74,9 +77,9 @@ export function dreamerSetup(
   const { inputs, images, masks = hasIllegalActions(game), coplayers, executor } = checked;
   checkCoplayers(where, game, coplayers);
   checkFields(where, game, inputs as InputOptions);
-  const encoder = inputEncoder(game, inputs as InputOptions);
+  const encoder = inputEncoder(readAs(game, images), inputs as InputOptions, { images: 'raw', assumed: true });
   const plain = dreamerNets({
-    observations: readAs(images, dreamerObservations(encoder.shapes)),
+    observations: dreamerObservations(encoder.shapes, encoder.kinds),
     actions: { kind: 'discrete', count: game.actions },
     unimix: options.unimix,
     actorUnimix: options.actorUnimix,
@@ -84,7 +87,11 @@ export function dreamerSetup(
     ...(size !== undefined && { size }),
   });
   const nets = masks ? withLegalHead(plain) : plain;
-  const config = { algorithm: 'dreamer', ...options, sizes: nets.sizes, inputs, images, masks, coplayers };
+  const config = {
+    ...{ algorithm: 'dreamer', ...options, sizes: nets.sizes, inputs },
+    ...(images !== undefined && { images }),
+    ...{ masks, coplayers },
+  };
   return { game, ids, options, nets, encoder, executor, config };
 }
 
@@ -94,11 +101,15 @@ function checkCoplayers(where: string, { agents, name }: Game, coplayers: 'none'
   fail(where, "a game of at least two agents for coplayers 'moa'", `${agents.length} in ${name}`, remedy);
 }
 
-function readAs(kind: 'planes' | 'image', observations: DreamerObservations): DreamerObservations {
-  const entries = Object.entries(observations).map(([name, observation]) => {
-    return [name, observation.kind === 'planes' ? { ...observation, kind } : observation];
+/** What is seen of a game, its fields of shape [H, W, C] declared to be of one kind. */
+function readAs(game: Game, kind: 'planes' | 'image' | 'vector' | undefined): SeenGame {
+  if (kind === undefined) return game;
+  const fields = Object.entries(game.observation).map(([name, { classes: _, high, ...field }]) => {
+    if (field.shape.length !== 3) return [name, game.observation[name]];
+    return [name, { ...field, kind, ...(kind === 'image' && high !== undefined && { high }) }];
   });
-  return Object.fromEntries(entries) as DreamerObservations;
+  const { name, agents, actions } = game;
+  return { name, agents, actions, observation: Object.fromEntries(fields) };
 }
 
 /** Steps of random play in which a forbidden action is looked for. */

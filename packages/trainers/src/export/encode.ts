@@ -1,5 +1,5 @@
-import { type Game, sizeOf } from '@coplay/core';
-import type { InputOptions } from '@coplay/models';
+import { type Game, highOf, kindOf, type ObservationField, sizeOf } from '@coplay/core';
+import { type InputOptions, showsSelf } from '@coplay/models';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { centredImage } from './centred';
 
@@ -24,17 +24,29 @@ export function encodeTensors(game: Game, options: InputOptions, seat: number, s
   const encoded: TensorRecord = {};
   const parts: tf.Tensor[] = [];
   for (const name of names) {
-    const { shape, channels } = game.observation[name];
-    const field = tf.cast(fields[name], 'float32');
-    const isCentred = options.centred && channels?.includes('self');
-    if (shape.length === 3) encoded[name] = isCentred ? centredImage(game, name, field as tf.Tensor4D) : field;
-    else parts.push(tf.reshape(field, [rows, sizeOf(shape)]));
+    const field = game.observation[name];
+    const x = fieldTensor(field, fields[name]);
+    const isCentred = options.centred && showsSelf(game, name);
+    if (field.shape.length === 3) encoded[name] = isCentred ? centredImage(game, name, x as tf.Tensor4D) : x;
+    else parts.push(tf.reshape(x, [rows, sizeOf(x.shape.slice(1))]));
   }
   if (options.mask) parts.push(mask);
   if (options.previousActions) parts.push(oneHots(previousActions!, seat, game.actions));
   if (options.agentId) parts.push(seatRows(rows, seat, game.agents.length));
   if (parts.length > 0) encoded['vector'] = parts.length === 1 ? parts[0] : tf.concat(parts, 1);
   return encoded;
+}
+
+/** A field as networks read it: images from 0 to 1, indices as one-hot codes behind one another along the last axis. */
+function fieldTensor(field: ObservationField, values: tf.Tensor): tf.Tensor {
+  const kind = kindOf(field);
+  if (kind === 'image') return tf.div(tf.cast(values, 'float32'), highOf(field));
+  if (kind !== 'indices') return tf.cast(values, 'float32');
+  const classes = tf.range(0, field.classes as number, 1, 'int32');
+  const codes = tf.cast(tf.equal(tf.expandDims(tf.cast(values, 'int32'), -1), classes), 'float32');
+  const { shape } = codes;
+  const last = shape.slice(-2).reduce((size, dimension) => size * dimension, 1);
+  return tf.reshape(codes, field.shape.length === 0 ? [shape[0], last] : [...shape.slice(0, -2), last]);
 }
 
 /** [B, A] actions as [B, A K] one-hots, oneself first, then in cyclic order of seats; zeros for -1. */

@@ -1,4 +1,4 @@
-import { createValueNorm, type Game, type ObservationField, type SavedState } from '@coplay/core';
+import { createValueNorm, type Game, highOf, type ObservationField, type SavedState } from '@coplay/core';
 import type { InputOptions } from '@coplay/models';
 import { type OnnxInput, type OnnxOptions, type StepFunction, type TensorRecord, tf, variables } from '@coplay/tensor';
 import type { PpoLearner } from '../ppo';
@@ -123,10 +123,13 @@ function inputsOf(
 }
 
 /** A field as the game writes it. Kinds of numbers that the file can't take come as float32. */
-function fieldInput(field: string, { shape, dtype, channels }: ObservationField): OnnxInput {
-  const kind = dtype === 'uint8' || dtype === 'int32' ? dtype : 'float32';
+function fieldInput(name: string, field: ObservationField): OnnxInput {
+  const { shape, dtype, channels, kind } = field;
+  const type = dtype === 'uint8' || dtype === 'int32' ? dtype : 'float32';
+  const range = kind === 'image' ? ` from 0 to ${highOf(field)}` : '';
+  const what = kind ? `, of kind ${kind}${range}` : '';
   const last = channels ? `; the last axis is ${channels.join(', ')}` : '';
-  return { shape: ['batch', ...shape], dtype: kind, meaning: `the observation's field ${field}${last}` };
+  return { shape: ['batch', ...shape], dtype: type, meaning: `the observation's field ${name}${what}${last}` };
 }
 
 function outputsOf(isRecurrent: boolean, withValue: boolean): Record<string, string> {

@@ -5,7 +5,7 @@ import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 
 /** Options of {@link createOmg}; the networks' are those of the models' `OmgNetOptions`. */
-export interface OmgOptions extends Omit<OmgNetOptions, 'inputs' | 'actions' | 'flags'> {
+export interface OmgOptions extends Omit<OmgNetOptions, 'inputs' | 'kinds' | 'actions' | 'flags'> {
   /** What is played. */
   readonly game: Game;
   /** The observer: who infers the others' subgoals. */

@@ -1,4 +1,4 @@
-import { type AgentId, createGenerator, type Game, type Generator, type NamedArrays, sizeOf } from '@coplay/core';
+import { type AgentId, createGenerator, type Game, type Generator, type NamedArrays } from '@coplay/core';
 import {
   type InputEncoder,
   type InputOptions,
@@ -51,11 +51,13 @@ export function omgSetup(where: string, options: OmgOptions): OmgSetup {
   const seat = game.agents.indexOf(id);
   const isNamed = settings.coPlayerId && count > 1;
   const { inputs } = settings;
-  const encoder = inputEncoder(game, { ...inputs, ...(isNamed && { extras: { [CO_PLAYER]: count - 1 } }) });
+  const named = { ...inputs, ...(isNamed && { extras: { [CO_PLAYER]: count - 1 } }) };
+  const encoder = inputEncoder(game, named, { assumed: settings.loss === 'reconstruction' });
   const { goalDim, hidden, stateUnits, historyUnits, loss, occupiedWeight, reduction, klWeight } = settings;
   const net = {
     ...{ goalDim, hidden, stateUnits, historyUnits, loss, occupiedWeight, reduction, klWeight },
     inputs: encoder.shapes,
+    kinds: encoder.kinds,
     flags: flagsOf(game, inputs, encoder),
     actions: game.actions,
   };
@@ -71,9 +73,8 @@ export function omgSetup(where: string, options: OmgOptions): OmgSetup {
 
 /** Numbers of the vector behind those of the observation's fields. */
 function flagsOf(game: Game, { fields }: InputOptions, { shapes }: InputEncoder): number {
-  const seen = (fields ?? Object.keys(game.observation)).map((name) => game.observation[name].shape);
-  const numbers = seen.reduce((sum, shape) => sum + (shape.length === 3 ? 0 : sizeOf(shape)), 0);
-  return (shapes['vector']?.[0] ?? 0) - numbers;
+  const seen = inputEncoder(game, fields ? { fields } : {}).shapes;
+  return (shapes['vector']?.[0] ?? 0) - (seen['vector']?.[0] ?? 0);
 }
 
 /** Groups of parameters: of both networks, and of their optimisers. */

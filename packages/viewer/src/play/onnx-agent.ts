@@ -3,6 +3,7 @@ import {
   type AgentId,
   type AgentInput,
   checkGame,
+  checkObservations,
   checkOptions,
   fail,
   type Game,
@@ -77,11 +78,15 @@ export function onnxAgent(options: OnnxAgentOptions): Agent<Float32Array> {
   }
   const stateSize = inputs.find((input) => input.name === 'state')?.size ?? 0;
   const K = game.actions;
+  const fields = inputs.map((input) => fieldOf(game, input.name)).filter((field) => field !== undefined);
   return {
     id,
     name,
     initialState: (rows) => new Float32Array(rows * stateSize),
     async act(input, state, generator) {
+      const { observations, rows } = input;
+      const check = { spec: game.observation, fields, observations, rows };
+      checkObservations(`onnxAgent (${id})`, check, (row) => `${id} in environment ${row}`);
       const entered = startAnew(state, input.isFirst, stateSize);
       const feeds = Object.fromEntries(
         inputs.map(({ name: key, type, shape, read }) => {
@@ -143,11 +148,17 @@ function ownInput(game: Game, name: string): Source | undefined {
   return { type: 'int32', shape: [game.agents.length], read: ({ previousActions }) => previousActions };
 }
 
+/** The field of the observation that an input has the values of. */
+function fieldOf(game: Game, input: string): string | undefined {
+  const key = input.replace(/^observation\//, '');
+  const isOwn = input === 'state' || ownInput(game, input) !== undefined;
+  return !isOwn && Object.hasOwn(game.observation, key) ? key : undefined;
+}
+
 function fieldInput(game: Game, name: string): Source | undefined {
-  const key = name.replace(/^observation\//, '');
-  const field = Object.hasOwn(game.observation, key) ? game.observation[key] : undefined;
-  if (!field) return undefined;
-  const { dtype, shape } = field;
+  const key = fieldOf(game, name);
+  if (key === undefined) return undefined;
+  const { dtype, shape } = game.observation[key];
   if (dtype === 'uint8' || dtype === 'int32') return { type: dtype, shape, read: (input) => input.observations[key] };
   // Other kinds of numbers come as float32, since the file can't take them.
   const read = ({ observations }: AgentInput) => Float32Array.from(observations[key] as ArrayLike<number>);

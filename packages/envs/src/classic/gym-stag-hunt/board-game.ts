@@ -74,9 +74,11 @@ export function boardGame(rules: BoardRules): Game<'int32'> {
 function observationSpec({ grid, kinds }: Board, showsStreak: boolean): ObservationSpec {
   const channels = ['self', 'other', ...kinds.map((kind) => kind.name)];
   return {
-    planes: { shape: [grid.rows, grid.columns, channels.length], dtype: 'uint8', channels },
-    time: { shape: [1], dtype: 'float32', channels: ['elapsed'] },
-    ...(showsStreak && { streak: { shape: [1], dtype: 'float32' as const, channels: ['streak'] } }),
+    planes: { shape: [grid.rows, grid.columns, channels.length], dtype: 'uint8', kind: 'planes', channels },
+    time: { shape: [1], dtype: 'float32', kind: 'vector', channels: ['elapsed'] },
+    ...(showsStreak && {
+      streak: { shape: [1], dtype: 'float32' as const, kind: 'vector' as const, channels: ['streak'] },
+    }),
   };
 }
 
