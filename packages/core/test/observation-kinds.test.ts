@@ -4,7 +4,6 @@ import {
   createGenerator,
   createRollout,
   type Game,
-  gameContract,
   kindFault,
   kindOf,
   type ObservationField,
@@ -39,8 +38,8 @@ describe('the kind of a field', () => {
   ])('is refused where it does not fit: %s', (_, field, got) => {
     expect(show(kindFault(field)?.got)).toMatch(got);
     const game: Game = countingGame() as unknown as Game;
-    const { violations } = gameContract({ ...game, observation: { ...game.observation, x: field } });
-    expect(violations.map(({ place }) => place)).toContain('observation.x');
+    const observation = { ...game.observation, x: field };
+    expect(() => vectorEnv({ ...game, observation }, { envs: 1 })).toThrow(/observation\.x of counting/);
   });
 });
 
@@ -60,7 +59,12 @@ describe('checkObservations', () => {
   });
 
   it.each<[string, ObservationField, number[], RegExp]>([
-    ['254 in planes', { shape: [2], dtype: 'uint8', kind: 'planes' }, [1, 254], /"x" of kind planes, got 254 .*index 1/],
+    [
+      '254 in planes',
+      { shape: [2], dtype: 'uint8', kind: 'planes' },
+      [1, 254],
+      /"x" of kind planes, got 254 .*index 1/,
+    ],
     ['two ones', { shape: [3], dtype: 'uint8', kind: 'one-hot' }, [1, 0, 1], /at most one 1 in each code of 3.*got 1 /],
     ['a half', { shape: [3], dtype: 'float32', kind: 'one-hot' }, [0.5, 0, 0], /kind one-hot, got 0.5/],
     ['an index too many', { shape: [2], dtype: 'int32', kind: 'indices', classes: 3 }, [0, 3], /from 0 to 2 .*got 3/],
@@ -77,7 +81,9 @@ describe('checkObservations', () => {
   it('asks undeclared whole numbers [H, W, C] to be planes only where a reader relies on it, and says what to declare', () => {
     const field: ObservationField = { shape: [1, 1, 1], dtype: 'uint8' };
     expect(() => look(field, Uint8Array.of(9))).not.toThrow();
-    expect(() => look(field, Uint8Array.of(9), true)).toThrow(/assumed where none is declared, got 9.*'image'.*'vector'/);
+    expect(() => look(field, Uint8Array.of(9), true)).toThrow(
+      /assumed where none is declared, got 9.*'image'.*'vector'/,
+    );
   });
 });
 
