@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Agent, SavedState } from './agent';
 import { checkGame } from './check-game';
-import { checkOptions } from './errors';
+import { checkOptions, fail } from './errors';
 import type { AgentId, Game } from './game';
 import { createGenerator, streamSeed } from './generator';
 import { createRollout } from './rollout';
@@ -130,6 +130,7 @@ class Tally {
       if (this.next[e] === this.end[e]) continue;
       this.runningSteps[e]++;
       for (let row = e * agents; row < (e + 1) * agents; row++) {
+        if (!Number.isFinite(rewards[row])) this.refuseReward(e, row - e * agents, rewards[row]);
         this.running[row] += rewards[row];
         for (const name in infos) this.runningInfos[name][row] += infos[name][row];
       }
@@ -164,6 +165,12 @@ class Tally {
       infos,
       byAgent: Object.fromEntries(agents.map((id) => [id, rowOf(id)])),
     };
+  }
+
+  private refuseReward(e: number, seat: number, reward: number): never {
+    const { agents, name } = this.game;
+    const place = `${agents[seat]} in environment ${e}, step ${this.runningSteps[e]} of its episode`;
+    fail(`evaluate: ${name}`, 'finite rewards', `${reward} for ${place}`, 'Look for it in step() of the game.');
   }
 
   private close(e: number): void {

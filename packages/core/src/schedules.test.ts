@@ -90,6 +90,15 @@ describe('the clocks of a loop', () => {
     expect([0, 1, 3].map((steps) => many(steps))).toEqual([1, 3, 6]);
   });
 
+  it('ratio: a state of another ratio makes nothing due at once, and counts by the new one from there on', () => {
+    const before = ratio(0.01);
+    for (const steps of [0, 500, 1000]) before(steps);
+    const after = ratio(1);
+    after.restore(before.state());
+    expect(after(1000)).toBe(0);
+    expect(after(1010)).toBe(10);
+  });
+
   it('ratio: loses and invents nothing, however the steps come', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.array(fc.nat(40)), (period, jumps) => {

@@ -110,7 +110,7 @@ export function until(n: number): (steps: number) => boolean {
 
 /**
  * How many updates are due, at `updates` per step: 1 in the first call, then as many as keep the ratio, the remainder
- * being kept for later (the schedule of DreamerV3).
+ * being kept for later (the schedule of DreamerV3). A state of another ratio may be restored: the new one counts from there on.
  *
  * @param updates  per step; above 0. 0.25 is one update in 4 steps
  */
@@ -118,9 +118,11 @@ export function ratio(updates: number): Clock<number> {
   checkNumber('ratio', 'updates', updates, { above: 0 });
   let start = -1;
   let done = 0;
+  let last = 0;
   return clock(
     (steps) => {
       checkSteps('ratio', steps);
+      last = steps;
       if (start < 0) {
         start = steps;
         return 1;
@@ -130,13 +132,19 @@ export function ratio(updates: number): Clock<number> {
       done += due;
       return due;
     },
-    () => ({ start, done }),
+    () => ({ start, done, last, updates }),
     (saved) => {
       const before: SavedState | undefined = saved;
       checkNumber('ratio.restore', 'saved.start', before?.['start'], { min: -1 });
       checkNumber('ratio.restore', 'saved.done', before?.['done'], { min: 0, whole: true });
-      start = saved['start'] as number;
-      done = saved['done'] as number;
+      const { updates: asked = updates, last: seen = 0 } = saved;
+      checkNumber('ratio.restore', 'saved.updates', asked, { above: 0 });
+      checkNumber('ratio.restore', 'saved.last', seen, { min: 0 });
+      // What was due by another ratio stays done: the new one counts from the last step on.
+      const isOther = asked !== updates && (saved['start'] as number) >= 0;
+      start = isOther ? (seen as number) : (saved['start'] as number);
+      done = isOther ? 0 : (saved['done'] as number);
+      last = seen as number;
     },
   );
 }

@@ -5,7 +5,7 @@ import type { Lock } from '@coplay/core/node';
 import { putAside } from './aside';
 import { formatRecord, parseRecords } from './csv-text';
 import { type AppendFile, lockLog, openAppend, replaceFile } from './files';
-import { checkFileLog, type FileLogOptions, notStarted } from './options';
+import { checkEntry, checkFileLog, type FileLogOptions, notStarted } from './options';
 import { countKept } from './rows';
 
 /** The columns that every file begins with. */
@@ -44,8 +44,9 @@ export function csv(directory: string, options: FileLogOptions = {}): Log {
         throw error;
       }
     },
-    write(entry) {
+    write(given) {
       const open = file ?? notStarted('csv');
+      const entry = checkEntry('csv', given);
       const late = Object.keys(entry.metrics).filter((name) => !columns.includes(name));
       if (late.length === 0) return open.append(formatRecord(fieldsOf(entry, columns)));
       const wider = [...columns, ...late];

@@ -4,7 +4,7 @@ import type { Log } from '@coplay/core';
 import type { Lock } from '@coplay/core/node';
 import { putAside } from './aside';
 import { type AppendFile, lockLog, openAppend, replaceFile } from './files';
-import { checkFileLog, type FileLogOptions, notStarted } from './options';
+import { checkEntry, checkFileLog, type FileLogOptions, notStarted } from './options';
 import { countKept, formatRow, parseRows } from './rows';
 
 /**
@@ -39,7 +39,7 @@ export function jsonLines(directory: string, options: FileLogOptions = {}): Log 
       }
     },
     write(entry) {
-      (file ?? notStarted('jsonLines')).append(formatRow(entry));
+      (file ?? notStarted('jsonLines')).append(formatRow(checkEntry('jsonLines', entry)));
     },
     close,
   };

@@ -1,4 +1,4 @@
-import { checkOptions, fail, show } from '@coplay/core';
+import { checkOptions, fail, type LogEntry, type Metrics, show } from '@coplay/core';
 import { z } from 'zod';
 
 /** Options that the logs which write files share. */
@@ -39,4 +39,31 @@ export function checkDirectory(where: string, directory: string): void {
 /** Refuses an entry that comes before `start` or after `close`. */
 export function notStarted(where: string): never {
   fail(`${where}.write`, 'a log that was started', 'one that was not, or is closed', 'Call start(info) first.');
+}
+
+/**
+ * An entry that every log can hold: whole numbers of steps and updates, and metrics that are numbers. Metrics that are undefined
+ * weren't measured, and are left out.
+ *
+ * @throws CoplayError that names the metric whose value is no number, or the count that is no whole number
+ */
+export function checkEntry(where: string, { envSteps, update, metrics }: LogEntry): LogEntry {
+  for (const [name, count] of Object.entries({ envSteps, update })) {
+    if (Number.isSafeInteger(count) && count >= 0) continue;
+    fail(`${where}.write: ${name}`, 'a whole number from 0 to 2^53 - 1', show(count), 'Count steps and updates.');
+  }
+  const measured = Object.entries(metrics).filter(([, value]: [string, unknown]) => value !== undefined);
+  for (const [name, value] of measured) {
+    if (name === '' || name === 'envSteps' || name === 'update') {
+      fail(`${where}.write`, 'names of metrics such as policy/loss', show(name), 'Rename the metric.');
+    }
+    if (typeof value === 'number') continue;
+    fail(
+      `${where}.write`,
+      `a number for the metric ${show(name)}`,
+      show(value),
+      'Leave it out if it was not measured.',
+    );
+  }
+  return { envSteps, update, metrics: Object.fromEntries(measured) as Metrics };
 }

@@ -16,6 +16,7 @@ export function formatRow({ envSteps, update, metrics }: LogEntry): string {
 }
 
 function formatNumber(value: number): string {
+  if (Object.is(value, -0)) return '-0';
   if (Number.isFinite(value)) return String(value);
   if (Number.isNaN(value)) return 'null';
   return value > 0 ? '1e999' : '-1e999';
@@ -45,9 +46,8 @@ function parseRow(line: string): LogEntry | undefined {
   if (row === null || typeof row !== 'object' || Array.isArray(row)) return undefined;
   const { envSteps, update, ...rest } = row as Record<string, unknown>;
   if (typeof envSteps !== 'number' || typeof update !== 'number') return undefined;
-  const metrics: Metrics = {};
-  for (const [name, value] of Object.entries(rest)) metrics[name] = value === null ? Number.NaN : Number(value);
-  return { envSteps, update, metrics };
+  const measured = Object.entries(rest).map(([name, value]) => [name, value === null ? Number.NaN : Number(value)]);
+  return { envSteps, update, metrics: Object.fromEntries(measured) as Metrics };
 }
 
 function refuse(line: string, number: number, path: string): never {

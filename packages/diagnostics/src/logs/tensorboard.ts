@@ -4,7 +4,7 @@ import { checkOptions, type Log } from '@coplay/core';
 import { codeOf } from '@coplay/core/node';
 import { z } from 'zod';
 import { type AppendFile, openAppend } from './files';
-import { checkDirectory, isFunction, notStarted } from './options';
+import { checkDirectory, checkEntry, isFunction, notStarted } from './options';
 import { scalarEvent, sessionStartEvent, versionEvent } from './tensorboard-event';
 import { tfRecord } from './tfrecord';
 
@@ -44,8 +44,10 @@ export function tensorboard(directory: string, options: TensorboardOptions = {})
       file.append(tfRecord(versionEvent(seconds())));
       file.append(tfRecord(sessionStartEvent(seconds(), startedAt === 0 ? 0 : startedAt + 1)));
     },
-    write({ envSteps, metrics }) {
-      (file ?? notStarted('tensorboard')).append(tfRecord(scalarEvent(seconds(), envSteps, metrics)));
+    write(entry) {
+      const open = file ?? notStarted('tensorboard');
+      const { envSteps, metrics } = checkEntry('tensorboard', entry);
+      open.append(tfRecord(scalarEvent(seconds(), envSteps, metrics)));
     },
     close() {
       file?.close();

@@ -51,7 +51,9 @@ export function batchTally(annealed: Record<'learningRate' | 'entropyWeight' | '
     },
     epochKl: () => (epochRows === 0 ? 0 : epochKlSum / epochRows),
     result: () => {
-      const means = Object.entries(STEP_METRICS).map(([name, key]) => [key, (sums[name] ?? 0) / Math.max(1, rowsSeen)]);
+      // Without a step there is nothing to report: a zero would look like a measurement, and enter means over learners.
+      const measured = rowsSeen === 0 ? [] : Object.entries(STEP_METRICS);
+      const means = measured.map(([name, key]) => [key, sums[name] / rowsSeen]);
       return {
         ...Object.fromEntries(means),
         'policy/learning_rate': annealed.learningRate,
@@ -83,6 +85,8 @@ export function dataMetrics(
     rows++;
     imagined += experience.isImagined[Math.floor(row / perEnv)];
   }
+  const counts = { 'data/rows': rows, 'data/real_rows': rows - imagined, 'data/imagined_rows': imagined };
+  if (rows === 0) return counts;
   return {
     'value/mse': summary(squares, weights).mean,
     'value/mean': summary(values, weights).mean,
@@ -91,9 +95,7 @@ export function dataMetrics(
     ...named('reward', summary(experience.rewards, weights)),
     'advantage/mean': summary(targets.advantages, weights).mean,
     'advantage/std': summary(targets.advantages, weights).std,
-    'data/rows': rows,
-    'data/real_rows': rows - imagined,
-    'data/imagined_rows': imagined,
+    ...counts,
   };
 }
 
@@ -111,11 +113,13 @@ const IMAGINED_METRICS: Readonly<Record<string, string>> = {
 export function imaginedMetrics(parts: readonly Metrics[]): Metrics {
   const rows = parts.reduce((sum, part) => sum + part['data/rows'], 0);
   const metrics: Metrics = { 'data/imagined_rows': rows };
+  const measured = parts.filter((part) => part['data/rows'] > 0);
+  if (measured.length === 0) return metrics;
   for (const [name, key] of Object.entries(IMAGINED_METRICS)) {
-    const values = parts.map((part) => part[name]);
+    const values = measured.map((part) => part[name]);
     if (key.endsWith('min')) metrics[key] = Math.min(...values);
     else if (key.endsWith('max')) metrics[key] = Math.max(...values);
-    else metrics[key] = parts.reduce((sum, part) => sum + part[name] * part['data/rows'], 0) / Math.max(1, rows);
+    else metrics[key] = measured.reduce((sum, part) => sum + part[name] * part['data/rows'], 0) / rows;
   }
   return metrics;
 }
@@ -133,7 +137,7 @@ function named(group: string, figures: Record<string, number>): Metrics {
   return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [`${group}/${name}`, figure]));
 }
 
-/** Mean, standard deviation, least and greatest of the rows with weight 1; zeros where there are none. */
+/** Mean, standard deviation, least and greatest of the rows with weight 1, of which there is one at least. */
 function summary(values: Float32Array, weights: Float32Array) {
   let count = 0;
   let sum = 0;
@@ -148,7 +152,6 @@ function summary(values: Float32Array, weights: Float32Array) {
     min = Math.min(min, values[i]);
     max = Math.max(max, values[i]);
   }
-  if (count === 0) return { mean: 0, std: 0, min: 0, max: 0 };
   const mean = sum / count;
   return { mean, std: Math.sqrt(Math.max(0, squares / count - mean * mean)), min, max };
 }
