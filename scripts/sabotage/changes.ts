@@ -67,8 +67,8 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: 'core: a return runs on into the next episode',
-    find: '|| ended[step] === 1;\n    const over',
-    replace: ';\n    const over',
+    find: 'const over = isLastStep(steps, Math.floor(row / agents)) ||',
+    replace: 'const over =',
     tests: CORE,
   },
   {
@@ -339,8 +339,8 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: 'omg: subgoals reach over the end of an episode',
-    find: 'lengths[Math.floor(row / steps)] || ended[row] === 1;\n    const goesOn',
-    replace: 'lengths[Math.floor(row / steps)];\n    const goesOn',
+    find: 'lengths[Math.floor(row / steps)] || isLastStep(experience, row);',
+    replace: 'lengths[Math.floor(row / steps)];',
     tests: OMG,
   },
   {

@@ -42,6 +42,7 @@ export const coreDoors: Doors = {
   ),
   checkAgent: door(() => ['checkAgent', agents()[0]], ['where']),
   checkArgument: 'is given its schema by the code that calls it',
+  checkEpisodeLength: 'is called with a game that was checked and a count of the code that calls it',
   checkCount: door(() => ['checkCount', 'n', 1], ['where', 'where']),
   checkExperience: door(() => ['checkExperience', steps()], ['where']),
   checkExperienceSpec: door(() => ['checkExperienceSpec', game], ['where']),

@@ -33,6 +33,19 @@ export function checkExperienceSpec(where: string, spec: ExperienceSpec): void {
   refuseFirst(where, 'the game', specFaults(spec));
 }
 
+/**
+ * Refuses an episode that lasts longer than the game says: it might never end, and with it what waits for its end.
+ *
+ * @param where  the function that plays the episode, for the message
+ * @param steps  steps of the episode so far
+ * @throws CoplayError for more steps than `game.maxSteps`
+ */
+export function checkEpisodeLength<State extends DType>(where: string, game: Game<State>, steps: number): void {
+  if (steps <= game.maxSteps) return;
+  const remedy = 'End every episode by then in the game, or raise its maxSteps.';
+  fail(where, `episodes of ${game.name} that end within its maxSteps, ${game.maxSteps}`, `${steps} steps`, remedy);
+}
+
 function refuseFirst(where: string, game: string, [fault]: readonly DescriptionFault[]): void {
   if (fault) fail(`${where}: ${fault.part} of ${game}`, fault.expected, fault.got, fault.remedy);
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Agent, SavedState } from './agent';
-import { checkGame } from './check-game';
+
+import { checkEpisodeLength, checkGame } from './check-game';
 import { checkOptions, fail } from './errors';
+
 import type { AgentId, Game } from './game';
 import { createGenerator, streamSeed } from './generator';
 import { createRollout } from './rollout';
@@ -128,7 +130,7 @@ class Tally {
     const { rewards, infos } = env.result;
     for (let e = 0; e < this.next.length; e++) {
       if (this.next[e] === this.end[e]) continue;
-      this.runningSteps[e]++;
+      checkEpisodeLength('evaluate', this.game, ++this.runningSteps[e]);
       for (let row = e * agents; row < (e + 1) * agents; row++) {
         if (!Number.isFinite(rewards[row])) this.refuseReward(e, row - e * agents, rewards[row]);
         this.running[row] += rewards[row];

@@ -242,6 +242,20 @@ describe('evaluate', () => {
     expect(memory).toBe(5);
   });
 
+  it('refuses a game whose episodes do not end', async () => {
+    const game = clockGame({ maxSteps: 3 });
+    const endless: Game<'int32'> = {
+      ...game,
+      step: (state, offset, actions, at, generator, result, row) => {
+        game.step(state, offset, actions, at, generator, result, row);
+        result.truncated[row] = 0;
+      },
+    };
+    await expect(evaluate(endless, [speaker('agent_0', 0)], { episodes: 2 })).rejects.toThrow(
+      /evaluate: expected episodes of clock that end within its maxSteps, 3, got 4 steps/,
+    );
+  });
+
   it.each([0, 1.5, -2])('refuses %s episodes', async (episodes) => {
     await expect(evaluate(clockGame({}), [speaker('agent_0', 0)], { episodes })).rejects.toThrow(
       /evaluate: option episodes: expected/,

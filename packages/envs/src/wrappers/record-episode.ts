@@ -4,6 +4,7 @@ import {
   allocate,
   allocateStepArrays,
   checkAgent,
+  checkEpisodeLength,
   checkGame,
   checkOptions,
   checkSimulator,
@@ -72,6 +73,7 @@ export async function recordEpisode(
   try {
     do {
       tape.tell(await rollout.step());
+      checkEpisodeLength('recordEpisode', game, tape.length);
       if (simulator) tape.foretell(await foretold(game, simulator, tape.last(), dice, observations));
     } while (env.ended[0] === 0);
   } finally {
@@ -137,6 +139,11 @@ class Tape {
         this.frames.push(frameOf(game, state, offset, observations));
       },
     });
+  }
+
+  /** Steps played so far. */
+  get length(): number {
+    return this.steps.length;
   }
 
   /** The step that was played last, and the frame before it. */
