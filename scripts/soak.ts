@@ -14,7 +14,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { writeWholeSync } from '@coplay/core/node';
+import { writeWhole } from '@coplay/core/node';
 import { executorInfo, tf } from '@coplay/tensor';
 import { TRAINERS } from '../packages/trainers/test/fixtures/trainers';
 
@@ -67,7 +67,7 @@ async function parent(names: readonly string[]): Promise<void> {
   const found: Soak[] = [];
   for (const name of names) {
     found.push(await inProcess(name));
-    if (values.out !== undefined) writeWholeSync(values.out, `${JSON.stringify(found, null, 1)}\n`);
+    if (values.out !== undefined) await writeWhole(values.out, `${JSON.stringify(found, null, 1)}\n`);
   }
   console.table(found.map(row));
   process.exitCode = found.every(({ ok }) => ok) ? 0 : 1;
@@ -97,7 +97,7 @@ async function soak(name: string): Promise<Soak> {
   await train(name, 0.2); // what is begun once in a process and stays: ONNX Runtime, worker threads, the pool of libuv
   const before = await held();
   const { samples, updates } = await train(name, minutes);
-  const after = await held();
+  const after = await heldAfter(before);
   const megabytesPerMinute = slope(samples.filter(({ minute }) => minute >= Math.min(10, minutes / 2)));
   const isFreed = after.descriptors <= before.descriptors && after.threads <= before.threads;
   return {
@@ -131,7 +131,19 @@ function sampleAt(minute: number, name: string): Sample {
   return sample;
 }
 
-/** Sessions and threads are released after `dispose()` has returned: a second for them. */
+/** Sessions and threads are released after `dispose()` has returned: half a minute for them. */
+async function heldAfter(before: Held): Promise<Held> {
+  let now = await held();
+  for (
+    let second = 1;
+    second < 30 && (now.descriptors > before.descriptors || now.threads > before.threads);
+    second++
+  ) {
+    now = await held();
+  }
+  return now;
+}
+
 async function held(): Promise<Held> {
   await sleep(1000);
   return { descriptors: readdirSync('/proc/self/fd').length, threads: readdirSync('/proc/self/task').length };
