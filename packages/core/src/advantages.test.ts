@@ -80,9 +80,13 @@ describe('explainedVariance', () => {
     expect(explainedVariance([1, 2, 2], [1, 2, 3])).toBeCloseTo(2 / 3, 12);
   });
 
-  it('is 0, not NaN, where the returns do not vary or there are none', () => {
+  it('is 0, not NaN, where the returns do not vary', () => {
     expect(explainedVariance([1, 2], [3, 3])).toBe(0);
-    expect(explainedVariance([], [])).toBe(0);
+  });
+
+  it('refuses to measure nothing', () => {
+    expect(() => explainedVariance([], [])).toThrow(/explainedVariance: expected at least one return/);
+    expect(() => explainedVariance([1, 2], [3, 4], [0, 0])).toThrow(/explainedVariance: expected at least one return/);
   });
 
   it('leaves out rows of weight 0', () => {

@@ -51,6 +51,7 @@ export function normaliseAdvantages(
  * @param values   [B] predicted
  * @param returns  [B] what came
  * @param weights  [B] at least 0; rows of weight 0 count for nothing. All 1 by default
+ * @throws CoplayError where no row counts
  */
 export function explainedVariance(
   values: ArrayLike<number>,
@@ -65,7 +66,11 @@ export function explainedVariance(
   }
   const errors = new Float64Array(returns.length);
   for (let i = 0; i < errors.length; i++) errors[i] = returns[i] - values[i];
-  const { variance } = moments(returns, weights);
+  const { count, variance } = moments(returns, weights);
+  if (count === 0) {
+    const remedy = 'Leave the figure out where nothing was measured.';
+    fail('explainedVariance', 'at least one return with a weight above 0', 'none', remedy);
+  }
   return variance === 0 ? 0 : 1 - moments(errors, weights).variance / variance;
 }
 

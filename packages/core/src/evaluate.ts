@@ -30,18 +30,18 @@ const schema = z.strictObject({
 export interface Evaluation {
   readonly agents: readonly AgentId[];
   readonly episodes: number;
-  /** [episodes, A] undiscounted sums of rewards */
+  /** [episodes, A] undiscounted sums of rewards; NaN where the agent never played in the episode */
   readonly returns: Float64Array;
   /** [episodes] steps */
   readonly lengths: Int32Array;
-  /** Mean return of each agent. */
+  /** Mean return of each agent over the episodes in which it played. An agent that never played is missing, here and below. */
   readonly returnMean: Readonly<Record<AgentId, number>>;
-  /** Standard error of each mean. */
+  /** Standard error of each mean; NaN of a single episode. */
   readonly returnStandardError: Readonly<Record<AgentId, number>>;
-  /** Mean over agents of the mean returns. */
+  /** Mean over the agents that played of the mean returns. */
   readonly mean: number;
   readonly lengthMean: number;
-  /** Sums of each info per episode and agent, averaged over episodes: `infos.caught_stag.agent_0`. */
+  /** Sums of each info per episode and agent, averaged over the episodes in which it played: `infos.caught_stag.agent_0`. */
   readonly infos: Readonly<Record<string, Readonly<Record<AgentId, number>>>>;
   /** The same by agent, for `console.table`: mean return, its standard error, each info. */
   readonly byAgent: Readonly<Record<AgentId, Readonly<Record<string, number>>>>;
@@ -84,6 +84,7 @@ async function play(
   const rollout = createRollout(env, agents, createGenerator(streamSeed(seed, 'evaluate/agents')));
   const tally = new Tally(game, episodes, envs);
   while (!tally.isFull()) {
+    tally.before(env);
     await rollout.step();
     tally.add(env);
   }
@@ -98,6 +99,8 @@ class Tally {
   private readonly running: Float64Array;
   private readonly runningInfos: Record<string, Float64Array>;
   private readonly runningSteps: Int32Array;
+  /** [envs, A] 1 where the agent has played in the present episode */
+  private readonly hasPlayed: Uint8Array;
   private readonly next: Int32Array;
   private readonly end: Int32Array;
   private left: number;
@@ -112,6 +115,7 @@ class Tally {
     this.lengths = new Int32Array(episodes);
     this.running = new Float64Array(envs * agents);
     this.runningSteps = new Int32Array(envs);
+    this.hasPlayed = new Uint8Array(envs * agents);
     const sums = (size: number) => Object.fromEntries(game.infos.map((name) => [name, new Float64Array(size)]));
     this.infoSums = sums(agents);
     this.runningInfos = sums(envs * agents);
@@ -125,6 +129,12 @@ class Tally {
     return this.left === 0;
   }
 
+  /** Before a step: who plays in it. */
+  before({ active }: { readonly active: Uint8Array }): void {
+    for (let row = 0; row < active.length; row++) this.hasPlayed[row] |= active[row];
+  }
+
+  /** After the step: what came of it. */
   add(env: { result: { rewards: Float32Array; infos: Record<string, Float32Array> }; ended: Uint8Array }): void {
     const agents = this.game.agents.length;
     const { rewards, infos } = env.result;
@@ -143,12 +153,15 @@ class Tally {
   result(): Evaluation {
     const { game, episodes, returns } = this;
     const { agents } = game;
-    const perAgent = (f: (seat: number) => number) => Object.fromEntries(agents.map((id, seat) => [id, f(seat)]));
-    const means = agents.map((_, seat) => meanOf(returns, seat, agents.length));
+    const played = agents.map((_, seat) => playedReturns(returns, seat, agents.length));
+    const seats = agents.map((_, seat) => seat).filter((seat) => played[seat].length > 0);
+    const perAgent = (f: (seat: number) => number) =>
+      Object.fromEntries(seats.map((seat) => [agents[seat], f(seat)] as const));
+    const means = played.map(meanOf);
     const returnMean = perAgent((seat) => means[seat]);
-    const returnStandardError = perAgent((seat) => standardError(returns, seat, agents.length, means[seat]));
+    const returnStandardError = perAgent((seat) => standardError(played[seat], means[seat]));
     const infos = Object.fromEntries(
-      game.infos.map((name) => [name, perAgent((seat) => this.infoSums[name][seat] / episodes)]),
+      game.infos.map((name) => [name, perAgent((seat) => this.infoSums[name][seat] / played[seat].length)]),
     );
     const rowOf = (id: AgentId) => ({
       return: returnMean[id],
@@ -162,10 +175,10 @@ class Tally {
       lengths: this.lengths,
       returnMean,
       returnStandardError,
-      mean: means.reduce((sum, mean) => sum + mean, 0) / means.length,
-      lengthMean: meanOf(this.lengths, 0, 1),
+      mean: meanOf(seats.map((seat) => means[seat])),
+      lengthMean: meanOf(this.lengths),
       infos,
-      byAgent: Object.fromEntries(agents.map((id) => [id, rowOf(id)])),
+      byAgent: Object.fromEntries(seats.map((seat) => [agents[seat], rowOf(agents[seat])])),
     };
   }
 
@@ -183,8 +196,9 @@ class Tally {
     this.left--;
     for (let seat = 0; seat < agents; seat++) {
       const row = e * agents + seat;
-      this.returns[episode * agents + seat] = this.running[row];
+      this.returns[episode * agents + seat] = this.hasPlayed[row] === 1 ? this.running[row] : Number.NaN;
       this.running[row] = 0;
+      this.hasPlayed[row] = 0;
       for (const name in this.runningInfos) {
         this.infoSums[name][seat] += this.runningInfos[name][row];
         this.runningInfos[name][row] = 0;
@@ -193,16 +207,19 @@ class Tally {
   }
 }
 
-function meanOf(values: Float64Array | Int32Array, start: number, stride: number): number {
-  let sum = 0;
-  for (let i = start; i < values.length; i += stride) sum += values[i];
-  return sum / (values.length / stride);
+/** One agent's returns of the episodes in which it played. */
+function playedReturns(returns: Float64Array, seat: number, agents: number): Float64Array {
+  return returns.filter((value, i) => i % agents === seat && !Number.isNaN(value));
 }
 
-function standardError(values: Float64Array, start: number, stride: number, mean: number): number {
-  const count = values.length / stride;
-  if (count < 2) return Number.NaN;
+function meanOf(values: ArrayLike<number>): number {
   let sum = 0;
-  for (let i = start; i < values.length; i += stride) sum += (values[i] - mean) ** 2;
-  return Math.sqrt(sum / (count - 1) / count);
+  for (let i = 0; i < values.length; i++) sum += values[i];
+  return sum / values.length;
+}
+
+function standardError(values: Float64Array, mean: number): number {
+  const count = values.length;
+  if (count < 2) return Number.NaN;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1) / count);
 }

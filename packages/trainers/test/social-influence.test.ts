@@ -71,7 +71,7 @@ describe('socialInfluenceAgent', () => {
     };
     const plain = await learnedFrom({ influenceWeight: 0 });
     const mixed = await learnedFrom({ influenceWeight: 2, rewardWeight: 0.5 });
-    expect(mixed[0]).toEqual({ reward: 0.5 * plain[0].reward, influence: 0 }); // models that know nothing yet
+    expect(mixed[0]).toEqual({ reward: 0.5 * plain[0].reward, influence: undefined }); // models that know nothing yet
     const { reward, influence } = mixed.at(-1)!;
     expect(influence).toBeGreaterThan(0.3);
     expect(reward).toBeCloseTo(0.5 * plain.at(-1)!.reward + 2 * influence, 4);

@@ -60,13 +60,15 @@ const EQUAL = 1e-9;
 /**
  * Accuracy, per-class figures and confusion of predictions.
  *
- * @throws CoplayError if the arrays don't fit each other
+ * @throws CoplayError if the arrays don't fit each other, and for no rows
  */
 export function moaEvaluation(predictions: MoaPredictions): MoaEvaluation {
   checkArgument('moaEvaluation', 'predictions', schema, predictions);
   const { classes, scores, labels, tieBreak } = predictions;
   const width = classes.length;
   const rows = checkedRows(predictions);
+  if (rows === 0)
+    fail('moaEvaluation', 'at least one row', 'none', 'Leave the figures out where nothing was predicted.');
   const isHard = labels instanceof Int32Array;
   const confusion = classes.map(() => new Float64Array(width));
   let top3 = 0;

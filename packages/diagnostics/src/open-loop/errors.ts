@@ -76,7 +76,7 @@ function namedOpenLoop(where: string, arrays: OpenLoopArrays, name: string): Ope
 
 /**
  * Open-loop error as metrics: mean squared error of raw values over all sequences, `openloop/mse_seen/NAME` of the steps that the model saw and
- * `openloop/mse_imagined/NAME` of those that it imagined. Imagined steps that can't be compared in any sequence leave the latter out.
+ * `openloop/mse_imagined/NAME` of those that it imagined. A key is left out where no sequence can be compared.
  */
 export function openLoopMetrics(arrays: OpenLoopArrays): Metrics {
   checkArgument('openLoopMetrics', 'arrays', openLoopArrays, arrays);
@@ -84,8 +84,10 @@ export function openLoopMetrics(arrays: OpenLoopArrays): Metrics {
   for (const name of Object.keys(arrays.actual)) {
     const short = name.replace(/^obs\//, '');
     const steps = stepErrors('openLoopMetrics', namedOpenLoop('openLoopMetrics', arrays, name));
-    metrics[`openloop/mse_seen/${short}`] = pooled(steps.filter(({ isImagined }) => !isImagined));
-    const imagined = steps.filter(({ isImagined, sequences }) => isImagined && sequences > 0);
+    const compared = steps.filter(({ sequences }) => sequences > 0);
+    const seen = compared.filter(({ isImagined }) => !isImagined);
+    const imagined = compared.filter(({ isImagined }) => isImagined);
+    if (seen.length > 0) metrics[`openloop/mse_seen/${short}`] = pooled(seen);
     if (imagined.length > 0) metrics[`openloop/mse_imagined/${short}`] = pooled(imagined);
   }
   return metrics;

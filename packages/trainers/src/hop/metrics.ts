@@ -32,6 +32,6 @@ export function searchMetrics(searches: { readonly search: TreeSearch; counts: T
   return {
     'hop/simulations': sums.simulations,
     'hop/network_rows': sums.rows,
-    'hop/shared_answers': sums.asked > 0 ? 1 - sums.rows / sums.asked : 0,
+    ...(sums.asked > 0 && { 'hop/shared_answers': 1 - sums.rows / sums.asked }),
   };
 }

@@ -92,7 +92,10 @@ export interface MoaLearner {
    * @param goalsOf  the goal of a row's episode, asked when it begins. Default: drawn from `prior(coplayer)`
    */
   agent(coplayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState>;
-  /** Top-1 accuracy, in [0, 1], on the newest rows before they were trained on (their goals known in hindsight); 0 at first. */
+  /**
+   * Top-1 accuracy, in [0, 1], on the newest rows before they were trained on (their goals known in hindsight).
+   * 0 before it was measured, so that what waits for an accuracy waits; `update` reports it only once it was measured.
+   */
   accuracy(coplayer: AgentId): number;
   /** [G] discounted counts of the goals that the co-player showed; all 1 at first. */
   goalCounts(coplayer: AgentId): Float64Array;

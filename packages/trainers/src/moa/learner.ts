@@ -34,7 +34,8 @@ interface Held {
 /** What is known of one co-player besides its network. */
 interface Standing {
   readonly counts: GoalCounts;
-  accuracy: number;
+  /** Undefined until it was measured once. */
+  accuracy: number | undefined;
   /** What had come when its model was last trained. */
   seen: MoaCounts;
 }
@@ -53,7 +54,11 @@ export class MoaModels implements MoaLearner {
 
   constructor(private readonly setup: MoaSetup) {
     const { net, options, coplayers } = setup;
-    const fresh = (): Standing => ({ counts: goalCounts(net.goals, options.goalDiscount), accuracy: 0, seen: NOTHING });
+    const fresh = (): Standing => ({
+      counts: goalCounts(net.goals, options.goalDiscount),
+      accuracy: undefined,
+      seen: NOTHING,
+    });
     this.standings = new Map(coplayers.map((coplayer) => [coplayer, fresh()]));
   }
 
@@ -167,7 +172,7 @@ export class MoaModels implements MoaLearner {
   }
 
   accuracy(coplayer: AgentId): number {
-    return this.standing(coplayer).accuracy;
+    return this.standing(coplayer).accuracy ?? 0;
   }
 
   goalCounts(coplayer: AgentId): Float64Array {
@@ -184,7 +189,7 @@ export class MoaModels implements MoaLearner {
 
   async state(): Promise<SavedState> {
     const standings = [...this.standings].map(([coplayer, { counts, accuracy, seen }]) => {
-      return [coplayer, { counts: counts.state(), accuracy, seen: { ...seen } }] as const;
+      return [coplayer, { counts: counts.state(), accuracy: accuracy ?? null, seen: { ...seen } }] as const;
     });
     return {
       networks: await this.ready().state(),
@@ -204,7 +209,7 @@ export class MoaModels implements MoaLearner {
     for (const [coplayer, standing] of this.standings) {
       const { counts, accuracy, seen } = (saved['standings'] as SavedState)[coplayer] as SavedState;
       standing.counts.restore(counts as SavedState);
-      Object.assign(standing, { accuracy, seen });
+      Object.assign(standing, { accuracy: accuracy ?? undefined, seen });
     }
   }
 
@@ -300,14 +305,16 @@ export class MoaModels implements MoaLearner {
 
   private standingMetrics(): Metrics {
     const metrics: Metrics = {};
+    const measured: number[] = [];
     let rows = 0;
-    let accuracy = 0;
-    for (const [coplayer, standing] of this.standings) {
-      metrics[`moa/accuracy/${coplayer}`] = standing.accuracy;
-      accuracy += standing.accuracy / this.standings.size;
+    for (const [coplayer, { accuracy }] of this.standings) {
       rows += this.buffer.rows[coplayer];
+      if (accuracy === undefined) continue;
+      metrics[`moa/accuracy/${coplayer}`] = accuracy;
+      measured.push(accuracy);
     }
-    return { ...metrics, 'moa/accuracy': accuracy, 'moa/rows': rows };
+    if (measured.length > 0) metrics['moa/accuracy'] = measured.reduce((sum, one) => sum + one, 0) / measured.length;
+    return { ...metrics, 'moa/rows': rows };
   }
 
   private checkGoals(goals: Int32Array | undefined, rows: number): Int32Array {
@@ -319,6 +326,6 @@ export class MoaModels implements MoaLearner {
 
 sharedAmongCopies(MoaModels, '@coplay/trainers/MoaModels@0.1');
 
-function trainingMetrics({ loss, gradientNorm, steps }: TrainingResult): Metrics {
-  return { 'moa/loss': loss, 'moa/gradient_norm': gradientNorm, 'moa/steps': steps };
+function trainingMetrics({ means, steps }: TrainingResult): Metrics {
+  return { ...(means && { 'moa/loss': means.loss, 'moa/gradient_norm': means.gradientNorm }), 'moa/steps': steps };
 }

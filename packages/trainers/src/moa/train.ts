@@ -21,10 +21,10 @@ export interface TrainingSettings {
   readonly to: number;
 }
 
-/** What training measured: means over minibatches and networks, each before the step that it causes. */
+/** What training measured. */
 export interface TrainingResult {
-  readonly loss: number;
-  readonly gradientNorm: number;
+  /** Over minibatches and networks, each measured before the step that it causes; undefined where there was none */
+  readonly means?: { readonly loss: number; readonly gradientNorm: number };
   /** Minibatches of all networks together. */
   readonly steps: number;
 }
@@ -48,8 +48,8 @@ export async function train(
   const outputs = await Promise.all(calls);
   for (const output of outputs) if (!areFinite(output)) throw notFinite(where, output);
   const steps = outputs.reduce((sum, { loss }) => sum + loss.data.length, 0);
-  if (steps === 0) return { loss: 0, gradientNorm: 0, steps };
-  return { loss: meanOf(outputs, 'loss'), gradientNorm: meanOf(outputs, 'gradientNorm'), steps };
+  if (steps === 0) return { steps };
+  return { means: { loss: meanOf(outputs, 'loss'), gradientNorm: meanOf(outputs, 'gradientNorm') }, steps };
 }
 
 /** The minibatches of one network; undefined where it has no rows. */

@@ -63,8 +63,8 @@ export async function trainInference(
     'omg/nll': mean(outputs['nll'].data),
     'omg/kl': mean(outputs['kl'].data),
     'omg/gradient_norm': mean(outputs['gradientNorm'].data),
-    // Latents that hold nothing hardly differ: any distance is large beside their spread.
-    'omg/explained_variance': spread > 0 ? Math.max(-1, 1 - mean(outputs['error'].data) / spread) : 0,
+    // Latents that hold nothing hardly differ: any distance is large beside their spread. Without a spread there is nothing to explain.
+    ...(spread > 0 && { 'omg/explained_variance': Math.max(-1, 1 - mean(outputs['error'].data) / spread) }),
   };
 }
 
@@ -90,5 +90,5 @@ function checkSteps(where: string, { loss, gradientNorm }: NamedArrays, each: Na
 function mean(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i];
-  return values.length === 0 ? 0 : sum / values.length;
+  return sum / values.length;
 }

@@ -87,11 +87,15 @@ export function dataMetrics(
   }
   const counts = { 'data/rows': rows, 'data/real_rows': rows - imagined, 'data/imagined_rows': imagined };
   if (rows === 0) return counts;
+  const returns = summary(targets.returns, weights);
   return {
     'value/mse': summary(squares, weights).mean,
     'value/mean': summary(values, weights).mean,
-    'value/explained_variance': explainedVariance(values, targets.returns, weights),
-    ...named('return', summary(targets.returns, weights)),
+    // Targets that are all equal leave nothing to explain.
+    ...(returns.max > returns.min && {
+      'value/explained_variance': explainedVariance(values, targets.returns, weights),
+    }),
+    ...named('return', returns),
     ...named('reward', summary(experience.rewards, weights)),
     'advantage/mean': summary(targets.advantages, weights).mean,
     'advantage/std': summary(targets.advantages, weights).std,

@@ -11,18 +11,21 @@ export interface EpisodeTracker {
 }
 
 /**
- * Means over the episodes that ended within one rollout: `episode/return/<id>` of each agent, `episode/return_mean` over
- * agents, `episode/length`, `episode/<info>` (sum over an episode, mean over agents and episodes), and `episode/count`.
+ * Means over the episodes that ended within one rollout: `episode/return/<id>` of each agent over those in which it played,
+ * `episode/return_mean` over the agents that did, `episode/length`, `episode/<info>` (sum over an episode, mean over
+ * episodes and the agents that played in them), and `episode/count`. An agent that never played has no return.
  */
 export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTracker {
   const agents = ids.length;
   const returns = new Float64Array(envs * agents);
   const lengths = new Int32Array(envs);
+  const hasPlayed = new Uint8Array(envs * agents);
   let infos: Record<string, Float64Array> = {};
   let count = 0;
 
   const forget = (e: number): void => {
     returns.fill(0, e * agents, (e + 1) * agents);
+    hasPlayed.fill(0, e * agents, (e + 1) * agents);
     lengths[e] = 0;
     for (const name in infos) infos[name][e] = 0;
   };
@@ -36,11 +39,15 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
         const step = e * experience.steps + t;
         if (experience.isFirst[step] === 1) forget(e); // what was pending was broken off by a reset
         lengths[e]++;
-        for (let a = 0; a < agents; a++) returns[e * agents + a] += experience.rewards[step * agents + a];
+        for (let a = 0; a < agents; a++) {
+          returns[e * agents + a] += experience.rewards[step * agents + a];
+          hasPlayed[e * agents + a] |= experience.active[step * agents + a];
+        }
         for (const name of infoNames) infos[name][e] += sumOf(experience.extras[name].data, step * agents, agents);
         if (experience.ended[step] === 0) continue;
-        ended.take(returns.subarray(e * agents, (e + 1) * agents), lengths[e], infos, e);
-        lengths[e] = 0;
+        const [from, to] = [e * agents, (e + 1) * agents];
+        ended.take(returns.subarray(from, to), hasPlayed.subarray(from, to), lengths[e], infos, e);
+        forget(e);
       }
     }
     count += ended.count;
@@ -52,10 +59,17 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
     get count() {
       return count;
     },
-    state: () => ({ returns: returns.slice(), lengths: lengths.slice(), infos: copyAll(infos), count }),
+    state: () => ({
+      returns: returns.slice(),
+      lengths: lengths.slice(),
+      hasPlayed: hasPlayed.slice(),
+      infos: copyAll(infos),
+      count,
+    }),
     restore: (saved) => {
       returns.set(saved['returns'] as Float64Array);
       lengths.set(saved['lengths'] as Int32Array);
+      hasPlayed.set(saved['hasPlayed'] as Uint8Array);
       infos = copyAll(saved['infos'] as Record<string, Float64Array>);
       count = saved['count'] as number;
     },
@@ -66,37 +80,46 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
 class Ended {
   count = 0;
   private readonly returns: Float64Array;
+  /** [A] episodes in which the agent played */
+  private readonly played: Int32Array;
   private readonly infos: Record<string, number> = {};
   private length = 0;
 
   constructor(private readonly ids: readonly AgentId[]) {
     this.returns = new Float64Array(ids.length);
+    this.played = new Int32Array(ids.length);
   }
 
-  /** Adds an episode and sets its sums to zero. */
-  take(returns: Float64Array, length: number, infos: Record<string, Float64Array>, env: number): void {
+  /** Adds an episode. */
+  take(
+    returns: Float64Array,
+    hasPlayed: Uint8Array,
+    length: number,
+    infos: Record<string, Float64Array>,
+    env: number,
+  ): void {
     this.count++;
     this.length += length;
-    for (let a = 0; a < returns.length; a++) this.returns[a] += returns[a];
-    returns.fill(0);
-    for (const name in infos) {
-      this.infos[name] = (this.infos[name] ?? 0) + infos[name][env];
-      infos[name][env] = 0;
+    for (let a = 0; a < returns.length; a++) {
+      if (hasPlayed[a] === 0) continue;
+      this.returns[a] += returns[a];
+      this.played[a]++;
     }
+    for (const name in infos) this.infos[name] = (this.infos[name] ?? 0) + infos[name][env];
   }
 
   metrics(): Metrics {
-    const { count, ids } = this;
+    const { count, ids, played } = this;
     const metrics: Metrics = { 'episode/count': count };
     if (count === 0) return metrics;
-    ids.forEach((id, a) => {
-      metrics[`episode/return/${id}`] = this.returns[a] / count;
-    });
-    metrics['episode/return_mean'] = this.returns.reduce((sum, value) => sum + value, 0) / (count * ids.length);
+    const seats = ids.map((_, seat) => seat).filter((seat) => played[seat] > 0);
+    const means = seats.map((seat) => this.returns[seat] / played[seat]);
+    for (const [i, seat] of seats.entries()) metrics[`episode/return/${ids[seat]}`] = means[i];
     metrics['episode/length'] = this.length / count;
-    for (const name in this.infos) {
-      metrics[`episode/${name.slice('info/'.length)}`] = this.infos[name] / (count * ids.length);
-    }
+    if (seats.length === 0) return metrics;
+    metrics['episode/return_mean'] = means.reduce((sum, mean) => sum + mean, 0) / seats.length;
+    const playedInAll = played.reduce((sum, episodes) => sum + episodes, 0);
+    for (const name in this.infos) metrics[`episode/${name.slice('info/'.length)}`] = this.infos[name] / playedInAll;
     return metrics;
   }
 }

@@ -32,9 +32,9 @@ export class Stopwatch {
     this.last = now;
   }
 
-  /** The parts in seconds, and environment steps per second of the whole. */
+  /** The parts in seconds, and environment steps per second of the whole, unless the clock stood still. */
   metrics(envSteps: number): Metrics {
     const seconds = (this.clock() - this.start) / 1000;
-    return { ...this.laps, 'time/steps_per_second': seconds > 0 ? envSteps / seconds : 0 };
+    return { ...this.laps, ...(seconds > 0 && { 'time/steps_per_second': envSteps / seconds }) };
   }
 }

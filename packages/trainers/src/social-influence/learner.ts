@@ -106,9 +106,9 @@ export class SocialInfluenceLearner extends AroundPpo implements Learner {
       counted.most = Math.max(counted.most, value);
       counted.steps++;
     });
+    const isMeasured = isKnown && counted.steps > 0;
     const metrics: Metrics = {
-      'influence/mean': counted.sum / Math.max(1, counted.steps),
-      'influence/max': counted.most,
+      ...(isMeasured && { 'influence/mean': counted.sum / counted.steps, 'influence/max': counted.most }),
       'influence/weight': weight,
     };
     return { rewarded: { ...experience, rewards }, metrics };
