@@ -123,7 +123,12 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   goalWatcher: (game) => goalWatcher(game, id),
   rulesOf: (game) => rulesOf(game),
   onnxAgent: (game) =>
-    onnxAgent({ game, id, session: { inputNames: [], outputNames: [], run() {} } as never, Tensor: class {} as never }),
+    onnxAgent({
+      game,
+      id,
+      session: { inputNames: [], outputNames: [], inputMetadata: [], run() {} } as never,
+      Tensor: class {} as never,
+    }),
   'coplay train': (game) => checkConfiguration('run.ts', { game, envSteps: 1 }),
 };
 

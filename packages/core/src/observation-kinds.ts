@@ -67,7 +67,7 @@ export interface ObservationCheck {
   readonly offset?: number;
   /** Default 1 */
   readonly stride?: number;
-  /** [rows] only rows with a 1 are looked at. Default: all */
+  /** For each row of the arrays: only rows with a 1 are looked at. Default: all */
   readonly active?: Uint8Array;
   /**
    * Whether fields that declare no kind have to fit the one that is assumed; see {@link kindOf}. Otherwise they only have to
@@ -92,7 +92,7 @@ export function checkObservations(where: string, check: ObservationCheck, nameOf
     if (!misfit) continue;
     const size = sizeOf(field.shape);
     for (let row = 0; row < rows; row++) {
-      if (active?.[row] === 0) continue;
+      if (active?.[offset + row * stride] === 0) continue;
       const start = (offset + row * stride) * size;
       const index = misfit(data, start, start + size);
       if (index >= 0) refuse(where, name, field, data[index], `${nameOf(row)}, index ${index - start}`);

@@ -47,7 +47,7 @@ describe('twoHotBins', () => {
       expect([...bins].sort((a, b) => a - b)).toEqual(bins);
     }
     expect([...twoHotBins(6)].filter((x) => x === 0).length).toBe(2);
-    expect(() => twoHotBins(1)).toThrow(/twoHotBins: expected a count of 2 or more, got 1/);
+    expect(() => twoHotBins(1)).toThrow(/twoHotBins: .*count.*2.*got 1/);
   });
 });
 

@@ -1,4 +1,4 @@
-import { createGenerator, generatorFrom } from '../generator';
+import { createGenerator, generatorFrom, streamSeed } from '../generator';
 import { firstDifference } from './guarded';
 import type { Transition } from './play';
 import type { Outcome, Probe } from './probe';
@@ -45,7 +45,7 @@ export function checkCopies(probe: Probe, transitions: readonly Transition[]): v
     findings.moment = `step ${t + 1} from a copy of its state`;
     const { before, views, generator, actions, outcome, after } = transitions[t];
     // Another episode in between: what reset() writes outside the state is another's by now.
-    probe.reset(createGenerator(t + 1));
+    probe.reset(createGenerator(streamSeed(t, 'gameContract/between')));
     probe.load(before);
     const place = seesOtherwise(probe, views);
     const again = probe.step(actions, generatorFrom(generator));

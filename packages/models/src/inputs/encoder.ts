@@ -48,6 +48,8 @@ export interface RowSource {
   /** [rows, A] */
   readonly previousActions: Int32Array;
   readonly extras: NamedArrays;
+  /** For each row of the arrays, 1 where somebody saw it: the numbers of other rows don't matter. Default: all 1 */
+  readonly active?: Uint8Array;
   /** Names a row in messages: `environment 3, step 5`. Default `row 3` */
   readonly nameRow?: (row: number) => string;
 }
@@ -139,9 +141,18 @@ function checkSource(game: SeenGame, names: readonly string[], { rows, stride, o
 
 /** Refuses numbers that aren't finite, and values that don't fit the kinds of their fields. */
 function checkValues(game: SeenGame, fields: readonly string[], source: RowSource, assumed: boolean): void {
-  const { rows, seat, offset, stride, observations, nameRow = (row) => `row ${row}` } = source;
+  const { rows, seat, offset, stride, observations, active, nameRow = (row) => `row ${row}` } = source;
   const who = game.agents[seat];
-  const check = { spec: game.observation, fields, observations, rows, offset, stride, assumed };
+  const check = {
+    spec: game.observation,
+    fields,
+    observations,
+    rows,
+    offset,
+    stride,
+    assumed,
+    ...(active && { active }),
+  };
   checkObservations(`inputEncoder of ${game.name}`, check, (row) => `${who} in ${nameRow(row)}`);
 }
 

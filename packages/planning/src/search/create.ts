@@ -2,7 +2,7 @@ import { checkFunction } from '@coplay/core';
 import { Leaves, type QuestionCounts } from './leaves';
 import type { SearchNetworks } from './networks';
 import { addNoise } from './noise';
-import { type SearchOptions, type SearchSettings, settingsFor } from './options';
+import { resolveSearch, type SearchOptions, type SearchSettings } from './options';
 import type { SearchResult } from './result';
 import { checkRoots, type SearchRoots } from './roots';
 import { summarise } from './summarise';
@@ -47,7 +47,7 @@ export interface TreeSearch {
  * @throws CoplayError for unknown or wrong options
  */
 export function createSearch(options: SearchOptions): TreeSearch {
-  return new Search(settingsFor('createSearch', options));
+  return new Search(resolveSearch(options, 'createSearch'));
 }
 
 class Search implements TreeSearch {

@@ -89,14 +89,10 @@ export type SearchSettings = z.output<typeof schema>;
 /**
  * The settings that {@link createSearch} would search with, without making a search: for run directories and checkpoints.
  *
+ * @param where  the function whose options these are, for messages
  * @throws CoplayError that names an unknown or wrong option
  */
-export function resolveSearch(options: SearchOptions): SearchSettings {
-  return settingsFor('resolveSearch', options);
-}
-
-/** @param where  the function whose options these are, for messages */
-export function settingsFor(where: string, options: SearchOptions): SearchSettings {
+export function resolveSearch(options: SearchOptions, where = 'resolveSearch'): SearchSettings {
   const settings = checkOptions(where, schema, options);
   checkGame(`${where}: option game`, settings.game);
   const { game, simulator } = settings;

@@ -155,9 +155,9 @@ function ofCoplayers<T extends Uint8Array | Int32Array>(from: T, A: number, seat
 }
 
 function sourceOf(records: Records, seat: number): RowSource {
-  const { agents, observations, masks, previousActions, extras } = records;
+  const { agents, observations, masks, previousActions, extras, active } = records;
   const rows = records.envs * records.records;
-  return { rows, seat, offset: seat, stride: agents.length, observations, masks, previousActions, extras };
+  return { rows, seat, offset: seat, stride: agents.length, observations, masks, previousActions, extras, active };
 }
 
 /** One seat's part of [rows, A, size]. */

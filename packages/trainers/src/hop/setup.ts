@@ -95,13 +95,18 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
     },
   };
   const numbers = { inputs, centred, interOM, intraOM, uniformGoals, minAccuracy };
-  return { ...parts, config: { ...describe(parts), ...numbers } };
+  return { ...parts, config: { ...describe(where, parts), ...numbers } };
 }
 
 /** For run directories and checkpoints. */
-function describe(parts: Omit<HopSetup, 'config'>): Readonly<Record<string, unknown>> {
+function describe(where: string, parts: Omit<HopSetup, 'config'>): Readonly<Record<string, unknown>> {
   const { options, network, worldModel, minds } = parts;
-  const { game: _, simulator: __, unvisited, ...numbers } = resolveSearch(searchOptions(parts, parts.search));
+  const {
+    game: _,
+    simulator: __,
+    unvisited,
+    ...numbers
+  } = resolveSearch(searchOptions(parts, parts.search), `${where}: option search`);
   // Left out where it's as ever, so that runs begun before there was a choice fit.
   const search = { ...numbers, ...(unvisited !== 'zero' && { unvisited }) };
   const [moa] = minds.values();

@@ -85,7 +85,7 @@ export function onnxAgent(options: OnnxAgentOptions): Agent<Float32Array> {
     initialState: (rows) => new Float32Array(rows * stateSize),
     async act(input, state, generator) {
       const { observations, rows } = input;
-      const check = { spec: game.observation, fields, observations, rows };
+      const check = { spec: game.observation, fields, observations, rows, active: input.active };
       checkObservations(`onnxAgent (${id})`, check, (row) => `${id} in environment ${row}`);
       const entered = startAnew(state, input.isFirst, stateSize);
       const feeds = Object.fromEntries(
