@@ -51,6 +51,7 @@ export const coreDoors: Doors = {
   highOf: 'reads a field of a game that was checked',
   kindFault: 'reads a field of a description that is being checked',
   checkObservations: 'is called by rollouts with a game that was checked',
+  checkRewards: 'is called after steps of a game that was checked',
   checkFunction: door(() => ['checkFunction', 'f', () => 1], ['where', 'where', 'function']),
   checkGame: door(() => ['checkGame', game], ['where']),
   checkGenerator: door(() => ['checkGenerator', generator()], ['where']),

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Agent, SavedState } from './agent';
 
 import { checkEpisodeLength, checkGame } from './check-game';
-import { checkOptions, fail } from './errors';
+import { checkRewards } from './check-rewards';
+import { checkOptions } from './errors';
 
 import type { AgentId, Game } from './game';
 import { createGenerator, streamSeed } from './generator';
@@ -138,11 +139,12 @@ class Tally {
   add(env: { result: { rewards: Float32Array; infos: Record<string, Float32Array> }; ended: Uint8Array }): void {
     const agents = this.game.agents.length;
     const { rewards, infos } = env.result;
+    const nameOf = (e: number) => `environment ${e}, step ${this.runningSteps[e]} of its episode`;
     for (let e = 0; e < this.next.length; e++) {
       if (this.next[e] === this.end[e]) continue;
       checkEpisodeLength('evaluate', this.game, ++this.runningSteps[e]);
+      checkRewards('evaluate', this.game, { rewards, rows: 1, first: e, source: 'step() of the game' }, nameOf);
       for (let row = e * agents; row < (e + 1) * agents; row++) {
-        if (!Number.isFinite(rewards[row])) this.refuseReward(e, row - e * agents, rewards[row]);
         this.running[row] += rewards[row];
         for (const name in infos) this.runningInfos[name][row] += infos[name][row];
       }
@@ -180,12 +182,6 @@ class Tally {
       infos,
       byAgent: Object.fromEntries(seats.map((seat) => [agents[seat], rowOf(agents[seat])])),
     };
-  }
-
-  private refuseReward(e: number, seat: number, reward: number): never {
-    const { agents, name } = this.game;
-    const place = `${agents[seat]} in environment ${e}, step ${this.runningSteps[e]} of its episode`;
-    fail(`evaluate: ${name}`, 'finite rewards', `${reward} for ${place}`, 'Look for it in step() of the game.');
   }
 
   private close(e: number): void {

@@ -1,4 +1,5 @@
 import type { ArrayOf, DType } from './arrays';
+import { checkRewards } from './check-rewards';
 import { isOver, rememberActions } from './env-rows';
 import { allocateObservations } from './experience';
 import type { AgentId, Game, ObservationArrays, StepArrays } from './game';
@@ -73,6 +74,11 @@ export class ImaginedEnv implements RolloutEnv {
       this.isFirst[env] = 0;
       this.look(env);
     }
+    const { game, states } = this;
+    const check = { rewards: this.result.rewards, rows: this.envs, source: 'the simulator' };
+    checkRewards('imagine', game, check, (env) => {
+      return `imagined episode ${env}, step ${game.elapsed(states, env * game.stateSize)}`;
+    });
   }
 
   /** Writes what the agents of a game see and may do. */

@@ -3,6 +3,7 @@ export * from './agent';
 export * from './arrays';
 export * from './check-experience';
 export * from './check-game';
+export * from './check-rewards';
 export * from './checks';
 export * from './copies';
 export * from './errors';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ArrayOf, allocate, type DType, type TypedArray } from './arrays';
 import { checkGame } from './check-game';
+import { checkRewards } from './check-rewards';
 import { readStart } from './env-rows';
 import { checkOptions, fail } from './errors';
 import { allocateObservations } from './experience';
@@ -142,6 +143,9 @@ class SingleEnv<State extends DType> implements ParallelEnv<State> {
     const { game, result } = this;
     if (before.includes(true)) game.step(this.current, 0, played, 0, this.generator, result, 0);
     const { rewards, terminated, truncated, infos } = result;
+    checkRewards('parallelEnv.step', game, { rewards, rows: 1, source: 'step() of the game' }, () => {
+      return `step ${game.elapsed(this.current, 0)}`;
+    });
     this.alive = before.map((wasAlive, i) => wasAlive && terminated[i] === 0 && truncated[i] === 0);
     return {
       observations: this.collect(before, (i) => this.look('parallelEnv.step', i)),

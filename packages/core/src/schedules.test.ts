@@ -99,6 +99,14 @@ describe('the clocks of a loop', () => {
     expect(after(1010)).toBe(10);
   });
 
+  it('every: a state of another period is due once at the next multiple of the new one', () => {
+    const before = every(10);
+    for (const steps of [40, 95]) before(steps);
+    const after = every(7);
+    after.restore(before.state());
+    expect([95, 97, 98, 104, 105].map((steps) => after(steps))).toEqual([false, false, true, false, true]);
+  });
+
   it('ratio: loses and invents nothing, however the steps come', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.array(fc.nat(40)), (period, jumps) => {

@@ -60,8 +60,14 @@ export function csv(directory: string, options: FileLogOptions = {}): Log {
 }
 
 function fieldsOf({ envSteps, update, metrics }: LogEntry, columns: readonly string[]): string[] {
-  const metricFields = columns.slice(FIXED.length).map((name) => metrics[name]);
-  return [envSteps, update, ...metricFields].map((value) => (value === undefined ? '' : String(value)));
+  const metricFields = columns.slice(FIXED.length).map((name) => {
+    return Object.hasOwn(metrics, name) ? formatNumber(metrics[name]) : '';
+  });
+  return [String(envSteps), String(update), ...metricFields];
+}
+
+function formatNumber(value: number): string {
+  return Object.is(value, -0) ? '-0' : String(value);
 }
 
 /** Rewrites the file with more columns and one more record. */

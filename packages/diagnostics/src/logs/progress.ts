@@ -1,6 +1,6 @@
 import { checkOptions, type Log, type LogEntry, type Metrics, type RunInfo } from '@coplay/core';
 import { z } from 'zod';
-import { isFunction, notStarted } from './options';
+import { checkEntry, isFunction, notStarted } from './options';
 import { fitted, formatDuration, grouped } from './progress-text';
 
 /** The part of a Node stream that {@link progress} uses. */
@@ -69,8 +69,9 @@ export function progress(options: ProgressOptions = {}): Log {
       seen = {};
       stream.write(`${headline(info)}\n`);
     },
-    write(entry) {
+    write(given) {
       if (!run) notStarted('progress');
+      const entry = checkEntry('progress', { ...given, update: 0 }); // which it doesn't show
       seen = { ...seen, ...finiteOnly(entry.metrics) };
       pending = entry;
       const now = clock();

@@ -45,9 +45,14 @@ function parseRow(line: string): LogEntry | undefined {
   }
   if (row === null || typeof row !== 'object' || Array.isArray(row)) return undefined;
   const { envSteps, update, ...rest } = row as Record<string, unknown>;
-  if (typeof envSteps !== 'number' || typeof update !== 'number') return undefined;
-  const measured = Object.entries(rest).map(([name, value]) => [name, value === null ? Number.NaN : Number(value)]);
+  if (!isCount(envSteps) || !isCount(update)) return undefined;
+  if (!Object.values(rest).every((value) => value === null || typeof value === 'number')) return undefined;
+  const measured = Object.entries(rest).map(([name, value]) => [name, value ?? Number.NaN]);
   return { envSteps, update, metrics: Object.fromEntries(measured) as Metrics };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function refuse(line: string, number: number, path: string): never {

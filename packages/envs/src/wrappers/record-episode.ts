@@ -7,6 +7,7 @@ import {
   checkEpisodeLength,
   checkGame,
   checkOptions,
+  checkRewards,
   checkSimulator,
   createGenerator,
   createRollout,
@@ -135,6 +136,8 @@ class Tape {
         }
         const wasActive = game.agents.map((_, agent) => game.isActive(state, offset, agent));
         game.step(state, offset, actions, actionsOffset, generator, result, row);
+        const check = { rewards: result.rewards, rows: 1, first: row, source: 'step() of the game' };
+        checkRewards('recordEpisode', game, check, () => `step ${game.elapsed(state, offset)}`);
         this.steps.push(stepOf(game, wasActive, actions.subarray(actionsOffset), result, row));
         this.frames.push(frameOf(game, state, offset, observations));
       },

@@ -1,4 +1,4 @@
-import type { Simulator } from '@coplay/core';
+import { checkRewards, type Simulator } from '@coplay/core';
 import { drawIndex } from './draw';
 import { CUT, ENDED, NONE, OPEN } from './forest';
 import type { Leaves } from './leaves';
@@ -36,6 +36,7 @@ export class Walk {
       for (let i = 0; i < count; i++) if (this.advance(walking[i], steps)) walking[steps++] = walking[i];
       const simulated = this.simulate(steps);
       if (simulated) await simulated;
+      this.checkSimulated(steps);
       count = 0;
       for (let row = 0; row < steps; row++) if (this.land(walking[row], row)) walking[count++] = walking[row];
     }
@@ -102,6 +103,16 @@ export class Walk {
       const generator = generators[this.walking[row]];
       game.step(stepStates, row * S, stepActions, row * A, generator, stepResult, row);
     }
+  }
+
+  /** A reward that isn't finite would make every value above it NaN, and then no action is the best. */
+  private checkSimulated(steps: number): void {
+    const { game, simulator } = this.settings;
+    const { stepStates, stepResult } = this.trees;
+    const source = simulator ? 'the simulator' : 'step() of the game';
+    checkRewards('search', game, { rewards: stepResult.rewards, rows: steps, source }, (row) => {
+      return `a simulated state, step ${game.elapsed(stepStates, row * game.stateSize)}`;
+    });
   }
 
   /**

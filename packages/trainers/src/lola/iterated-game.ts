@@ -1,4 +1,4 @@
-import { checkGame, fail, type Game, show, vectorEnv } from '@coplay/core';
+import { checkGame, checkRewards, fail, type Game, show, vectorEnv } from '@coplay/core';
 
 /** A matrix game of two players with two actions each, played for ever: what {@link iteratedGradients} needs of it. */
 export interface IteratedGame {
@@ -25,6 +25,8 @@ export function iteratedGame(game: Game, discount: number): IteratedGame {
   const env = vectorEnv(game, { envs: 4, seed: 0 });
   env.step(Int32Array.of(0, 0, 0, 1, 1, 0, 1, 1));
   const { rewards } = env.result;
+  const check = { rewards, rows: 4, source: 'step() of the game' };
+  checkRewards('iteratedGame', game, check, (pair) => `the round of actions ${pair >> 1} and ${pair & 1}`);
   const payoffsOf = (player: number) => Float64Array.from({ length: 4 }, (_, pair) => rewards[pair * 2 + player]);
   return { payoffs: [payoffsOf(0), payoffsOf(1)], discount };
 }
