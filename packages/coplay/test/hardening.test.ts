@@ -201,7 +201,12 @@ describe('the module that stands beside a configuration for a moment', () => {
 describe('code that is refused with a message', () => {
   it.each([
     ['throws nothing', 'throw null;', 'thrown was null'],
-    ['has a game without its parts', 'export default { game: { step() {} }, envSteps: 8 };', 'option game.name'],
+    [
+      'has a game without its parts',
+      'export default { game: { step() {} }, envSteps: 8 };',
+      'option game: expected a game',
+      'one without agents',
+    ],
     [
       'has a seat that nobody has, made by a computed name',
       `export default { ...${JSON.stringify(PLAIN)}, seats: { ['__proto__']: { kind: 'random' } } };`,

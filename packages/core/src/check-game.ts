@@ -13,9 +13,14 @@ import { type DescriptionFault, descriptionFaults, specFaults } from './game-des
  * @throws CoplayError that names the first part that is wrong
  */
 export function checkGame<State extends DType>(where: string, game: Game<State>): void {
-  if (typeof game !== 'object' || game === null || !Array.isArray(game.agents) || typeof game.step !== 'function') {
+  if (typeof game !== 'object' || game === null) {
     const remedy = typeof game === 'function' ? 'Call it.' : 'Give what stagHunt() or your own function returns.';
     fail(where, 'a game, such as stagHunt()', show(game), remedy);
+  }
+  const missing = [!Array.isArray(game.agents) && 'agents', typeof game.step !== 'function' && 'step'].filter(Boolean);
+  if (missing.length > 0) {
+    const remedy = 'Give what stagHunt() or your own function returns.';
+    fail(where, 'a game, such as stagHunt()', `one without ${missing.join(' and ')}`, remedy);
   }
   refuseFirst(where, game.name, descriptionFaults(game));
 }

@@ -132,8 +132,13 @@ describe.skipIf(!onnx)(`threads${needsOnnx}`, () => {
   });
 
   it.each([
-    ['useThreads', () => useThreads(0), /useThreads: expected a whole number from 1, 'fixed' or 'trial', got 0/],
-    ['a record', () => restoreThreadChoices({ 'f#1': 2, 'g#1': 0.5 }), /whole numbers from 1, for g#1, got 0\.5/],
+    ['useThreads of more than a system makes', () => useThreads(500), /useThreads: expected .* from 1 to 256/],
+    ['useThreads', () => useThreads(0), /useThreads: expected a whole number from 1 to 256, 'fixed' or 'trial', got 0/],
+    [
+      'a record',
+      () => restoreThreadChoices({ 'f#1': 2, 'g#1': 0.5 }),
+      /whole numbers from 1 to 256, for g#1, got 0\.5/,
+    ],
     ['the option', () => squaring(1, 'f', { threads: 1.5 }), /compile\(f\): option threads/],
   ])('are refused where they are no whole number: %s', (_, call, message) => {
     expect(call).toThrow(message);

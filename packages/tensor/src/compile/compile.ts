@@ -9,7 +9,7 @@ import { checkChoice, type ExecutorChoice, planExecutor } from './executor-choic
 import { withFallback } from './fallback';
 import { onnxExecutor } from './onnx/executor';
 import type { MemorySetting } from './onnx/session-options';
-import type { ThreadSetting } from './onnx/threads';
+import { MAX_THREADS, type ThreadSetting } from './onnx/threads';
 import { checkName } from './tree';
 import { VariableStore, type Variables } from './variables';
 
@@ -77,7 +77,7 @@ export const commonSchema = {
   name: z.string().min(1),
   executor: z.string().optional(),
   acceptState: z.custom<unknown>((x) => typeof x === 'function', { error: 'a function of the outputs' }).optional(),
-  threads: z.union([z.int().min(1), z.enum(['fixed', 'trial'])]).optional(),
+  threads: z.union([z.int().min(1).max(MAX_THREADS), z.enum(['fixed', 'trial'])]).optional(),
 };
 
 const schema = z.strictObject({

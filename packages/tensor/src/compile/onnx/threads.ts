@@ -11,6 +11,9 @@ export type ThreadSetting = number | 'fixed' | 'trial';
 /** The threads that graphs were given, by function and graph: `{ 'ppo/update#1f0c2a9b': 2 }`; `ppo/update#` is what a trial found for a function. JSON. */
 export type ThreadChoices = Readonly<Record<string, number>>;
 
+/** More than any graph gains by; beyond some hundreds a system refuses to make them. */
+export const MAX_THREADS = 256;
+
 const VARIABLE = 'COPLAY_THREADS';
 
 /** What holds for all functions of this process, also for those of another copy of this package. */
@@ -28,7 +31,7 @@ const chosen = oneForAllCopies('@coplay/tensor/threads@1', () => ({
  * How many threads a graph may use inside an operation, for all functions that don't say so themselves. What a trial found for a function
  * is remembered; a call without a number forgets it, and what was restored.
  *
- * @param threads  a whole number, at least 1, `fixed` or `trial`. Default: in Node what the environment variable `COPLAY_THREADS` says; where it
+ * @param threads  a whole number from 1 to 256, `fixed` or `trial`. Default: in Node what the environment variable `COPLAY_THREADS` says; where it
  *                 isn't set, `fixed`
  */
 export function useThreads(threads?: ThreadSetting): void {
@@ -71,7 +74,8 @@ export function threadChoices(): ThreadChoices {
 export function restoreThreadChoices(saved: ThreadChoices): void {
   const entries = Object.entries(saved ?? {});
   for (const [key, threads] of entries) {
-    if (!isThreads(threads)) fail('restoreThreadChoices', `whole numbers from 1, for ${key}`, show(threads), REMEDY);
+    if (!isThreads(threads))
+      fail('restoreThreadChoices', `whole numbers from 1 to ${MAX_THREADS}, for ${key}`, show(threads), REMEDY);
   }
   for (const [key, threads] of entries) {
     chosen.choices.set(key, threads);
@@ -119,9 +123,14 @@ function fromEnvironment(): ThreadSetting | undefined {
 
 function checkThreads(where: string, threads: ThreadSetting): ThreadSetting {
   if (threads === 'fixed' || threads === 'trial' || isThreads(threads)) return threads;
-  return fail(where, "a whole number from 1, 'fixed' or 'trial'", show(threads), "Leave it out for 'fixed'.");
+  return fail(
+    where,
+    `a whole number from 1 to ${MAX_THREADS}, 'fixed' or 'trial'`,
+    show(threads),
+    "Leave it out for 'fixed'.",
+  );
 }
 
 function isThreads(threads: unknown): threads is number {
-  return Number.isSafeInteger(threads) && (threads as number) >= 1;
+  return Number.isSafeInteger(threads) && (threads as number) >= 1 && (threads as number) <= MAX_THREADS;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Graph, GraphBuilder } from '../../graph';
 import { encodeModel } from '../../onnx';
 import { provideRuntime } from '../onnx/runtime';
+import { MAX_THREADS } from '../onnx/threads';
 import { type OnnxWeb, webRuntime } from './web-runtime';
 
 /** Options of {@link useOnnxWeb}. */
@@ -21,7 +22,7 @@ export interface OnnxWebOptions {
 
 const schema = z.strictObject({
   wasmPaths: z.string().regex(/\/$/, 'a folder, ending in /').optional(),
-  threads: z.int().min(1).optional(),
+  threads: z.int().min(1).max(MAX_THREADS).optional(),
 });
 
 /**
