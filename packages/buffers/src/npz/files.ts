@@ -1,6 +1,6 @@
 import { CoplayError, checkArgument, checkText, namedArrays } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
-import type { StoredArrays } from './npz';
+import type { ReadNpzOptions, StoredArrays } from './npz';
 import { decodeNpz, npzParts } from './npz';
 
 // Bundlers for browsers look for modules by their literal names, and this one is only there in Node.
@@ -26,7 +26,7 @@ export async function saveNpz(path: string, arrays: Readonly<StoredArrays>): Pro
  *
  * @throws CoplayError naming the path and, if there is one, the array that is damaged or of an unknown type
  */
-export async function loadNpz(path: string): Promise<StoredArrays> {
+export async function loadNpz(path: string, options: ReadNpzOptions = {}): Promise<StoredArrays> {
   checkText('loadNpz', 'path', path);
   const fs = (await import(SYNC_FS)) as typeof import('node:fs');
   let file: number;
@@ -37,7 +37,7 @@ export async function loadNpz(path: string): Promise<StoredArrays> {
   }
   try {
     const read = (offset: number, length: number) => readAll(fs, file, offset, length);
-    return decodeNpz({ size: fs.fstatSync(file).size, read }, `loadNpz(${path})`);
+    return decodeNpz({ size: fs.fstatSync(file).size, read }, `loadNpz(${path})`, options);
   } finally {
     fs.closeSync(file);
   }

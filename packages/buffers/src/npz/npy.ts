@@ -115,11 +115,14 @@ function readHeader(bytes: Uint8Array, where: string) {
   const length = version === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
   const text = new TextDecoder().decode(bytes.subarray(prefix, prefix + length));
   const order = /'fortran_order':\s*(True|False)/.exec(text);
-  const tuple = /'shape':\s*\(([\d,\s]*)\)/.exec(text);
+  const tuple = /'shape':\s*\(([\d,L\s]*)\)/.exec(text);
   if (!order || !tuple)
     damaged(where, 'a header with descr, fortran_order and shape', JSON.stringify(text.slice(0, 60)));
   const simple = /'descr':\s*'([^']*)'/.exec(text);
-  const shape = tuple[1].split(',').flatMap((part) => (part.trim() === '' ? [] : [Number(part)]));
+  // Python 2 wrote `(2L, 3L)`.
+  const sizes = tuple[1].split(',').map((part) => part.trim().replace(/L$/, ''));
+  const shape = sizes.filter((size) => size !== '').map(Number);
+  if (!shape.every(Number.isSafeInteger)) damaged(where, 'a shape of whole numbers', `(${tuple[1]})`);
   const descr = simple ? simple[1] : 'V';
   return { descr, isFortran: order[1] === 'True', shape, start: prefix + length };
 }

@@ -1,4 +1,4 @@
-import { checkArgument, fail, functions, namedArrays, show, typedArrays } from '@coplay/core';
+import { checkArgument, checkOptions, fail, functions, namedArrays, show, typedArrays } from '@coplay/core';
 import { z } from 'zod';
 import { decodeNpy, joinBytes, npyParts, type StoredArray } from './npy';
 import { type ByteSource, readZip } from './zip-read';
@@ -8,6 +8,14 @@ import { zipParts } from './zip-write';
 export type StoredArrays = Record<string, StoredArray>;
 
 const sourceSchema = z.union([typedArrays('uint8'), z.looseObject({ size: z.int().min(0), read: functions() })]);
+
+/** What is read of a .npz file. */
+export interface ReadNpzOptions {
+  /** Names of the arrays to read; others may be of types that can't be read, such as objects of Python. Default: all */
+  readonly only?: readonly string[] | undefined;
+}
+
+const readSchema = z.strictObject({ only: z.array(z.string()).readonly().optional() });
 
 /**
  * The bytes of a .npz file (a zip of .npy files), in pieces that are views of the arrays: what is written from them has
@@ -32,20 +40,31 @@ export function encodeNpz(arrays: Readonly<StoredArrays>): Uint8Array {
  * Reads a .npz file, of this package or of numpy (`savez` and `savez_compressed`); for the types see {@link decodeNpy}.
  *
  * @param source  the bytes of the file, or a way to read them piece by piece
- * @param where   what is read, for messages
+ * @param where    what is read, for messages
  * @throws CoplayError naming what is read, the array in it and what is wrong
  */
-export function decodeNpz(source: Uint8Array | ByteSource, where = 'decodeNpz'): StoredArrays {
+export function decodeNpz(
+  source: Uint8Array | ByteSource,
+  where = 'decodeNpz',
+  options: ReadNpzOptions = {},
+): StoredArrays {
   if (typeof where !== 'string') fail('decodeNpz: where', 'a text', show(where), 'Say what is read.');
   checkArgument(where, 'source', sourceSchema, source);
+  const { only } = checkOptions(where, readSchema, options);
   const bytes = source instanceof Uint8Array ? inMemory(source) : source;
+  const files = readZip(bytes, where).map(({ name, contents }) => ({ key: name.replace(/\.npy$/, ''), contents }));
+  const missing = only?.find((name) => !files.some(({ key }) => key === name));
+  if (missing !== undefined) {
+    fail(
+      `${where}: only`,
+      `names of ${files.map(({ key }) => key).join(', ')}`,
+      show(missing),
+      'Name arrays of the file.',
+    );
+  }
+  const wanted = only ? files.filter(({ key }) => only.includes(key)) : files;
   // Object.fromEntries defines each key, where an assignment to __proto__ would be lost.
-  return Object.fromEntries(
-    Array.from(readZip(bytes, where), ({ name, contents }) => {
-      const key = name.replace(/\.npy$/, '');
-      return [key, decodeNpy(contents(), `${where}: ${key}`)];
-    }),
-  );
+  return Object.fromEntries(wanted.map(({ key, contents }) => [key, decodeNpy(contents(), `${where}: ${key}`)]));
 }
 
 function inMemory(bytes: Uint8Array): ByteSource {

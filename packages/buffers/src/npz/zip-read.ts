@@ -29,8 +29,12 @@ const LARGEST32 = 0xffffffff;
 const END_SIZE = 22;
 const LOCATOR_SIZE = 20;
 
+/** Bytes that deflate can make of one: more than this, and the listing lies. */
+const MOST_INFLATED = 1032;
+
 /**
- * The files of a zip, stored or deflated, zip64 or not.
+ * The files of a zip, stored or deflated, zip64 or not. Files may not overlap: so all together unpack to no more than the source's size
+ * allows.
  *
  * @param where  what is read, for messages
  * @throws CoplayError naming what is read and what is wrong with it
@@ -38,16 +42,28 @@ const LOCATOR_SIZE = 20;
 export function readZip(source: ByteSource, where: string): ZipFile[] {
   const { count, start, size } = findDirectory(source, where);
   const directory = viewOf(source, start, size, where);
-  const files: ZipFile[] = [];
+  const listings: Listing[] = [];
   let at = 0;
-  while (files.length < count) {
+  while (listings.length < count) {
     const next = nextListing(directory, at);
-    if (next > size) damaged(where, `a directory of ${count} files`, `${files.length} of them and something else`);
-    const listing = readListing(directory, at);
-    files.push({ name: listing.name, contents: () => readContents(source, listing, where) });
+    if (next > size) damaged(where, `a directory of ${count} files`, `${listings.length} of them and something else`);
+    listings.push(readListing(directory, at));
     at = next;
   }
-  return files;
+  refuseOverlap(listings, start, where);
+  return listings.map((listing) => ({ name: listing.name, contents: () => readContents(source, listing, where) }));
+}
+
+/** Refuses files that share bytes, or are said to unpack to more than they can. Each has a head of 30 bytes or more. */
+function refuseOverlap(listings: readonly Listing[], end: number, where: string): void {
+  const sorted = [...listings].sort((a, b) => a.offset - b.offset);
+  for (const [i, { name, offset, packed, size, method }] of sorted.entries()) {
+    const next = sorted[i + 1]?.offset ?? end;
+    if (offset + 30 + packed > next)
+      damaged(where, 'files that lie one after the other', `${name}, which overlaps another`);
+    const most = method === 0 ? packed : packed * MOST_INFLATED;
+    if (size > most) damaged(where, `at most ${most} bytes in ${name}`, `${size}`);
+  }
 }
 
 /** Where the listing after the one at `at` begins; Infinity where there is none. */
