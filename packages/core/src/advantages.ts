@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkNumbers } from './checks';
+import { checkNumbers } from './check-values';
 import { checkOptions, fail, show } from './errors';
 
 /** Options of {@link normaliseAdvantages}. */

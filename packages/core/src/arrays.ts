@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { checkArgument, checkCount, typedArrays } from './checks';
+import { checkCount } from './check-values';
+import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 
 /** The element types that games, buffers and files use. `bool` is stored as one byte, 0 or 1. */

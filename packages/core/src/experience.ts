@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { allocate, type NamedArrays, sizeOf, type TypedArray } from './arrays';
 import { checkExperienceSpec } from './check-game';
-import { checkArgument, checkCount } from './checks';
+import { checkCount } from './check-values';
+import { checkArgument } from './checks';
 import { fail, show } from './errors';
 import type { AgentId, Game, ObservationArrays, ObservationSpec } from './game';
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ArrayOf, DType } from './arrays';
-import { checkArgument, checkCount } from './checks';
+import { checkCount } from './check-values';
+import { checkArgument } from './checks';
 import type { ObservationArrays } from './game';
 
 /**

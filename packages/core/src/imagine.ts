@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Agent, Saved } from './agent';
 import { dtypeOf, sizeOf } from './arrays';
-import { checkArgument, checkGenerator, typedArrays } from './checks';
+import { checkGenerator } from './check-values';
+import { checkArgument, typedArrays } from './checks';
 import { isOverState } from './env-rows';
 import { checkOptions, fail } from './errors';
 import { allocateCuts, type Cuts, copyRow, type Experience } from './experience';

@@ -4,6 +4,16 @@ export * from './arrays';
 export * from './check-experience';
 export * from './check-game';
 export * from './check-rewards';
+export {
+  checkCount,
+  checkFunction,
+  checkGenerator,
+  checkNumber,
+  checkNumbers,
+  checkText,
+  type NumberRange,
+  type NumbersRange,
+} from './check-values';
 export * from './checks';
 export * from './copies';
 export * from './errors';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { allocate, sizeOf } from './arrays';
 import { checkGame } from './check-game';
-import { checkArgument, checkCount, checkNumber, checkNumbers, typedArrays } from './checks';
+import { checkCount, checkNumber, checkNumbers } from './check-values';
+import { checkArgument, typedArrays } from './checks';
 import { fail } from './errors';
 import { allocateObservations } from './experience';
 import type { Game, ObservationArrays } from './game';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { checkArgument, checkNumber, checkNumbers, typedArrays } from './checks';
+import { checkNumber, checkNumbers } from './check-values';
+import { checkArgument, typedArrays } from './checks';
 import { checkOptions, fail, show } from './errors';
 import { type Experience, isLastStep } from './experience';
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { SavedState } from './agent';
-import { checkArgument, checkNumbers, typedArrays } from './checks';
+import { checkNumbers } from './check-values';
+import { checkArgument, typedArrays } from './checks';
 import { checkOptions, fail, show } from './errors';
 import type { Experience } from './experience';
 import { createRunningMoments, type RunningMoments } from './running-moments';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Agent, AgentInput, AgentOutput, Saved, SavedState } from './agent';
 import { checkGame } from './check-game';
-import { checkArgument, checkFunction, checkGenerator, checkNumber, typedArrays } from './checks';
+import { checkFunction, checkGenerator, checkNumber } from './check-values';
+import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 import { allocateObservations, copyObservation, copyRow, type Experience } from './experience';
 import { type Generator, type GeneratorState, generatorFrom } from './generator';

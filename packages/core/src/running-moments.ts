@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { SavedState } from './agent';
-import { checkArgument, checkCount, checkNumbers, typedArrays } from './checks';
+import { checkCount, checkNumbers } from './check-values';
+import { checkArgument, typedArrays } from './checks';
 import { checkOptions, fail, show } from './errors';
 
 /** Options of {@link RunningMoments.normalise}. */

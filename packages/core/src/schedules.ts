@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { SavedState } from './agent';
-import { checkArgument, checkNumber } from './checks';
+import { checkNumber } from './check-values';
+import { checkArgument } from './checks';
 import { fail, show } from './errors';
 
 /**

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ArrayOf, DType } from './arrays';
 import { checkGame } from './check-game';
-import { checkArgument, checkGenerator, checkNumbers, typedArrays } from './checks';
+import { checkGenerator, checkNumbers } from './check-values';
+import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 import type { Game, StepArrays } from './game';
 import type { Generator } from './generator';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { SavedState } from './agent';
-import { checkArgument, checkNumbers } from './checks';
+import { checkNumbers } from './check-values';
+import { checkArgument } from './checks';
 import { checkOptions } from './errors';
 import { createRunningMoments } from './running-moments';
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type ArrayOf, allocate, type DType } from './arrays';
 import { checkGame } from './check-game';
-import { checkArgument, checkCount, checkNumbers, typedArrays } from './checks';
+import { checkCount, checkNumbers } from './check-values';
+import { checkArgument, typedArrays } from './checks';
 import { isOver, readStart, rememberActions } from './env-rows';
 import { checkOptions, fail, show } from './errors';
 import { allocateObservations } from './experience';

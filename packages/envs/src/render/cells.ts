@@ -1,46 +1,29 @@
-import {
-  type ArrayOf,
-  checkArgument,
-  checkGame,
-  checkNumber,
-  type DType,
-  fail,
-  type Game,
-  type Scene,
-  type SceneItem,
-  show,
-  typedArrays,
-} from '@coplay/core';
-import { z } from 'zod';
+import { checkCount, checkNumber, checkText, fail, type Scene, type SceneItem, show } from '@coplay/core';
 
-/** The scene of a state. @throws CoplayError for a game that has none */
-export function sceneOf<State extends DType>(
-  where: string,
-  game: Game<State>,
-  state: ArrayOf<State>,
-  offset: number,
-): Scene {
-  checkGame(where, game);
-  checkArgument(where, 'state', typedArrays(game.stateType), state);
-  checkNumber(where, 'offset', offset, { min: 0, max: state.length - game.stateSize, whole: true });
-  if (!game.scene) fail(where, 'a game with a scene', `${game.name}, which has none`, 'Give the game a scene().');
-  return game.scene(state, offset);
-}
+/** Rows and columns that a scene may have. */
+const MOST_LINES = 10_000;
 
-const sceneSchema = z.looseObject({
-  rows: z.int().min(1).max(10_000),
-  columns: z.int().min(1).max(10_000),
-  items: z.array(z.looseObject({ kind: z.string(), symbol: z.string(), row: z.int().min(0), column: z.int().min(0) })),
-});
-
-/** Refuses what is no scene, and things outside its grid. */
+/** Refuses what is no scene, and things outside its grid. Without a schema, which would triple the script of a replay. */
 export function checkScene(where: string, scene: Scene): void {
-  checkArgument(where, 'scene', sceneSchema, scene);
+  if (typeof scene !== 'object' || scene === null || !Array.isArray(scene.items)) {
+    fail(`${where}: scene`, 'rows, columns and items', show(scene), 'Give what scene() of a game returned.');
+  }
   const { rows, columns, items } = scene;
-  const stray = items.findIndex(({ row, column }) => row >= rows || column >= columns);
-  if (stray < 0) return;
-  const got = `row ${items[stray].row}, column ${items[stray].column}`;
-  fail(`${where}: scene.items.${stray}`, `a place in ${rows} rows and ${columns} columns`, got, 'Mend its place.');
+  checkNumber(where, 'scene.rows', rows, { min: 1, max: MOST_LINES, whole: true });
+  checkNumber(where, 'scene.columns', columns, { min: 1, max: MOST_LINES, whole: true });
+  Array.from(items).forEach((item, i) => {
+    const name = `scene.items.${i}`;
+    if (typeof item !== 'object' || item === null) fail(`${where}: ${name}`, 'a thing', show(item), 'Change it.');
+    checkText(where, `${name}.kind`, item.kind);
+    if (typeof item.symbol !== 'string') {
+      fail(`${where}: ${name}.symbol`, 'a text', show(item.symbol), 'Change its symbol.');
+    }
+    checkCount(where, `${name}.row`, item.row);
+    checkCount(where, `${name}.column`, item.column);
+    if (item.row < rows && item.column < columns) return;
+    const got = `row ${item.row}, column ${item.column}`;
+    fail(`${where}: ${name}`, `a place in ${rows} rows and ${columns} columns`, got, 'Mend its place.');
+  });
 }
 
 /** Cells that a picture may have. */

@@ -1,6 +1,6 @@
 import { type ArrayOf, checkOptions, type DType, type Game } from '@coplay/core';
 import { z } from 'zod';
-import { sceneOf } from './cells';
+import { sceneOf } from './scene-of';
 import { sceneSvg } from './scene-svg';
 
 /** Options of {@link renderSvg}. */

@@ -1,7 +1,8 @@
 import type { ArrayOf, DType, Game, Scene, SceneItem } from '@coplay/core';
 import { checkOptions } from '@coplay/core';
 import { z } from 'zod';
-import { agentIndex, itemsByCell, sceneOf } from './cells';
+import { agentIndex, itemsByCell } from './cells';
+import { sceneOf } from './scene-of';
 
 /** Options of {@link renderText} and {@link renderReplay}. */
 export interface TextOptions {

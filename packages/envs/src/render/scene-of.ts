@@ -1,0 +1,25 @@
+import {
+  type ArrayOf,
+  checkArgument,
+  checkGame,
+  checkNumber,
+  type DType,
+  fail,
+  type Game,
+  type Scene,
+  typedArrays,
+} from '@coplay/core';
+
+/** The scene of a state. @throws CoplayError for a game that has none */
+export function sceneOf<State extends DType>(
+  where: string,
+  game: Game<State>,
+  state: ArrayOf<State>,
+  offset: number,
+): Scene {
+  checkGame(where, game);
+  checkArgument(where, 'state', typedArrays(game.stateType), state);
+  checkNumber(where, 'offset', offset, { min: 0, max: state.length - game.stateSize, whole: true });
+  if (!game.scene) fail(where, 'a game with a scene', `${game.name}, which has none`, 'Give the game a scene().');
+  return game.scene(state, offset);
+}
