@@ -2,6 +2,7 @@ import * as buffers from '@coplay/buffers';
 import * as core from '@coplay/core';
 import * as diagnostics from '@coplay/diagnostics';
 import * as envs from '@coplay/envs';
+import * as models from '@coplay/models';
 import * as planning from '@coplay/planning';
 import * as tensor from '@coplay/tensor';
 import * as viewer from '@coplay/viewer';
@@ -13,6 +14,7 @@ import { coreDoors } from './core';
 import { diagnosticsDoors } from './diagnostics';
 import { type Doors, faultsOf } from './doors';
 import { envsDoors } from './envs';
+import { modelsDoors } from './models';
 import { planningDoors } from './planning';
 import { tensorDoors } from './tensor';
 import { viewerDoors } from './viewer';
@@ -22,6 +24,7 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
   ['envs', envs, envsDoors],
   ['buffers', buffers, buffersDoors],
   ['tensor', tensor, tensorDoors],
+  ['models', models, modelsDoors],
   ['planning', planning, planningDoors],
   ['viewer', viewer, viewerDoors],
   ['coplay', coplay, coplayDoors],

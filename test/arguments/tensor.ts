@@ -24,6 +24,7 @@ export const tensorDoors: Doors = {
   boundedNormal: door(() => [matrix(), matrix()]),
   categoricalEntropy: door(() => [matrix(), matrix()]),
   categoricalKl: door(() => [matrix(), matrix()]),
+  checkTensor: door(() => ['checkTensor', 'x', matrix()], ['where', 'where']),
   compile: graph,
   compileScan: graph,
   compileScanEach: graph,

@@ -1,4 +1,5 @@
 export * from './backend';
+export { checkTensor } from './check-tensor';
 export * from './compile';
 export * from './distributions';
 export * from './export';

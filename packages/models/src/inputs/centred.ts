@@ -1,5 +1,16 @@
-import { allocate, checkExperienceSpec, dtypeOf, fail, kindOf, type NamedArrays, ndarray } from '@coplay/core';
+import {
+  allocate,
+  checkArgument,
+  checkExperienceSpec,
+  checkText,
+  dtypeOf,
+  fail,
+  kindOf,
+  type NamedArrays,
+  ndarray,
+} from '@coplay/core';
 import type { InputEncoder, SeenGame } from './encoder';
+import { encoderSchema } from './joint';
 
 /** Whether agents of a game see an image with themselves in it, so that {@link centredEncoder} can centre it. */
 export function canCentre(game: SeenGame): boolean {
@@ -8,8 +19,10 @@ export function canCentre(game: SeenGame): boolean {
 }
 
 /** Whether a field shows the agent as what isn't 0 in a channel of its own, which neither colours nor indices do. */
-export function showsSelf({ observation }: SeenGame, name: string): boolean {
-  const field = observation[name];
+export function showsSelf(game: SeenGame, name: string): boolean {
+  checkExperienceSpec('showsSelf', game);
+  checkText('showsSelf', 'name', name);
+  const field = game.observation[name];
   if (!field?.channels?.includes('self') || field.shape.length !== 3) return false;
   return kindOf(field) !== 'image' && kindOf(field) !== 'indices';
 }
@@ -23,6 +36,7 @@ export function showsSelf({ observation }: SeenGame, name: string): boolean {
  */
 export function centredEncoder(game: SeenGame, encoder: InputEncoder): InputEncoder {
   checkExperienceSpec('centredEncoder', game);
+  checkArgument('centredEncoder', 'encoder', encoderSchema, encoder);
   const images = Object.keys(encoder.shapes).filter((name) => showsSelf(game, name));
   if (images.length === 0) {
     const remedy = 'Leave centred out for this game.';

@@ -1,5 +1,6 @@
 import {
   allocate,
+  checkArgument,
   checkExperienceSpec,
   checkObservations,
   dtypeOf,
@@ -13,6 +14,7 @@ import {
   sizeOf,
   type TypedArray,
 } from '@coplay/core';
+import { z } from 'zod';
 import { centredEncoder } from './centred';
 
 /** What a network reads, without the batch dimension: images `[H, W, C]` by field name, and everything else in `vector` `[F]`. */
@@ -91,12 +93,23 @@ interface VectorPart {
   write(source: RowSource, row: number, out: Float32Array, at: number): void;
 }
 
+const plainRecord = z.record(z.string(), z.unknown());
+const inputSchema = plainRecord.pipe(
+  z.looseObject({
+    fields: z.array(z.string()).optional(),
+    extras: z.record(z.string(), z.int().min(0)).optional(),
+  }),
+);
+const readingSchema = plainRecord.pipe(z.looseObject({ images: z.enum(['scaled', 'raw']).optional() }));
+
 /**
  * The encoder of one agent's own view. Fields of shape [H, W, C] stay apart, all others are flattened into one vector. Images
  * are scaled to 0 to 1, indices become one-hot codes ([H, W, C] of them C codes behind one another).
  */
 export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading: InputReading = {}): InputEncoder {
   checkExperienceSpec('inputEncoder', game);
+  checkArgument('inputEncoder', 'options', inputSchema, options);
+  checkArgument('inputEncoder', 'reading', readingSchema, reading);
   const names = options.fields ?? Object.keys(game.observation);
   const grids = names.filter((name) => game.observation[name].shape.length === 3);
   const parts = vectorParts(game, names, options);

@@ -1,5 +1,10 @@
-import { allocate, dtypeOf, type NamedArrays, sizeOf } from '@coplay/core';
+import { allocate, checkArgument, checkCount, dtypeOf, functions, type NamedArrays, sizeOf } from '@coplay/core';
+import { z } from 'zod';
 import type { InputEncoder, InputShapes, RowSource } from './encoder';
+
+const shapesSchema = z.record(z.string(), z.array(z.int().min(0)));
+/** What is an encoder, for functions that are given one. */
+export const encoderSchema = z.looseObject({ shapes: shapesSchema, encode: functions() });
 
 /**
  * The encoder of a central critic (Yu et al. 2022, MAPPO): what every agent sees, oneself first, then in cyclic order
@@ -9,6 +14,8 @@ import type { InputEncoder, InputShapes, RowSource } from './encoder';
  * @param agents  A
  */
 export function jointEncoder(own: InputEncoder, agents: number): InputEncoder {
+  checkArgument('jointEncoder', 'own', encoderSchema, own);
+  checkCount('jointEncoder', 'agents', agents, 1);
   const shapes: Record<string, readonly number[]> = {};
   for (const [name, shape] of Object.entries(own.shapes))
     shapes[name] = [...shape.slice(0, -1), shape.at(-1)! * agents];
@@ -46,5 +53,6 @@ function joinLast(parts: readonly NamedArrays[string][]): NamedArrays[string] {
 
 /** Number of inputs of a network that reads everything flat. */
 export function flatSize(shapes: InputShapes): number {
+  checkArgument('flatSize', 'shapes', shapesSchema, shapes);
   return Object.values(shapes).reduce((sum, shape) => sum + sizeOf(shape), 0);
 }

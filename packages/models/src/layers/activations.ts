@@ -1,4 +1,5 @@
-import { tf } from '@coplay/tensor';
+import { fail, show } from '@coplay/core';
+import { checkTensor, tf } from '@coplay/tensor';
 import type { Activation } from './layer';
 
 const functions: Record<Activation, <T extends tf.Tensor>(x: T) => T> = {
@@ -11,5 +12,9 @@ const functions: Record<Activation, <T extends tf.Tensor>(x: T) => T> = {
 
 /** The function of an activation's name. */
 export function activate<T extends tf.Tensor>(activation: Activation, x: T): T {
+  if (!Object.hasOwn(functions, activation)) {
+    fail('activate: activation', Object.keys(functions).join(' or '), show(activation), 'Choose one of them.');
+  }
+  checkTensor('activate', 'x', x);
   return functions[activation](x);
 }

@@ -1,6 +1,7 @@
-import { fail } from '@coplay/core';
+import { checkCount, checkShapes, fail } from '@coplay/core';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import type { ParamSpec } from './param-specs';
+import { paramOf } from './params';
 
 /**
  * A linear layer whose kernel is block-diagonal: block i maps slice i of the input to slice i of the output. The kernel's start counts the
@@ -15,9 +16,12 @@ export function blockDenseSpecs(
   outputSize: number,
   blocks: number,
 ): Record<'kernel' | 'bias', ParamSpec> {
+  checkCount('blockDenseSpecs', 'inputSize', inputSize, 1);
+  checkCount('blockDenseSpecs', 'outputSize', outputSize, 1);
+  checkCount('blockDenseSpecs', 'blocks', blocks, 1);
   if (inputSize % blocks !== 0 || outputSize % blocks !== 0) {
     const remedy = 'Choose a number of blocks that divides both.';
-    fail('blockDense', `sizes that ${blocks} blocks divide`, `${inputSize} to ${outputSize}`, remedy);
+    fail('blockDenseSpecs', `sizes that ${blocks} blocks divide`, `${inputSize} to ${outputSize}`, remedy);
   }
   return {
     kernel: { shape: [blocks, inputSize / blocks, outputSize / blocks], start: { fanIn: inputSize, scale: 1 } },
@@ -32,20 +36,25 @@ export function blockDenseSpecs(
  * @returns [B, out]
  */
 export function blockDense(params: TensorRecord, x: tf.Tensor2D): tf.Tensor2D {
-  const kernel = params['kernel'] as tf.Tensor3D;
+  checkShapes('blockDense', { x }, 'B in');
+  const kernel = paramOf('blockDense', params, 'kernel') as tf.Tensor3D;
   const [blocks] = kernel.shape;
   const product = tf.matMul(toBlocks(x, blocks), kernel) as tf.Tensor3D;
-  return tf.add(fromBlocks(product), params['bias']) as tf.Tensor2D;
+  return tf.add(fromBlocks(product), paramOf('blockDense', params, 'bias')) as tf.Tensor2D;
 }
 
 /** [B, N] to [g, B, N / g]: slice i of every row becomes a matrix of its own. */
 export function toBlocks(x: tf.Tensor2D, blocks: number): tf.Tensor3D {
+  checkShapes('toBlocks', { x }, 'B N');
+  checkCount('toBlocks', 'blocks', blocks, 1);
   const [rows, size] = x.shape;
+  if (size % blocks !== 0) fail('toBlocks: blocks', `a divisor of ${size}`, `${blocks}`, 'Choose one that divides it.');
   return tf.transpose(tf.reshape(x, [rows, blocks, size / blocks]), [1, 0, 2]) as tf.Tensor3D;
 }
 
 /** The reverse of {@link toBlocks}. */
 export function fromBlocks(x: tf.Tensor3D): tf.Tensor2D {
+  checkShapes('fromBlocks', { x }, 'g B S');
   const [blocks, rows, size] = x.shape;
   return tf.reshape(tf.transpose(x, [1, 0, 2]), [rows, blocks * size]);
 }

@@ -1,5 +1,6 @@
-import type { Generator, NamedArrays } from '@coplay/core';
+import { checkArgument, type Generator, type NamedArrays } from '@coplay/core';
 import { orthogonal, type TensorRecord, tf, zeros } from '@coplay/tensor';
+import { z } from 'zod';
 import { activate } from './activations';
 import type { Activation } from './layer';
 
@@ -27,8 +28,16 @@ export interface ConvStack {
   apply(params: TensorRecord, x: tf.Tensor4D): tf.Tensor2D;
 }
 
+const schema = z.looseObject({
+  shape: z.array(z.int().min(1)).length(3),
+  filters: z.array(z.int().min(1)),
+  kernelSize: z.int().min(1).optional(),
+  activation: z.enum(['tanh', 'relu', 'silu', 'linear']).optional(),
+});
+
 /** A stack of convolutions over planes. Parameters: `0/kernel` [k, k, in, out], `0/bias` [out], ... */
 export function convStack(options: ConvOptions): ConvStack {
+  checkArgument('convStack', 'options', schema, options);
   const { shape, filters, kernelSize = 3, activation = 'relu' } = options;
   const [height, width, channels] = shape as [number, number, number];
   const inputs = [channels, ...filters];

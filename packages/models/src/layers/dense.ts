@@ -1,4 +1,6 @@
+import { checkArgument } from '@coplay/core';
 import { orthogonal, tf, zeros } from '@coplay/tensor';
+import { z } from 'zod';
 import { activate } from './activations';
 import type { Activation, Layer } from './layer';
 
@@ -14,8 +16,16 @@ export interface DenseOptions {
   readonly gain?: number;
 }
 
+const schema = z.looseObject({
+  inputSize: z.int().min(1),
+  outputSize: z.int().min(1),
+  activation: z.enum(['tanh', 'relu', 'silu', 'linear']).optional(),
+  gain: z.number().optional(),
+});
+
 /** activation(x W + b) with an orthogonal W (Saxe et al. 2014). */
 export function denseLayer(options: DenseOptions): Layer {
+  checkArgument('denseLayer', 'options', schema, options);
   const { inputSize, outputSize, activation = 'linear', gain = Math.SQRT2 } = options;
   return {
     outputSize,

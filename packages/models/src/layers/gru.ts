@@ -1,4 +1,4 @@
-import type { Generator, NamedArrays } from '@coplay/core';
+import { checkCount, type Generator, type NamedArrays } from '@coplay/core';
 import { orthogonal, type TensorRecord, tf, zeros } from '@coplay/tensor';
 
 /** A gated recurrent unit over matrices. */
@@ -29,6 +29,8 @@ export interface Gru {
  * r = s(x Wr + h Ur + br), z = s(x Wz + h Uz + bz), n = tanh(x Wn + bn + r (h Un + cn)), h' = (1 - z) n + z h.
  */
 export function gru(inputSize: number, units: number): Gru {
+  checkCount('gru', 'inputSize', inputSize, 1);
+  checkCount('gru', 'units', units, 1);
   /** Input half of all gates: x W + b, [.., 3 units]. */
   const project = (params: TensorRecord, x: tf.Tensor2D) =>
     tf.add(tf.matMul(x, params['kernel'] as tf.Tensor2D), params['bias']) as tf.Tensor2D;

@@ -1,7 +1,9 @@
+import { checkCount, checkShapes, checkText } from '@coplay/core';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { activate } from './activations';
 import { linearSpecs, type ParamSpec, type ParamSpecs } from './param-specs';
-import { rmsNorm } from './rms-norm';
+import { paramOf } from './params';
+import { checkNorm, rmsNorm } from './rms-norm';
 
 /** A stack of linear layers, each followed by RMSNorm and SiLU, as all of DreamerV3's networks are. */
 export interface NormMlp {
@@ -16,27 +18,41 @@ export interface NormMlp {
 
 /** Parameters of one layer `name`: `name/kernel`, `name/bias` and, of its norm, `name/scale`. */
 export function normLayerSpecs(name: string, inputSize: number, outputSize: number): Record<string, ParamSpec> {
+  checkText('normLayerSpecs', 'name', name);
+  checkCount('normLayerSpecs', 'inputSize', inputSize, 1);
+  checkCount('normLayerSpecs', 'outputSize', outputSize, 1);
   const { kernel, bias } = linearSpecs(inputSize, outputSize);
   return { [`${name}/kernel`]: kernel, [`${name}/bias`]: bias, [`${name}/scale`]: { shape: [outputSize], start: 1 } };
 }
 
 /** SiLU(RMSNorm(x W + b)) [B, out] with the parameters `name/...`. */
 export function normLayer(params: TensorRecord, name: string, x: tf.Tensor2D): tf.Tensor2D {
-  return normed(linear(params, name, x), params[`${name}/scale`]);
+  return normed(affine('normLayer', params, name, x), paramOf('normLayer', params, `${name}/scale`));
 }
 
 /** x W + b [B, out] with `name/kernel` and `name/bias`. */
 export function linear(params: TensorRecord, name: string, x: tf.Tensor2D): tf.Tensor2D {
-  return tf.add(tf.matMul(x, params[`${name}/kernel`] as tf.Tensor2D), params[`${name}/bias`]) as tf.Tensor2D;
+  return affine('linear', params, name, x);
+}
+
+function affine(where: string, params: TensorRecord, name: string, x: tf.Tensor2D): tf.Tensor2D {
+  checkText(where, 'name', name);
+  checkShapes(where, { x }, 'B in');
+  const kernel = paramOf(where, params, `${name}/kernel`) as tf.Tensor2D;
+  return tf.add(tf.matMul(x, kernel), paramOf(where, params, `${name}/bias`)) as tf.Tensor2D;
 }
 
 /** SiLU(RMSNorm(x)). */
 export function normed<T extends tf.Tensor>(x: T, scale: tf.Tensor, axes?: number | number[]): T {
+  checkNorm('normed', x, scale, axes);
   return activate('silu', rmsNorm(x, scale, axes));
 }
 
 /** `layers` times linear, RMSNorm, SiLU; parameters `0/kernel`, `0/bias`, `0/scale`, `1/kernel`, ... */
 export function normMlp(inputSize: number, units: number, layers: number): NormMlp {
+  checkCount('normMlp', 'inputSize', inputSize, 1);
+  checkCount('normMlp', 'units', units, 1);
+  checkCount('normMlp', 'layers', layers);
   const names = Array.from({ length: layers }, (_, i) => String(i));
   return {
     outputSize: layers === 0 ? inputSize : units,

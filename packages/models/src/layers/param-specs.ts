@@ -1,5 +1,17 @@
-import { fail, type Generator, type NamedArrays, ndarray, sizeOf } from '@coplay/core';
+import {
+  checkArgument,
+  checkCount,
+  checkGenerator,
+  checkNumber,
+  checkText,
+  fail,
+  type Generator,
+  type NamedArrays,
+  ndarray,
+  sizeOf,
+} from '@coplay/core';
 import { truncatedNormal, zeros } from '@coplay/tensor';
+import { z } from 'zod';
 
 /** A parameter before it exists: its shape, and how it begins. */
 export interface ParamSpec {
@@ -14,6 +26,14 @@ export interface ParamSpec {
 /** Parameters by name. */
 export type ParamSpecs = Readonly<Record<string, ParamSpec>>;
 
+const specsSchema = z.record(
+  z.string(),
+  z.looseObject({
+    shape: z.array(z.int().min(0)),
+    start: z.union([z.literal(0), z.literal(1), z.looseObject({ fanIn: z.unknown(), scale: z.number() })]),
+  }),
+);
+
 const CUT_CORRECTION = 1.1368;
 
 /**
@@ -22,6 +42,8 @@ const CUT_CORRECTION = 1.1368;
  * @throws CoplayError for a fan-in below 1
  */
 export function initialise(specs: ParamSpecs, generator: Generator): NamedArrays {
+  checkArgument('initialise', 'specs', specsSchema, specs);
+  checkGenerator('initialise', generator);
   const names = Object.keys(specs);
   return Object.fromEntries(names.map((name) => [name, fresh(name, specs[name], generator.fork())]));
 }
@@ -37,16 +59,22 @@ function fresh(name: string, { shape, start }: ParamSpec, generator: Generator):
 
 /** Number of parameters; nothing is allocated for it. */
 export function countParams(specs: ParamSpecs): number {
+  checkArgument('countParams', 'specs', specsSchema, specs);
   return Object.values(specs).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
 }
 
 /** The same parameters under longer names, as `prefixed` does with arrays. */
 export function prefixedSpecs(prefix: string, specs: ParamSpecs): ParamSpecs {
+  checkText('prefixedSpecs', 'prefix', prefix);
+  checkArgument('prefixedSpecs', 'specs', specsSchema, specs);
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [`${prefix}/${name}`, spec]));
 }
 
 /** Kernel [in, out] and bias [out] of a linear layer. */
 export function linearSpecs(inputSize: number, outputSize: number, scale = 1): Record<'kernel' | 'bias', ParamSpec> {
+  checkCount('linearSpecs', 'inputSize', inputSize, 1);
+  checkCount('linearSpecs', 'outputSize', outputSize, 1);
+  checkNumber('linearSpecs', 'scale', scale);
   return {
     kernel: { shape: [inputSize, outputSize], start: { fanIn: inputSize, scale } },
     bias: { shape: [outputSize], start: 0 },

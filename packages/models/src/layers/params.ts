@@ -1,13 +1,30 @@
-import type { NamedArrays } from '@coplay/core';
-import type { TensorRecord } from '@coplay/tensor';
+import { checkArgument, checkText, fail, type NamedArrays, show } from '@coplay/core';
+import { checkTensor, type TensorRecord, type tf } from '@coplay/tensor';
+import { z } from 'zod';
+
+const records = z.record(z.string(), z.looseObject({}));
+
+/** A parameter by its name, refused where it is missing or is no tensor. */
+export function paramOf(where: string, params: TensorRecord, name: string): tf.Tensor {
+  const param = (params as TensorRecord | undefined | null)?.[name];
+  checkTensor(where, `params['${name}']`, param);
+  return param as tf.Tensor;
+}
 
 /** The same arrays under longer names: `kernel` becomes `actor/kernel`. */
 export function prefixed(prefix: string, arrays: NamedArrays): NamedArrays {
+  checkText('prefixed', 'prefix', prefix);
+  checkArgument('prefixed', 'arrays', records, arrays);
   return Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`${prefix}/${name}`, array]));
 }
 
 /** The parameters below a prefix, under their short names: `actor/kernel` becomes `kernel`. */
 export function within(params: TensorRecord, prefix: string): TensorRecord {
+  checkText('within', 'prefix', prefix);
+  const isRecord = typeof params === 'object' && params !== null && !ArrayBuffer.isView(params);
+  if (!isRecord || Array.isArray(params) || params instanceof Promise) {
+    fail('within: params', 'a record of tensors', show(params), 'Give parameters by name.');
+  }
   const inside: TensorRecord = {};
   for (const name in params) {
     if (name.startsWith(`${prefix}/`)) inside[name.slice(prefix.length + 1)] = params[name];

@@ -1,4 +1,5 @@
-import { tf } from '@coplay/tensor';
+import { checkNumber, checkNumbers } from '@coplay/core';
+import { checkTensor, tf } from '@coplay/tensor';
 
 const EPSILON = 1e-4;
 
@@ -11,7 +12,17 @@ const EPSILON = 1e-4;
  * @returns as x
  */
 export function rmsNorm<T extends tf.Tensor>(x: T, scale: tf.Tensor, axes: number | number[] = -1): T {
+  checkNorm('rmsNorm', x, scale, axes);
   return normalise(x, scale, axes) as T;
+}
+
+/** Refuses what {@link rmsNorm} can't use, in the name of the function that was called. */
+export function checkNorm(where: string, x: tf.Tensor, scale: tf.Tensor, axes: number | number[] = -1): void {
+  checkTensor(where, 'x', x);
+  checkTensor(where, 'scale', scale);
+  const [min, max] = [-x.shape.length, x.shape.length - 1];
+  if (!Array.isArray(axes)) checkNumber(where, 'axes', axes, { min, max, whole: true });
+  else checkNumbers(where, 'axes', axes, { min, max, whole: true });
 }
 
 /**

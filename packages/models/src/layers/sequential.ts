@@ -1,8 +1,14 @@
+import { checkArgument, checkCount, functions } from '@coplay/core';
+import { z } from 'zod';
 import type { Layer } from './layer';
 import { prefixed, within } from './params';
 
+const schema = z.array(z.looseObject({ init: functions(), apply: functions() }));
+
 /** Layers one after the other; parameters are named `0/kernel`, `0/bias`, `1/kernel`, ... */
 export function sequential(layers: readonly Layer[], inputSize: number): Layer {
+  checkArgument('sequential', 'layers', schema, layers);
+  checkCount('sequential', 'inputSize', inputSize, 1);
   return {
     outputSize: layers.at(-1)?.outputSize ?? inputSize,
     init: (generator) =>

@@ -1,5 +1,5 @@
 import { fail } from '@coplay/core';
-import { tf } from '@coplay/tensor';
+import { checkTensor, tf } from '@coplay/tensor';
 
 /** Independent normal distributions. */
 export interface Gaussian {
@@ -28,6 +28,7 @@ export function gaussianKl(q: Gaussian, p: Gaussian): tf.Tensor1D {
  * @returns [N]
  */
 export function standardKl(q: Gaussian): tf.Tensor1D {
+  checkGaussian('standardKl', 'q', q);
   const ratio = tf.add(tf.exp(q.logVar), tf.square(q.mean));
   return halfSum(tf.sub(tf.sub(ratio, q.logVar), 1));
 }
@@ -38,7 +39,10 @@ export function standardKl(q: Gaussian): tf.Tensor1D {
  * @param noise [N, D] standard normal numbers
  * @returns [N, D]
  */
-export function gaussianSample({ mean, logVar }: Gaussian, noise: tf.Tensor2D): tf.Tensor2D {
+export function gaussianSample(gaussian: Gaussian, noise: tf.Tensor2D): tf.Tensor2D {
+  checkGaussian('gaussianSample', 'gaussian', gaussian);
+  checkTensor('gaussianSample', 'noise', noise);
+  const { mean, logVar } = gaussian;
   return tf.add(mean, tf.mul(tf.exp(tf.mul(logVar, 0.5)), noise));
 }
 
@@ -46,7 +50,14 @@ function halfSum(terms: tf.Tensor): tf.Tensor1D {
   return tf.mul(0.5, tf.sum(terms, -1)) as tf.Tensor1D;
 }
 
+function checkGaussian(where: string, name: string, gaussian: Gaussian): void {
+  checkTensor(where, `${name}.mean`, gaussian?.mean);
+  checkTensor(where, `${name}.logVar`, gaussian.logVar);
+}
+
 function checkSame(where: string, q: Gaussian, p: Gaussian): void {
+  checkGaussian(where, 'q', q);
+  checkGaussian(where, 'p', p);
   if (tf.util.arraysEqual(q.mean.shape, p.mean.shape)) return;
   fail(where, `distributions of one shape [${q.mean.shape}]`, `[${p.mean.shape}]`, 'Give one of p for each of q.');
 }

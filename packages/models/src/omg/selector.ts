@@ -1,4 +1,4 @@
-import { fail, show } from '@coplay/core';
+import { checkNumbers, fail, show } from '@coplay/core';
 
 /**
  * Which of the states that were visited next is taken for a step's subgoal: the one with the highest value (`optimistic`, for
@@ -6,6 +6,8 @@ import { fail, show } from '@coplay/core';
  * where there are fewer), or any of them (`random`).
  */
 export type SubgoalSelector = 'optimistic' | 'conservative' | 'fixed' | 'random';
+
+const selectors: readonly SubgoalSelector[] = ['optimistic', 'conservative', 'fixed', 'random'];
 
 /** Steps to select for: N of them, those of an episode side by side. */
 export interface SelectionSteps {
@@ -25,7 +27,11 @@ export interface SelectionSteps {
  * @returns [N] index of the selected state
  */
 export function selectSubgoals(selector: SubgoalSelector, horizon: number, steps: SelectionSteps): Int32Array {
-  const { ends, values, draws } = steps;
+  if (!selectors.includes(selector)) {
+    fail('selectSubgoals: selector', selectors.join(' or '), show(selector), 'Choose one of them.');
+  }
+  const { ends, values, draws } = steps ?? {};
+  checkNumbers('selectSubgoals', 'steps.ends', ends, { whole: true, min: 1, max: ends?.length });
   if (!Number.isInteger(horizon) || horizon < 1) {
     fail('selectSubgoals', 'a horizon of at least 1', show(horizon), 'Give the number of steps to look ahead.');
   }
@@ -35,6 +41,7 @@ export function selectSubgoals(selector: SubgoalSelector, horizon: number, steps
     const expected = `${ends.length} ${isByValue ? 'values' : 'draws'} for ${selector}`;
     fail('selectSubgoals', expected, show(needed?.length), 'Give one for each step.');
   }
+  checkNumbers('selectSubgoals', isByValue ? 'steps.values' : 'steps.draws', needed, { nan: isByValue });
   const sign = selector === 'conservative' ? -1 : 1;
   return Int32Array.from({ length: ends.length }, (_, step) => {
     const last = Math.min(step + horizon, ends[step] - 1);

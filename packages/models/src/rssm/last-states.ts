@@ -1,5 +1,5 @@
 import { fail } from '@coplay/core';
-import { tf } from '@coplay/tensor';
+import { checkTensor, tf } from '@coplay/tensor';
 import type { RssmSequence, RssmState } from './rssm';
 
 /**
@@ -10,6 +10,8 @@ import type { RssmSequence, RssmState } from './rssm';
  * @returns [B K, ...], a sequence's steps one after the other
  */
 export function lastStates(states: Pick<RssmSequence, 'deter' | 'stoch'>, count: number): RssmState {
+  checkTensor('lastStates', 'states.deter', states?.deter);
+  checkTensor('lastStates', 'states.stoch', states.stoch);
   const [rows, steps, deter] = states.deter.shape;
   const [, , stoch, classes] = states.stoch.shape;
   if (!Number.isInteger(count) || count < 1 || count > steps) {

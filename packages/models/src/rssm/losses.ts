@@ -1,5 +1,6 @@
-import { checkShapes } from '@coplay/core';
-import { stopGradient, tf, twoHotLoss } from '@coplay/tensor';
+import { checkArgument, checkNumber, checkNumbers, checkShapes, typedArrays } from '@coplay/core';
+import { checkTensor, stopGradient, tf, twoHotLoss } from '@coplay/tensor';
+import { checkTerms } from './returns';
 
 /** Imagined steps, [...] each, all of one shape. */
 export interface PolicyTerms {
@@ -20,10 +21,12 @@ export interface PolicyTerms {
  * @param entropyScale 0 or more; DreamerV3 has 3e-4
  * @returns as the terms
  */
-export function policyLoss(
-  { logProbs, entropies, advantages, weights }: PolicyTerms,
-  entropyScale: number | tf.Scalar,
-): tf.Tensor {
+export function policyLoss(terms: PolicyTerms, entropyScale: number | tf.Scalar): tf.Tensor {
+  checkTerms('policyLoss', terms);
+  const { logProbs, entropies, advantages, weights } = terms;
+  checkTensor('policyLoss', 'logProbs', logProbs);
+  if (typeof entropyScale === 'number') checkNumber('policyLoss', 'entropyScale', entropyScale);
+  else checkTensor('policyLoss', 'entropyScale', entropyScale);
   checkShapes('policyLoss', { entropies, advantages, weights }, logProbs.shape.join(' '));
   const score = tf.mul(logProbs, stopGradient(advantages));
   return tf.neg(tf.mul(stopGradient(weights), tf.add(score, tf.mul(entropies, entropyScale))));
@@ -49,7 +52,12 @@ export interface CriticTerms {
  * @returns [...]
  */
 export function criticLoss(terms: CriticTerms, bins: Float32Array, slowScale = 1): tf.Tensor {
+  checkTerms('criticLoss', terms);
+  checkArgument('criticLoss', 'bins', typedArrays('float32'), bins);
+  checkNumber('criticLoss', 'slowScale', slowScale, { min: 0 });
   const { logits, returns, slowValues, weights } = terms;
+  checkTensor('criticLoss', 'logits', logits);
+  checkNumbers('criticLoss', 'bins', bins, { length: logits.shape.at(-1) ?? 1 });
   checkShapes('criticLoss', { returns, slowValues, weights }, logits.shape.slice(0, -1).join(' '));
   const targets = [
     { values: returns, weight: 1 },

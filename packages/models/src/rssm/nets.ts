@@ -1,5 +1,5 @@
 import { checkOptions, fail, type Generator, type NamedArrays } from '@coplay/core';
-import { stopGradient, type TensorRecord } from '@coplay/tensor';
+import { checkTensor, stopGradient, type TensorRecord } from '@coplay/tensor';
 import { z } from 'zod';
 import { countParams, initialise, type ParamSpecs, prefixed, prefixedSpecs, within } from '../layers';
 import { type DreamerActions, type DreamerActor, dreamerActor } from './actor';
@@ -8,6 +8,7 @@ import { type DreamerDecoder, dreamerDecoder } from './decoder';
 import { type DreamerEncoder, dreamerEncoder } from './encoder';
 import { type ContinueHead, continueHead, type TwoHotHead, twoHotHead } from './heads';
 import type { DreamerObservations } from './observations';
+import { checkTerms } from './returns';
 import { type Rssm, rssm } from './rssm';
 import { type DreamerSize, type DreamerSizes, dreamerSizes, sizeSchema } from './sizes';
 
@@ -151,5 +152,7 @@ function checkCoplayers(count: number, { kind }: DreamerActions): void {
 
 /** The same values, through which no gradient flows: what is imagined with them teaches no world model. */
 export function detached(params: TensorRecord): TensorRecord {
+  checkTerms('detached', params);
+  for (const name in params) checkTensor('detached', name, params[name]);
   return Object.fromEntries(Object.entries(params).map(([name, tensor]) => [name, stopGradient(tensor)]));
 }

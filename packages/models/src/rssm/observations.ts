@@ -1,5 +1,6 @@
-import { fail, sizeOf } from '@coplay/core';
-import { type TensorRecord, tf } from '@coplay/tensor';
+import { checkArgument, checkCount, fail, sizeOf } from '@coplay/core';
+import { checkTensor, type TensorRecord, tf } from '@coplay/tensor';
+import { z } from 'zod';
 import type { InputKinds, InputShapes } from '../inputs';
 
 /** One thing that is observed, and how it's read and reconstructed. Given to the networks as float32 (`discrete`: int32). */
@@ -16,8 +17,13 @@ export type DreamerObservation =
 /** What an agent observes, by name. */
 export type DreamerObservations = Readonly<Record<string, DreamerObservation>>;
 
+const shapesSchema = z.record(z.string(), z.array(z.int().min(0)));
+const kindsSchema = z.record(z.string(), z.looseObject({ kind: z.string() }));
+
 /** The observations of an {@link InputShapes}. Where no kind is given, rank 3 becomes `planes`, all else `vector`. */
 export function dreamerObservations(shapes: InputShapes, kinds: InputKinds = {}): DreamerObservations {
+  checkArgument('dreamerObservations', 'shapes', shapesSchema, shapes);
+  checkArgument('dreamerObservations', 'kinds', kindsSchema, kinds);
   const entries = Object.entries(shapes).map(([name, shape]): [string, DreamerObservation] => {
     const { kind, ...rest } = kinds[name] ?? { kind: shape.length === 3 ? 'planes' : 'vector' };
     return [name, kind === 'vector' ? { kind, size: sizeOf(shape) } : { kind, shape, ...rest }];
@@ -47,6 +53,8 @@ export function flatSizeOf(observation: DreamerObservation): number {
 
 /** One-hot codes of whole numbers; -1 ("none") is all zeros. [...] int32 or float32 to [..., classes] */
 export function oneHotCode(x: tf.Tensor, classes: number): tf.Tensor {
+  checkTensor('oneHotCode', 'x', x);
+  checkCount('oneHotCode', 'classes', classes, 1);
   return tf.cast(tf.equal(tf.cast(tf.expandDims(x, -1), 'int32'), tf.range(0, classes, 1, 'int32')), 'float32');
 }
 

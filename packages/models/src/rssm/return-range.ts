@@ -1,10 +1,14 @@
-import { stopGradient, tf } from '@coplay/tensor';
+import { checkArgument, checkNumber } from '@coplay/core';
+import { checkTensor, stopGradient, tf } from '@coplay/tensor';
+import { z } from 'zod';
 
 /** Running percentiles of returns, scalars; both 0 in the beginning. */
 export interface ReturnRange {
   readonly low: tf.Scalar;
   readonly high: tf.Scalar;
 }
+
+const optionsSchema = z.record(z.string(), z.unknown());
 
 /** Options of {@link trackReturns}. */
 export interface ReturnRangeOptions {
@@ -25,8 +29,16 @@ export interface ReturnRangeOptions {
 export function trackReturns(
   range: ReturnRange,
   returns: tf.Tensor,
-  { rate = 0.01, quantile = 0.05, least = 1 }: ReturnRangeOptions = {},
+  options: ReturnRangeOptions = {},
 ): ReturnRange & { readonly scale: tf.Scalar } {
+  checkArgument('trackReturns', 'options', optionsSchema, options);
+  const { rate = 0.01, quantile = 0.05, least = 1 } = options;
+  checkTensor('trackReturns', 'range.low', range?.low);
+  checkTensor('trackReturns', 'range.high', range.high);
+  checkTensor('trackReturns', 'returns', returns);
+  checkNumber('trackReturns', 'rate', rate, { above: 0, max: 1 });
+  checkNumber('trackReturns', 'quantile', quantile, { min: 0, max: 0.5 });
+  checkNumber('trackReturns', 'least', least, { above: 0 });
   const all = stopGradient(returns);
   const move = (mean: tf.Scalar, value: tf.Scalar): tf.Scalar => tf.add(tf.mul(mean, 1 - rate), tf.mul(value, rate));
   const low = move(range.low, lowerQuantile(all, quantile));
@@ -42,6 +54,8 @@ export function trackReturns(
  * @returns []
  */
 export function lowerQuantile(x: tf.Tensor, q: number): tf.Scalar {
+  checkTensor('lowerQuantile', 'x', x);
+  checkNumber('lowerQuantile', 'q', q, { min: 0, max: 0.5 });
   const place = q * (x.size - 1);
   const below = Math.floor(place);
   const count = Math.min(x.size, below + 2);

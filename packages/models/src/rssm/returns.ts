@@ -1,5 +1,5 @@
-import { checkShapes } from '@coplay/core';
-import { tf } from '@coplay/tensor';
+import { checkNumber, checkShapes, fail, show } from '@coplay/core';
+import { checkTensor, tf } from '@coplay/tensor';
 
 /** A stretch of T steps, [N, T] each. Rewards and flags of index t were met on arriving at state t. */
 export interface ReturnTerms {
@@ -20,9 +20,12 @@ export interface ReturnTerms {
  *
  * @returns [N, T - 1]
  */
-export function arrivalReturns({ rewards, discounts, traces, values }: ReturnTerms): tf.Tensor2D {
+export function arrivalReturns(terms: ReturnTerms): tf.Tensor2D {
+  checkTerms('arrivalReturns', terms);
+  const { rewards, discounts, traces, values } = terms;
   checkShapes('arrivalReturns', { rewards, discounts, values }, 'N T');
-  if (typeof traces !== 'number') checkShapes('arrivalReturns', { rewards, traces }, 'N T');
+  if (typeof traces === 'number') checkNumber('arrivalReturns', 'traces', traces, { min: 0, max: 1 });
+  else checkShapes('arrivalReturns', { rewards, traces }, 'N T');
   const near = tf.add(rewards, tf.mul(tf.mul(discounts, tf.sub(1, traces)), values));
   const nears = tf.unstack(near, 1);
   const fars = tf.unstack(tf.mul(discounts, traces), 1);
@@ -43,6 +46,7 @@ export function arrivalReturns({ rewards, discounts, traces, values }: ReturnTer
  * @returns [N, T]
  */
 export function imaginedWeights(discounts: tf.Tensor2D): tf.Tensor2D {
+  checkTensor('imaginedWeights', 'discounts', discounts);
   return tf.cumprod(discounts, 1);
 }
 
@@ -65,8 +69,19 @@ export interface ReplayTerms {
  * @returns [B, K - 1]
  */
 export function replayReturns(terms: ReplayTerms, discount: number, lambda: number): tf.Tensor2D {
+  checkTerms('replayReturns', terms);
+  checkNumber('replayReturns', 'discount', discount, { min: 0, max: 1 });
+  checkNumber('replayReturns', 'lambda', lambda, { min: 0, max: 1 });
   const { rewards, isTerminal, isLast, imagined } = terms;
+  checkShapes('replayReturns', { rewards, isTerminal, isLast, imagined }, 'B K');
   const discounts = tf.mul(tf.sub(1, isTerminal), discount) as tf.Tensor2D;
   const traces = tf.mul(tf.sub(1, isLast), lambda) as tf.Tensor2D;
   return arrivalReturns({ rewards, discounts, traces, values: imagined });
+}
+
+/** Refuses what is no record, before its parts are looked at. */
+export function checkTerms(where: string, terms: unknown): void {
+  const isRecord = typeof terms === 'object' && terms !== null && !Array.isArray(terms) && !(terms instanceof Promise);
+  if (isRecord) return;
+  fail(`${where}: terms`, 'a record of tensors', show(terms), 'Give the terms by name.');
 }

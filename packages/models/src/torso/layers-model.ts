@@ -1,4 +1,4 @@
-import { fail, show } from '@coplay/core';
+import { checkFunction, fail, show } from '@coplay/core';
 import { applyModel, readWeights, type TensorRecord, tf } from '@coplay/tensor';
 import type { LayersModel } from '@tensorflow/tfjs-layers';
 import { flatSize, type InputShapes } from '../inputs';
@@ -14,6 +14,7 @@ import { type Torso, type TorsoBuilder, torsoBuilder } from './torso';
  * `writeWeights(model, await agent.learner.parameters(), 'actor/body')`, or `'actor/body/torso'` below a GRU.
  */
 export function layersModel(build: (shapes: InputShapes, flatSize: number) => LayersModel): TorsoBuilder {
+  checkFunction('layersModel', 'build', build);
   return torsoBuilder({ kind: 'layers-model', name: build.name || 'anonymous' }, (shapes) => {
     if (!tf.engine().backendName) {
       fail('layersModel', 'a backend in use', 'none', 'Call `await useBackend()` before you make the agent.');

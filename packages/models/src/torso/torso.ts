@@ -1,5 +1,6 @@
-import type { Generator, NamedArrays } from '@coplay/core';
+import { checkArgument, checkFunction, type Generator, type NamedArrays } from '@coplay/core';
 import type { TensorRecord, tf } from '@coplay/tensor';
+import { z } from 'zod';
 import type { InputShapes } from '../inputs';
 
 /** The body of a network: from everything it reads to one vector of features. */
@@ -19,7 +20,11 @@ export interface TorsoBuilder {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+const configSchema = z.record(z.string(), z.unknown());
+
 /** Puts the description beside the function. */
 export function torsoBuilder(config: Record<string, unknown>, build: (shapes: InputShapes) => Torso): TorsoBuilder {
+  checkArgument('torsoBuilder', 'config', configSchema, config);
+  checkFunction('torsoBuilder', 'build', build);
   return Object.assign((shapes: InputShapes) => build(shapes), { config });
 }

@@ -1,4 +1,4 @@
-import { tf } from '@coplay/tensor';
+import { checkTensor, tf } from '@coplay/tensor';
 
 /** Number of bins of a distribution over rewards. */
 export const REWARD_BINS = 81;
@@ -22,6 +22,7 @@ const bins = Float32Array.from({ length: REWARD_BINS }, (_, i) => {
  * @returns [..., REWARD_BINS], sums of 1
  */
 export function twoHot(rewards: tf.Tensor): tf.Tensor {
+  checkTensor('twoHot', 'rewards', rewards);
   const places = tf.tensor1d(bins);
   const steps = bins.map((bin, i) => bin - (bins[i - 1] ?? bin - 1));
   const x = tf.expandDims(tf.clipByValue(rewards, bins[0], bins[REWARD_BINS - 1]), -1);
@@ -37,5 +38,6 @@ export function twoHot(rewards: tf.Tensor): tf.Tensor {
  * @returns [...]
  */
 export function meanReward(probabilities: tf.Tensor): tf.Tensor {
+  checkTensor('meanReward', 'probabilities', probabilities);
   return tf.sum(tf.mul(probabilities, tf.tensor1d(bins)), -1);
 }
