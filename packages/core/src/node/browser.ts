@@ -11,7 +11,9 @@ export function writeWhole(_path: string, _content: unknown, { where = 'writeWho
 }
 
 /** Refuses. */
-export const writeWholeSync: typeof writeWhole = writeWhole;
+export function writeWholeSync(_path: string, _content: unknown, { where = 'writeWholeSync' } = {}): never {
+  return refuse(where);
+}
 
 /** Refuses. */
 export function takeLock(where: string): never {
@@ -19,7 +21,9 @@ export function takeLock(where: string): never {
 }
 
 /** Refuses. */
-export const lockDirectory: typeof takeLock = takeLock;
+export function lockDirectory(where: string): never {
+  return refuse(where);
+}
 
 /** Refuses. */
 export function fileName(): never {
