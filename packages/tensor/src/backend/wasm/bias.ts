@@ -1,8 +1,9 @@
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import type * as tf from '@tensorflow/tfjs-core';
-import { type KernelArguments, registeredKernel, replaceKernel, type WasmKernel } from './kernels';
+import { activate } from './activate';
+import { compose, type KernelArguments, registeredKernel, replaceKernel, type WasmKernel } from './kernels';
 
-/** The fused convolutions refuse a bias that came out of a reshape; see {@link withBias}. */
+/** The fused convolutions refuse a bias that came out of a reshape (see {@link withBias}), and lose NaN in their activation. */
 export function mendBiases(): void {
   for (const kernelName of ['FusedConv2D', 'FusedDepthwiseConv2D']) {
     const fused = registeredKernel(kernelName);
@@ -10,9 +11,15 @@ export function mendBiases(): void {
   }
 }
 
-function fusedConvolution(fused: WasmKernel, given: KernelArguments): tf.TensorInfo {
-  const { inputs, backend } = given;
-  return withBias(backend, inputs['bias'], (bias) => fused({ ...given, inputs: { ...inputs, ...(bias && { bias }) } }));
+function fusedConvolution(fused: WasmKernel, { inputs, attrs, backend }: KernelArguments): tf.TensorInfo {
+  const { x, filter, bias, preluActivationWeights: alpha } = inputs;
+  const linear = { ...attrs, activation: 'linear' };
+  return compose(backend, (run, own) => {
+    const sum = withBias(backend, bias, (ownBias) =>
+      fused({ inputs: { x, filter, ...(ownBias && { bias: ownBias }) }, attrs: linear, backend }),
+    );
+    return activate(run, own(sum), attrs, alpha);
+  });
 }
 
 /**

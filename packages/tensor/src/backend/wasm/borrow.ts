@@ -4,9 +4,14 @@ import { type KernelArguments, replaceKernel, type WasmKernel } from './kernels'
 
 /**
  * Kernels of tfjs's wasm backend that give wrong numbers: the pooling ones start from the smallest positive float instead of
- * minus infinity, so that all-negative inputs fail; the convolution's gradient doesn't agree with finite differences.
+ * minus infinity, so that all-negative inputs fail, and so does the dilation; the gradients of the 3-d convolution don't agree
+ * with finite differences; the images are filled with other numbers at their edges.
  */
-const WRONG = ['MaxPoolGrad', 'MaxPool3D', 'MaxPool3DGrad', 'Conv3DBackpropInputV2'];
+const WRONG = [
+  ...['MaxPoolGrad', 'MaxPool3D', 'MaxPool3DGrad', 'Dilation2D'],
+  ...['Conv3DBackpropInputV2', 'Conv3DBackpropFilterV2'],
+  ...['RotateWithOffset', 'Transform'],
+];
 
 /** wasm has no complex numbers. */
 const COMPLEX = /^(Complex|Real|Imag|ComplexAbs|I?FFT|RFFT|IRFFT)$/;
@@ -19,8 +24,8 @@ export function borrowKernels(): void {
   }
 }
 
-/** Copies the inputs over, computes there, and copies the results back. */
-function borrowed(kernelName: string): WasmKernel {
+/** A kernel of the JavaScript backend: copies the inputs over, computes there, and copies the results back. */
+export function borrowed(kernelName: string): WasmKernel {
   return ({ inputs, attrs, backend }: KernelArguments) => {
     const cpu = tf.engine().findBackend('cpu') as MathBackendCPU;
     const kernel = tf.getKernel(kernelName, 'cpu')!;

@@ -3,6 +3,7 @@ import { borrowKernels } from './borrow';
 import { speedUpColumnSums } from './column-sum';
 import { mendConv2DGradients } from './conv2d-gradients';
 import { mendFusedMatMul } from './fused-mat-mul';
+import { guardKernels } from './guards';
 import { mendMatMul } from './mat-mul';
 import { mendMemoryKernels } from './memory';
 import { addUnsortedSegmentSum } from './segment-sum';
@@ -19,4 +20,5 @@ export function mendWasm(): void {
   mendConv2DGradients();
   addUnsortedSegmentSum();
   borrowKernels();
+  guardKernels();
 }
