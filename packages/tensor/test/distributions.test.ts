@@ -106,6 +106,29 @@ describe.each(await loadableBackends())('categorical on %s', (backend) => {
     expectNumbers(entropies, [0, Math.log(2), Math.log(2)]);
   });
 
+  // The largest finite float32 is 3.4028e38.
+  const EXTREME = [
+    { logits: [-2e9, 5, 5], mask: [1, 0, 0], expected: [1, 0, 0] },
+    { logits: [-2e9, -2e9, 3e9], mask: [1, 1, 0], expected: [0.5, 0.5, 0] },
+    { logits: [-3e38, 3.4e38, 3.4e38], mask: [1, 0, 0], expected: [1, 0, 0] },
+    { logits: [-3.4e38, 3.4e38, -3.4e38], mask: [1, 1, 0], expected: [0, 1, 0] },
+    { logits: [0, -2e9, 1], mask: [1, 1, 0], expected: [1, 0, 0] },
+  ];
+
+  it.each(EXTREME)('illegal actions have probability 0: logits $logits, mask $mask', ({ logits, mask, expected }) => {
+    const masks = tf.tensor2d([mask]);
+    const logProbs = (x: tf.Tensor) => maskedLogProbs(x, masks);
+    const x = tf.tensor2d([logits]);
+    expectNumbers(numbers(tf.exp(logProbs(x))), expected);
+    expect(mask[argmaxRows(logProbs(x).dataSync() as Float32Array, 1, 3)[0]]).toBe(1);
+    expect(mask[sampleCategorical(logProbs(x).dataSync() as Float32Array, 1, 3, createGenerator(1))[0]]).toBe(1);
+    const entropy = (y: tf.Tensor) => tf.sum(categoricalEntropy(logProbs(y), masks));
+    const ways = expected.filter((p) => p > 0).length;
+    expectNumbers(numbers(entropy(x)), [Math.log(ways)]);
+    const taken = (y: tf.Tensor) => tf.sum(logProbOf(logProbs(y), tf.tensor1d([0], 'int32')));
+    for (const f of [entropy, taken]) expect(numbers(tf.grad(f)(x)).every(Number.isFinite)).toBe(true);
+  });
+
   it('a row without any legal action (padding) is finite, with entropy 0 and no gradient', () => {
     const mask = tf.zeros([1, 3]);
     const entropy = (x: tf.Tensor) => tf.sum(categoricalEntropy(maskedLogProbs(x, mask), mask));

@@ -1,21 +1,32 @@
 import { fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
+import { stopGradient } from '../gradients';
 
 /** Added to the logits of illegal actions: exp of it is 0, but unlike -infinity it stays finite in products and gradients. */
 const ILLEGAL = -1e9;
 
+/** Below every legal logit. */
+const LOWEST = -3.4e38;
+
+/** Legal logits further below the largest one count as this far: their differences might be infinite. */
+const FURTHEST = -1e30;
+
 /**
- * Log-probabilities of a categorical distribution over the legal actions alone.
+ * Log-probabilities of a categorical distribution over the legal actions alone. The largest legal logit is moved to 0 first,
+ * so that the penalty of illegal actions is far below it however low it was.
  *
  * @param logits  [..., K] any finite numbers; those of illegal actions have no influence and get no gradient
  * @param mask    [..., K] float32, 1 where legal, 0 where not
- * @returns [..., K]; about -1e9 (probability exactly 0) where illegal
+ * @returns [..., K]; about -1e9 (probability exactly 0) where illegal; uniform where no action is legal
  */
 export function maskedLogProbs(logits: tf.Tensor, mask: tf.Tensor): tf.Tensor {
   checkSame('maskedLogProbs', 'mask', logits, mask);
-  const penalties = tf.mul(tf.sub(mask, 1), -ILLEGAL);
-  return tf.logSoftmax(tf.add(tf.mul(logits, mask), penalties), -1);
+  const legal = tf.mul(logits, mask);
+  const isIllegal = tf.sub(1, mask);
+  const largest = stopGradient(tf.max(tf.add(legal, tf.mul(isIllegal, LOWEST)), -1, true));
+  const moved = tf.clipByValue(tf.sub(legal, tf.mul(largest, mask)), FURTHEST, Infinity);
+  return tf.logSoftmax(tf.add(moved, tf.mul(isIllegal, ILLEGAL)), -1);
 }
 
 /**
