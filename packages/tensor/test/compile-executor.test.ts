@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ndarray } from '@coplay/core';
 import { compile, executorInfo, tf, useBackend, useExecutor } from '@coplay/tensor';
@@ -74,17 +77,45 @@ describe('useExecutor', () => {
 /** What TensorFlow's library says when tfjs-node loads it, where that is installed. */
 const TENSORFLOW_LOG = /^(WARNING: All log messages before absl|[IWE]\d{4} |\d{4}-\d\d-\d\d |To enable the following)/;
 
-/** Runs the fixture in a process of its own. */
-function run(...args: string[]) {
-  const fixture = fileURLToPath(new URL('fixtures/without-onnx.ts', import.meta.url));
+/** Runs a fixture in a process of its own. */
+function spawnFixture(name: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
+  const fixture = fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
   const flags = ['--conditions=@coplay/source', '--import', 'tsx', fixture, ...args];
-  const { stdout, stderr, status } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
+  return spawnSync(process.execPath, flags, { encoding: 'utf8', env });
+}
+
+function run(...args: string[]) {
+  const { stdout, stderr, status } = spawnFixture('without-onnx.ts', args);
   const complaints = stderr
     .trim()
     .split('\n')
     .filter((line) => !TENSORFLOW_LOG.test(line));
   return { status, lines: stdout.trim().split('\n'), complaints };
 }
+
+describe.skipIf(!onnx || process.platform !== 'linux')(`telemetry of onnxruntime-node${needsOnnx}`, () => {
+  /** What is in the user's cache after a compiled function has run. */
+  function cacheAfter(setting?: string): string[] {
+    const folder = mkdtempSync(join(tmpdir(), 'coplay-cache-'));
+    try {
+      const { ORT_DISABLE_TELEMETRY: _, ...rest } = process.env;
+      const env = { ...rest, XDG_CACHE_HOME: folder, ...(setting && { ORT_DISABLE_TELEMETRY: setting }) };
+      const { stdout } = spawnFixture('with-onnx.ts', [], { ...env, COPLAY_EXECUTOR: 'onnx' });
+      expect(stdout.trim()).toBe('onnx 8');
+      return readdirSync(folder, { recursive: true }).map(String);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  it('is off: nothing is written into the user’s cache', () => {
+    expect(cacheAfter()).toEqual([]);
+  });
+
+  it('is on where the user says so', () => {
+    expect(cacheAfter('0')).not.toEqual([]);
+  });
+});
 
 // 2 + 3 times the sum of 0 to 49.
 const SUM = `sum ${5 * 1225}`;
