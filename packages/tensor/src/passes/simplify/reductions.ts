@@ -24,11 +24,20 @@ function logSoftmax(node: Node, context: RewriteContext): readonly Value[] | und
   const sum = madeBy(madeBy(logSum, context, 'Log')?.inputs[0], context, 'ReduceSum');
   const exp = madeBy(sum?.inputs[0], context, 'Exp');
   const shift = madeBy(shifted, context, 'Sub');
-  const most = madeBy(shift?.inputs[1], context, 'ReduceMax');
+  const most = largest(shift?.inputs[1], context);
   const x = shift?.inputs[0];
   if (!sum || !most || !x || exp?.inputs[0] !== shifted || most.inputs[0] !== x) return undefined;
   if (!isLike(x, node.outputs[0]) || ![sum, most].every(isLastKept)) return undefined;
   return [context.builder.op('LogSoftmax', [x], node.outputs[0], { axis: -1 })];
+}
+
+/** The reduction behind a maximum: itself, or the first part of the sum that keeps NaN in it (see the trace of Max). */
+function largest(value: Value | undefined, context: RewriteContext): Node | undefined {
+  const sum = madeBy(value, context, 'Add');
+  if (!sum) return madeBy(value, context, 'ReduceMax');
+  const traces = madeBy(madeBy(sum.inputs[1], context, 'ReduceSum')?.inputs[0], context, 'Clip');
+  const most = madeBy(sum.inputs[0], context, 'ReduceMax');
+  return most && traces?.inputs[0] === most.inputs[0] ? most : undefined;
 }
 
 function isLastKept(node: Node): boolean {

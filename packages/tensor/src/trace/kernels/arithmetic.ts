@@ -9,7 +9,10 @@ export function registerArithmetic(): void {
     kernel(name, ({ inputs: { a, b }, graph }) => numeric(graph, op, a!, b!));
   }
   kernel('Identity', ({ inputs: { x } }) => x!);
-  kernel<{ dtype: ValueType }>('Cast', ({ inputs: { x }, attrs, graph }) => cast(graph, x!, attrs.dtype));
+  kernel('Pow', ({ inputs: { a, b }, graph }) => power(graph, a!, b!));
+  kernel<{ dtype: ValueType }>('Cast', ({ inputs: { x }, attrs, graph }) =>
+    attrs.dtype === 'int32' ? toInteger(graph, x!) : cast(graph, x!, attrs.dtype),
+  );
   kernel('AddN', ({ list, graph }) => list.reduce((sum, x) => numeric(graph, 'Add', sum, x)));
   kernel('SquaredDifference', ({ inputs: { a, b }, graph }) => {
     const difference = numeric(graph, 'Sub', a!, b!);
@@ -24,7 +27,7 @@ export function registerArithmetic(): void {
   kernel('BitwiseAnd', ({ inputs: { a, b }, graph }) => elementwise(graph, 'BitwiseAnd', a!, b!));
 }
 
-const BINARY = { Add: 'Add', Sub: 'Sub', Multiply: 'Mul', Maximum: 'Max', Minimum: 'Min', Pow: 'Pow' };
+const BINARY = { Add: 'Add', Sub: 'Sub', Multiply: 'Mul', Maximum: 'Max', Minimum: 'Min' };
 
 /** The same in int32 where the operands are booleans, for which ONNX has no arithmetic. */
 function numeric(graph: GraphBuilder, op: string, a: Value, b: Value): Value {
@@ -61,6 +64,21 @@ export function cast(graph: GraphBuilder, x: Value, dtype: ValueType): Value {
   return graph.op('Cast', [x], { shape: x.shape, dtype }, { to: CODES[dtype] });
 }
 
+/** A value as int32. What isn't finite is 0, as in JavaScript; a machine makes other numbers of it. */
+function toInteger(graph: GraphBuilder, x: Value): Value {
+  if (x.dtype !== 'float32' || x.constant) return cast(graph, x, 'int32');
+  const isNumber = compare(graph, 'Less', graph.op('Abs', [x], x), Infinity);
+  return cast(graph, where(graph, isNumber, x, scalar(0)), 'int32');
+}
+
+/** a to the power of b: NaN where b is NaN, also of 1 (which C makes 1). */
+function power(graph: GraphBuilder, a: Value, b: Value): Value {
+  const result = numeric(graph, 'Pow', a, b);
+  if (a.dtype !== 'float32' || b.dtype !== 'float32' || b.constant?.every((x) => !Number.isNaN(x))) return result;
+  const isNumber = elementwise(graph, 'Equal', b, b, 'bool');
+  return where(graph, isNumber, result, b);
+}
+
 function castData(data: NonNullable<Value['constant']>, dtype: ValueType) {
   return dtype === 'bool' ? Uint8Array.from(data, (x) => Number(x !== 0)) : ARRAYS[dtype].from(data);
 }
@@ -74,7 +92,7 @@ export function compare(graph: GraphBuilder, op: string, x: Value, than: number)
 function floorDivision(graph: GraphBuilder, a: Value, b: Value): Value {
   if (a.dtype === 'float32') {
     const quotient = elementwise(graph, 'Div', a, b);
-    return cast(graph, graph.op('Floor', [quotient], quotient), 'int32');
+    return toInteger(graph, graph.op('Floor', [quotient], quotient));
   }
   const [dividend, divisor] = [cast(graph, a, 'int32'), cast(graph, b, 'int32')];
   const safe = withoutZeros(graph, divisor);

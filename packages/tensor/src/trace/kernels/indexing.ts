@@ -104,11 +104,12 @@ const MAX_MATRIX_SEGMENTS = 512;
  *
  * @param x   [rows, inner]
  * @param ids [rows] int32
+ * @param limit up to as many segments by a matrix, in which NaN and infinity of a row reach every segment
  */
-function segmentSum(graph: GraphBuilder, x: Value, ids: Value, segments: number): Value {
+function segmentSum(graph: GraphBuilder, x: Value, ids: Value, segments: number, limit = MAX_MATRIX_SEGMENTS): Value {
   const [rows, inner] = x.shape;
   if (rows === 0 || inner === 0) return filled([segments, inner], 0, x.dtype);
-  if (segments <= MAX_MATRIX_SEGMENTS) {
+  if (segments <= limit) {
     const isHere = elementwise(graph, 'Equal', reshape(graph, count(segments), [segments, 1]), ids, 'bool');
     return graph.op('MatMul', [cast(graph, isHere, x.dtype), x], { shape: [segments, inner], dtype: x.dtype });
   }
@@ -137,7 +138,7 @@ function scatter(graph: GraphBuilder, places: Value, updates: Value, shape: read
   const keys = reshape(graph, cast(graph, places, 'int32'), [numUpdates, sliceRank]);
   const strides = constant(Int32Array.from(info.strides.slice(0, sliceRank)), [sliceRank], 'int32');
   const ids = reduce(graph, 'ReduceSum', elementwise(graph, 'Mul', keys, strides), [1], false);
-  const sums = segmentSum(graph, reshape(graph, updates, [numUpdates, sliceSize]), ids, outputSize / sliceSize);
+  const sums = segmentSum(graph, reshape(graph, updates, [numUpdates, sliceSize]), ids, outputSize / sliceSize, 0);
   return reshape(graph, sums, shape);
 }
 

@@ -1,5 +1,5 @@
 import { backend_util, util } from '@tensorflow/tfjs-core';
-import { type GraphBuilder, indices, type Value } from '../../graph';
+import { type GraphBuilder, indices, scalar, type Value } from '../../graph';
 import { kernel } from '../kernel';
 import { cast, compare } from './arithmetic';
 import { filled } from './constants';
@@ -13,7 +13,7 @@ export function registerReductions(): void {
   for (const [name, op] of Object.entries({ Max: 'ReduceMax', Min: 'ReduceMin' })) {
     reduction(name, (graph, x, axes, keep) => {
       const reduced = reduce(graph, op, counted(graph, x), axes, keep);
-      return cast(graph, reduced, x.dtype);
+      return x.dtype === 'float32' ? withNaN(graph, reduced, x, axes, keep) : cast(graph, reduced, x.dtype);
     });
   }
   // All and any are the least and the greatest of 0 and 1.
@@ -49,9 +49,16 @@ function counted(graph: GraphBuilder, x: Value): Value {
 const OF_NOTHING: Record<string, number> = { ReduceProd: 1, ReduceMax: -Infinity, ReduceMin: Infinity };
 
 /**
- * Reduces axes by one of ONNX's Reduce operators. The largest and the smallest may overlook NaN, which tfjs's don't: ONNX
- * Runtime keeps only one that comes first.
+ * The largest or smallest, NaN where `x` has one: ONNX Runtime keeps a NaN only where it comes first. A number held between
+ * 0 and 0 is 0, and NaN is NaN, so the sum of those is added.
  */
+function withNaN(graph: GraphBuilder, reduced: Value, x: Value, axes: readonly number[], keepDims: boolean): Value {
+  if (axes.length === 0 || x.shape.includes(0)) return reduced;
+  const traces = graph.op('Clip', [x, scalar(0), scalar(0)], x);
+  return graph.op('Add', [reduced, reduce(graph, 'ReduceSum', traces, axes, keepDims)], reduced);
+}
+
+/** Reduces axes by one of ONNX's Reduce operators. The largest and the smallest may overlook NaN; see {@link withNaN}. */
 export function reduce(graph: GraphBuilder, op: string, x: Value, axes: readonly number[], keepDims: boolean): Value {
   if (axes.length === 0) return x;
   const [reduced] = backend_util.computeOutAndReduceShapes([...x.shape], [...axes]);

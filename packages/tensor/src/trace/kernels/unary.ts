@@ -21,8 +21,16 @@ export function registerUnary(): void {
   kernel('Rsqrt', ({ inputs: { x }, graph }) =>
     inFloat(graph, x!, (y) => graph.op('Reciprocal', [graph.op('Sqrt', [y], y)], y)),
   );
+  kernel('Sign', ({ inputs: { x }, graph }) => inNumbers(graph, x!, (y) => sign(graph, y)));
   registerClip();
   registerTests();
+}
+
+/** -1, 0 or 1; of NaN it's 0 in tfjs, but NaN in ONNX. */
+function sign(graph: GraphBuilder, x: Value): Value {
+  if (x.dtype !== 'float32') return graph.op('Sign', [x], x);
+  const is = (op: string) => cast(graph, compare(graph, op, x, 0), 'float32');
+  return graph.op('Sub', [is('Greater'), is('Less')], x);
 }
 
 /** ONNX Runtime has these for float32 alone. */
@@ -48,7 +56,7 @@ const FLOAT = {
 };
 
 /** And these for int32 too. */
-const NUMERIC = { Abs: 'Abs', Neg: 'Neg', Sign: 'Sign' };
+const NUMERIC = { Abs: 'Abs', Neg: 'Neg' };
 
 /** Computes in float32; the result has the dtype of `x` again, as in tfjs. */
 export function inFloat(graph: GraphBuilder, x: Value, body: (x: Value) => Value): Value {
