@@ -4,7 +4,15 @@ import { cartPole } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { executorInfo } from '@coplay/tensor';
 import { ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
-import { type Context, type Experiment, findPython, recentEpisodes, runPython } from './harness';
+import {
+  type Context,
+  type Experiment,
+  findPython,
+  medianOrNever,
+  orNever,
+  recentEpisodes,
+  runPython,
+} from './harness';
 
 /** How one contestant did with one seed. */
 interface Trial {
@@ -77,8 +85,8 @@ export const bench: Experiment = {
     return {
       figures: { trials },
       bars: {
-        speed: quotient(of('ours'), of('stable-baselines3'), stepsPerSecond),
-        wall_clock: quotient(of('ours'), of('stable-baselines3'), secondsToGoal),
+        speed: speedQuotient(of('ours'), of('stable-baselines3')),
+        wall_clock: timeQuotient(of('ours'), of('stable-baselines3')),
       },
     };
   },
@@ -155,23 +163,27 @@ function stepsPerSecond({ envSteps, seconds }: Trial): number {
   return envSteps / seconds;
 }
 
-/** Infinite where the goal was never reached. */
-function secondsToGoal(trial: Trial): number {
-  return trial.secondsToGoal ?? Infinity;
+function speedQuotient(ours: readonly Trial[], theirs: readonly Trial[]): number | null {
+  if (ours.length === 0 || theirs.length === 0) return null;
+  return median(ours.map(stepsPerSecond)) / median(theirs.map(stepsPerSecond));
 }
 
-function quotient(ours: readonly Trial[], theirs: readonly Trial[], figure: (trial: Trial) => number): number | null {
-  return ours.length === 0 || theirs.length === 0 ? null : median(ours.map(figure)) / median(theirs.map(figure));
+/** 0 where only we reached the goal, infinite where only they did, NaN where neither did: the last two hold no bar. */
+function timeQuotient(ours: readonly Trial[], theirs: readonly Trial[]): number | null {
+  if (ours.length === 0 || theirs.length === 0) return null;
+  const [mine, other] = [ours, theirs].map(
+    (trials) => medianOrNever(trials.map(({ secondsToGoal }) => secondsToGoal)) ?? Infinity,
+  );
+  return mine / other;
 }
 
 function row(trials: readonly Trial[]) {
-  const times = trials.map(secondsToGoal);
-  const orNever = (value: number) => (value === Infinity ? 'never' : value.toFixed(2));
+  const times = trials.map(({ secondsToGoal }) => secondsToGoal);
   const compiling = trials.flatMap(({ compileSeconds }) => compileSeconds ?? []);
   return {
     '': trials[0].name,
     'steps/s': Math.round(median(trials.map(stepsPerSecond))),
-    'seconds to 475': orNever(median(times)),
+    'seconds to 475': orNever(medianOrNever(times)),
     'of seeds': times.map(orNever).join(', '),
     'steps to 475, of seeds': trials.map(({ stepsToGoal }) => stepsToGoal ?? 'never').join(', '),
     'best 20 episodes, worst seed': Math.min(...trials.map(({ best20 }) => best20 ?? 0)),

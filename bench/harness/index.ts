@@ -3,4 +3,4 @@ export { main } from './main';
 export { findPython, runPython } from './python';
 export { recentEpisodes } from './recent-episodes';
 export { meanOfEpisodes, shortCurve } from './run-logs';
-export { cpuClock, timeInTurns } from './timing';
+export { cpuClock, medianOrNever, orNever, timeInTurns } from './timing';

@@ -42,6 +42,18 @@ export async function timeInTurns(
   return contestants.map((contestant, i) => describeTiming(contestant, samples[i]));
 }
 
+/** The median of times in which null means "never": the longest of all. Null if the middle run never got there. */
+export function medianOrNever(times: readonly (number | null)[]): number | null {
+  const reached = times.filter((time) => time !== null).sort((a, b) => a - b);
+  const middle = [Math.floor((times.length - 1) / 2), Math.ceil((times.length - 1) / 2)];
+  return middle[1] < reached.length ? median(middle.map((i) => reached[i])) : null;
+}
+
+/** A time in seconds for a table. */
+export function orNever(seconds: number | null): string {
+  return seconds === null ? 'never' : seconds.toFixed(2);
+}
+
 /**
  * Milliseconds of processor time that this process has used, all its threads together: for work on one thread a clock that
  * stands still while other processes have the core.

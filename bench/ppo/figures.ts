@@ -1,5 +1,6 @@
 import type { TableRow } from '@coplay/diagnostics';
 import { median } from '@coplay/diagnostics';
+import { medianOrNever, orNever } from '../harness';
 import { GOAL, type Split, type Trial, type Weights } from './trial';
 
 /** A seed's trials of one kind of weights; `jax` only where it's there. */
@@ -25,17 +26,18 @@ export function rowsOf(weights: Weights, pairs: readonly Pair[]): TableRow[] {
 function rowOf(weights: Weights, trials: readonly Trial[], ratio: number | null): TableRow {
   const of = (figure: (trial: Trial) => number) => median(trials.map(figure));
   const part = (name: keyof Split) => (trials[0].split ? of(({ split }) => split?.[name] ?? 0) : null);
-  const toGoal = ({ goal }: Trial) => goal?.seconds ?? Infinity;
+  const toGoal = ({ goal }: Trial) => goal?.seconds ?? null;
+  const withCompiling = trials.map((trial) => (trial.goal ? trial.goal.seconds + trial.compileSeconds : null));
   return {
     weights,
     '': trials[0].name,
     'steps/s': Math.round(of(({ stepsPerSecond }) => stepsPerSecond)),
     'overall steps/s': Math.round(of(({ overall }) => overall)),
     'ours / JAX': ratio,
-    [`seconds to ${GOAL}`]: spoken(of(toGoal)),
-    'of seeds': trials.map(toGoal).map(spoken).join(', '),
+    [`seconds to ${GOAL}`]: orNever(medianOrNever(trials.map(toGoal))),
+    'of seeds': trials.map(toGoal).map(orNever).join(', '),
     'compiling before, s': of(({ compileSeconds }) => compileSeconds),
-    'with that': spoken(of((trial) => toGoal(trial) + trial.compileSeconds)),
+    'with that': orNever(medianOrNever(withCompiling)),
     [`steps to ${GOAL}`]: trials.map(({ goal }) => goal?.envSteps ?? 'never').join(', '),
     'mean return at the end': of(({ last }) => last ?? 0),
     environment: part('environment'),
@@ -43,8 +45,4 @@ function rowOf(weights: Weights, trials: readonly Trial[], ratio: number | null)
     learning: part('learning'),
     rest: part('rest'),
   };
-}
-
-function spoken(seconds: number): string {
-  return Number.isFinite(seconds) ? seconds.toFixed(2) : 'never';
 }
