@@ -14,7 +14,6 @@ import {
   compile,
   executorInfo,
   exportOnnx,
-  layers,
   readWeights,
   type StepFunction,
   type TensorRecord,
@@ -24,6 +23,7 @@ import {
   variables,
   writeWeights,
 } from '@coplay/tensor';
+import * as layers from '@tensorflow/tfjs-layers';
 
 const CLASSES = 10;
 const SIDE = 8;

@@ -6,8 +6,9 @@
  */
 import { catchGame } from '@coplay/envs';
 import { layersModel } from '@coplay/models';
-import { layers, useBackend } from '@coplay/tensor';
+import { useBackend } from '@coplay/tensor';
 import { ppoAgent, selfPlay } from '@coplay/trainers';
+import * as layers from '@tensorflow/tfjs-layers';
 
 // A LayersModel holds tensors from the start, so it needs to know which backend will compute.
 await useBackend();

@@ -120,7 +120,8 @@ async function report(
     figures: { results, alone, audit, reached },
     bars: {
       small_return: level('HOP+ 4x4'),
-      share_of_ppo_steps: mean(reached) / ppoSteps,
+      // Infinite where a seed never reached PPO's return: the bar doesn't hold.
+      share_of_ppo_steps: (reached.every(Number.isFinite) ? mean(reached) : Infinity) / ppoSteps,
       small_order_p: audit ? audit.test.pValue : null,
       large_return: large.length > 0 ? Math.max(...large.map(level)) : null,
     },

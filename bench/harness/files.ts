@@ -6,16 +6,25 @@ export function writeText(path: string, text: string): void {
   writeWholeSync(path, text, { where: 'harness', makeFolder: true });
 }
 
-/** Writes data as JSON. */
+/** Numbers that JSON has no word for. */
+const NON_FINITE: ReadonlyMap<unknown, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Infinity],
+  ['-Infinity', -Infinity],
+]);
+
+/** Writes data as JSON; numbers that JSON has no word for become the strings 'NaN', 'Infinity' and '-Infinity'. */
 export function writeJson(path: string, data: unknown): void {
-  writeText(path, `${JSON.stringify(data, null, 2)}\n`);
+  const named = (_: string, value: unknown) =>
+    typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+  writeText(path, `${JSON.stringify(data, named, 2)}\n`);
 }
 
-/** Reads JSON; undefined where there is no such file or no JSON in it. */
+/** Reads what {@link writeJson} wrote; undefined where there is no such file or no JSON in it. */
 export function readJson(path: string): unknown {
   if (!existsSync(path)) return undefined;
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(readFileSync(path, 'utf8'), (_, value) => NON_FINITE.get(value) ?? value);
   } catch {
     return undefined;
   }

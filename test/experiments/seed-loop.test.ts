@@ -46,6 +46,15 @@ describe('seedLoop', () => {
     expect((await squares(place, { identity: { size: '8' } })).worked).toEqual([2]);
   });
 
+  it('gives numbers that JSON has no word for back as they were', async () => {
+    const directory = newPlace();
+    const work = () => ({ never: Infinity, unmeasured: Number.NaN, least: -Infinity, text: 'nan' });
+    const loop = createSeedLoop({ seeds: [1], directory, isResume: true, identity: {}, say: () => {} });
+    const first = await loop('figures', work);
+    expect(first).toEqual([work()]);
+    expect(await loop('figures', () => Promise.reject(new Error('worked again')))).toEqual(first);
+  });
+
   it('keeps nothing of a seed that was left out, also where an older file says so', async () => {
     const directory = newPlace();
     const most = async (highest: number) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findPython, runPython, timeInTurns } from '../../bench/harness';
+import { findPython, medianOrNever, runPython, timeInTurns } from '../../bench/harness';
 
 describe('timeInTurns', () => {
   it('lets contestants take turns, after one run each that does not count', async () => {
@@ -21,6 +21,17 @@ describe('timeInTurns', () => {
     expect(timing.perSecond).toBeCloseTo(100_000 / timing.milliseconds, 6);
     expect(timing.perSecondQuartiles[0]).toBeLessThanOrEqual(timing.perSecond);
     expect(timing.perSecondQuartiles[1]).toBeGreaterThanOrEqual(timing.perSecond);
+  });
+});
+
+describe('medianOrNever', () => {
+  it('counts "never" as longer than all others', () => {
+    expect(medianOrNever([3, 1, 2])).toBe(2);
+    expect(medianOrNever([3, null, 1])).toBe(3);
+    expect(medianOrNever([null, 1, null])).toBeNull();
+    expect(medianOrNever([1, 3])).toBe(2);
+    expect(medianOrNever([1, null])).toBeNull();
+    expect(medianOrNever([])).toBeNull();
   });
 });
 

@@ -9,7 +9,8 @@ import {
   type TorsoBuilder,
   writeWeights,
 } from '@coplay/models';
-import { layers, type TensorRecord, tf, useBackend, valueAndGradients } from '@coplay/tensor';
+import { type TensorRecord, tf, useBackend, valueAndGradients } from '@coplay/tensor';
+import * as layers from '@tensorflow/tfjs-layers';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { CoplayError, type NDArray } from '@coplay/core';
-import { compile, layers, type TensorRecord, tf, useBackend, valueAndGradients, variables } from '@coplay/tensor';
+import { compile, type TensorRecord, tf, useBackend, valueAndGradients, variables } from '@coplay/tensor';
+import * as layers from '@tensorflow/tfjs-layers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { trace } from '../src/trace';
 import { floats, ints } from './compiled';

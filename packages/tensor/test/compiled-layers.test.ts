@@ -1,5 +1,6 @@
 import type { NDArray } from '@coplay/core';
-import { compile, layers, type TensorRecord, tf, useBackend, valueAndGradients } from '@coplay/tensor';
+import { compile, type TensorRecord, tf, useBackend, valueAndGradients } from '@coplay/tensor';
+import * as layers from '@tensorflow/tfjs-layers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expectClose, floats, ints, weighted } from './compiled';
 import { wave } from './compiled-cases';

@@ -4,7 +4,6 @@ import {
   applyModel,
   applyModelOutputs,
   compile,
-  layers,
   readWeights,
   type StepFunction,
   tf,
@@ -14,6 +13,7 @@ import {
   variables,
   writeWeights,
 } from '@coplay/tensor';
+import * as layers from '@tensorflow/tfjs-layers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runNode } from './onnx-files';
 

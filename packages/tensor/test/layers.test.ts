@@ -1,5 +1,6 @@
 import { createGenerator } from '@coplay/core';
-import { layers, tf, useBackend, valueAndGradients } from '@coplay/tensor';
+import { tf, useBackend, valueAndGradients } from '@coplay/tensor';
+import * as layers from '@tensorflow/tfjs-layers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { loadableBackends } from './backends';
 

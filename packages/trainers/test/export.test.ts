@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type AgentInput, allocate, createGenerator, type Game, type NamedArrays, ndarray, sizeOf } from '@coplay/core';
 import { stagHunt } from '@coplay/envs';
 import { conv, layersModel, mlp } from '@coplay/models';
-import { layers, type StepFunction, tf, useBackend, writeWeights } from '@coplay/tensor';
+import { type StepFunction, tf, useBackend, writeWeights } from '@coplay/tensor';
 import {
   exportOnnx,
   frozen,
@@ -14,6 +14,7 @@ import {
   sharedPpoAgents,
   toOnnx,
 } from '@coplay/trainers';
+import * as layers from '@tensorflow/tfjs-layers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   checkWithPython,

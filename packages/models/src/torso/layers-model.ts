@@ -1,6 +1,5 @@
 import { checkFunction, fail, show } from '@coplay/core';
-import { applyModel, readWeights, type TensorRecord, tf } from '@coplay/tensor';
-import type { LayersModel } from '@tensorflow/tfjs-layers';
+import { applyModel, type LayersModel, readWeights, type TensorRecord, tf } from '@coplay/tensor';
 import { flatSize, type InputShapes } from '../inputs';
 import { flattenInputs } from './flatten';
 import { type Torso, type TorsoBuilder, torsoBuilder } from './torso';

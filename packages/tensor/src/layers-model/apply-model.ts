@@ -1,14 +1,9 @@
 import { fail } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
-import type { LayersModel } from '@tensorflow/tfjs-layers';
 import type { TensorRecord } from '../compile/convert';
 import { isTracing } from '../trace';
+import type { LayersModel, LayersModelWeight } from './layers-model';
 import { weightName } from './weights';
-
-/** A weight of a layer, as far as it's lent. */
-interface Weight {
-  read(): tf.Tensor;
-}
 
 /**
  * What a model gives for inputs if its trainable weights are `params`: a `LayersModel` as a function of its parameters, which can be
@@ -42,8 +37,8 @@ export function applyModelOutputs(
  * `read()`: that one method is lent for the time of the call.
  */
 function withWeights<T>(model: LayersModel, params: TensorRecord, body: () => T): T {
-  const trainable = model.trainableWeights as Weight[];
-  const others = isTracing() ? (model.nonTrainableWeights as Weight[]) : [];
+  const trainable = model.trainableWeights;
+  const others = isTracing() ? model.nonTrainableWeights : [];
   const lent = [...trainable, ...others];
   const own = lent.map((weight) => Object.getOwnPropertyDescriptor(weight, 'read'));
   for (const weight of others) lendConstant(weight);
@@ -62,7 +57,7 @@ function withWeights<T>(model: LayersModel, params: TensorRecord, body: () => T)
 }
 
 /** A traced function refuses variables of others; this one is meant to be a constant. */
-function lendConstant(weight: Weight): void {
+function lendConstant(weight: LayersModelWeight): void {
   const value = weight.read();
   const data = value.dataSync();
   weight.read = () => tf.tensor(data, value.shape, value.dtype);

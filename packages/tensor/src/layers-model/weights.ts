@@ -1,6 +1,6 @@
 import { fail, type NamedArrays } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
-import type { LayersModel } from '@tensorflow/tfjs-layers';
+import type { LayersModel } from './layers-model';
 
 /** Weights are told apart by their position: tfjs renames layers behind the user's back. */
 export function weightName(position: number): string {

@@ -1,9 +1,8 @@
-// One copy of TensorFlow.js for everything: whoever needs tensors imports `tf` from here. Loading tfjs-layers
-// registers the gradients of all operations, which tfjs-core alone doesn't do in Node.
+// One copy of TensorFlow.js for everything: all packages import `tf` from here. Loading tfjs-layers registers the
+// gradients of all operations, which tfjs-core alone doesn't do in Node.
 import '@tensorflow/tfjs-layers';
 import { mendTensorflow } from './mend';
 
 export * as tf from '@tensorflow/tfjs-core';
-export * as layers from '@tensorflow/tfjs-layers';
 
 mendTensorflow();
