@@ -85,7 +85,7 @@ export interface PpoBuffer {
 /**
  * An empty buffer.
  *
- * @param agents  whose rows it takes; those of others are refused. By default anyone's
+ * @param options  `agents`: the agents whose rows it takes; rows of others are refused. Default: rows of all agents
  */
 export function createPpoBuffer(options: { readonly agents?: readonly AgentId[] } = {}): PpoBuffer {
   const { agents } = checkOptions('createPpoBuffer', optionsSchema, options);

@@ -36,7 +36,7 @@ const LETTER = 7;
 
 /**
  * Pictures of an open loop: step after step from left to right, and for each channel what came, what the model saw in it or imagined, and the
- * difference. The numbers in the cells are raw: none is shown as the whole number that it's near ({@link rawNumber}). A channel's colours span 0 to 1, or
+ * difference. The numbers in the cells are raw: none is shown as the whole number that it's near (such as `1-3.1e-4`). A channel's colours span 0 to 1, or
  * farther where its values do; those of differences are white at 0. Steps that can't be compared stay empty; those after the last one that can are left out.
  *
  * @param sample which of the B sequences

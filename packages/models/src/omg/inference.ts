@@ -50,7 +50,7 @@ export interface SubgoalInference {
    * loss = nll of s_t, given g and the history before it (or of a_t, given g, s_t and the time)
    * + klWeight KL(q(g | history, s_t) || p(g | s_selected)). No gradient reaches the prior if its tensors aren't parameters.
    *
-   * @returns the loss with the metrics `nll`, `kl`, `error` and `spread` []: the mean squared distance of inferred from
+   * @returns the loss with the scalar metrics `nll`, `kl`, `error` and `spread`: the mean squared distance of inferred from
    *          selected subgoals, and of those from their mean
    */
   loss(params: TensorRecord, rows: HistoryRows, targets: InferenceTargets): LossResult;

@@ -35,7 +35,7 @@ const schema = z.strictObject({
  * last one: it has left) of which all are impossible but its own, the four beside it that are free of what stays, and the last; for
  * each cell and kind of thing whether one lies there; what stays is copied.
  *
- * `imagine` gives `moves` [B, A, 6]: probabilities of staying, going up, down, left, right, leaving; `things` [B, M, HW]; with
+ * `imagine` gives `moves` [B, A, 6], the probabilities of staying, going up, down, left, right, leaving; `things` [B, M, HW]; with
  * `rewards: 'two-hot'` also `rewards` [B, A]. Loss: the cross-entropy of the moves, a mean over the agents who play, plus that of the
  * things, a sum over cells and a mean over rows (plus that of the rewards).
  *

@@ -60,9 +60,9 @@ function checkObservations(where: string, game: Game, rows: number, observations
 }
 
 /**
- * What seats see and may do in states of a game.
+ * Observations and masks of legal actions in states of a game.
  *
- * @param rows  n states and whose view of each it is
+ * @param leaves  n states, and for each the seat that observes it
  * @param room  for n rows or more; those behind stay as they are. Give the same ones again to allocate nothing, of a few sizes only:
  *              a compiled function has a graph for each number of rows. Default: new ones of n rows
  */
