@@ -17,7 +17,7 @@ import type { Complaint } from '../errors';
  * - `elapsed`: steps that are miscounted
  * - `layout`: a map that doesn't read back
  * - `scene`: things outside the picture
- * - `allocation`: memory that grows with every step
+ * - `allocation`: memory that grows with every step; a warning, since it makes a game slow and not wrong
  */
 export type GameRule =
   | 'description'
@@ -36,10 +36,17 @@ export type GameRule =
   | 'scene'
   | 'allocation';
 
+/** `error`: the game is wrong, and what is learned in it too. `warning`: it's slower than it could be. */
+export type Severity = 'error' | 'warning';
+
 /** One way in which a game breaks the contract: where, what was expected, what came, what to do about it. */
 export interface Violation extends Complaint {
   readonly rule: GameRule;
+  readonly severity: Severity;
 }
+
+/** The rules about speed. All others are about what is right. */
+const SPEED: readonly GameRule[] = ['allocation'];
 
 /** Thrown inside the checker when play can't go on; what happened is in the findings already. */
 export class Unplayable extends Error {
@@ -60,6 +67,7 @@ export class Findings {
   add(rule: GameRule, place: string, expected: string, got: string, remedy: string): void {
     const where = `${this.game}.${place}`;
     if (this.violations.some((violation) => violation.rule === rule && violation.where === where)) return;
-    this.violations.push({ rule, where, expected, got: `${got} (${this.moment})`, remedy });
+    const severity = SPEED.includes(rule) ? 'warning' : 'error';
+    this.violations.push({ rule, severity, where, expected, got: `${got} (${this.moment})`, remedy });
   }
 }

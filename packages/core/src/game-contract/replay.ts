@@ -1,8 +1,7 @@
-import { createGenerator, generatorFrom, streamSeed } from '../generator';
+import { createGenerator, generatorFrom } from '../generator';
 import { firstDifference } from './guarded';
 import type { Transition } from './play';
 import type { Outcome, Probe } from './probe';
-import type { View } from './rules';
 
 /** What a state array holds before the second reset. */
 const RUBBISH = 42;
@@ -38,40 +37,7 @@ function checkFirstState(probe: Probe, expected: readonly number[]): string | un
   return undefined;
 }
 
-/** Plays every step again from copies of the states, the last one first: nothing but the state may carry over. */
-export function checkCopies(probe: Probe, transitions: readonly Transition[]): void {
-  const { findings } = probe;
-  for (let t = transitions.length - 1; t >= 0; t--) {
-    findings.moment = `step ${t + 1} from a copy of its state`;
-    const { before, views, generator, actions, outcome, after } = transitions[t];
-    // Another episode in between: what reset() writes outside the state is another's by now.
-    probe.reset(createGenerator(streamSeed(t, 'gameContract/between')));
-    probe.load(before);
-    const place = seesOtherwise(probe, views);
-    const again = probe.step(actions, generatorFrom(generator));
-    const difference = place ? `another answer of ${place}` : differs(outcome, again, after, probe.save());
-    if (difference) {
-      const expected = 'the same from a copied state and generator';
-      const remedy = 'Keep all that one step leaves to the next in the state array, not in variables of the game.';
-      findings.add('hidden-state', place ?? 'step', expected, difference, remedy);
-      return;
-    }
-  }
-}
-
-/** The first function that shows another view than before, if any. */
-function seesOtherwise(probe: Probe, views: readonly View[]): string | undefined {
-  for (let agent = 0; agent < views.length; agent++) {
-    const { sight, mask, isActive } = views[agent];
-    if (probe.isActive(agent) !== isActive) return 'isActive';
-    if (firstDifference(probe.legal(agent), mask) >= 0) return 'legal';
-    const again = probe.observe(agent);
-    if (Object.keys(sight).some((name) => firstDifference(sight[name], again[name]) >= 0)) return 'observe';
-  }
-  return undefined;
-}
-
-/** Whatever is given as the action of an agent that has left, even -1, changes nothing. */
+/** Checks that the action of an agent that has left, even -1, changes nothing. */
 export function checkIgnored(probe: Probe, transitions: readonly Transition[]): void {
   const t = transitions.findIndex(({ views }) => views.some((view) => !view.isActive));
   if (t < 0) return;
@@ -90,7 +56,8 @@ export function checkIgnored(probe: Probe, transitions: readonly Transition[]): 
   }
 }
 
-function differs(
+/** How the outcome and the state of a step differ from those of the same step before; undefined where they don't. */
+export function differs(
   outcome: Outcome,
   again: Outcome,
   after: readonly number[],
