@@ -21,6 +21,7 @@ export const tensorDoors: Doors = {
   applyModelOutputs: layers,
   argmaxRows: door(() => [new Float32Array(4), 2, 2]),
   bernoulliLoss: door(() => [matrix(), matrix()]),
+  codesLoss: door(() => [matrix(), matrix(), 1]),
   boundedNormal: door(() => [matrix(), matrix()]),
   categoricalEntropy: door(() => [matrix(), matrix()]),
   categoricalKl: door(() => [matrix(), matrix()]),

@@ -316,10 +316,31 @@ describe('encoder', () => {
     );
   });
 
+  it('decodes one-hot codes with a softmax over each, and asks for as many classes as fit', () => {
+    const observations = { cards: { kind: 'codes', shape: [1, 2, 6], classes: 3 } } as const;
+    const nets = dreamerNets({ observations, actions: two, size: 'debug' });
+    const outputs = { cards: tf.tensor2d([[Math.log(2), 0, 0, 0, Math.log(2), 0, 0, 0, 0, 0, 0, 0]]) };
+    const cards = tf.tensor4d([1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0], [1, 1, 2, 6]);
+    const { cards: loss } = nets.decoder.losses(outputs, { cards });
+    // Chances 1/2 and 1/4 and 1/3 of what is there; the last code is of zeros.
+    expect(loss.dataSync()[0]).toBeCloseTo(Math.log(2) + Math.log(4) + Math.log(3), 5);
+    const predicted = nets.decoder.predictions(outputs)['cards'];
+    expect(predicted.shape).toEqual([1, 1, 2, 6]);
+    const third = [1 / 3, 1 / 3, 1 / 3];
+    expect(differences(predicted.dataSync(), [0.5, 0.25, 0.25, 0.25, 0.5, 0.25, ...third, ...third])).toEqual([]);
+    const bad = { cards: { ...observations.cards, classes: 4 } };
+    expect(() => dreamerNets({ observations: bad, actions: two })).toThrow(/divide the last dimension/);
+  });
+
   it('makes observations of the shapes of an input encoder', () => {
     expect(dreamerObservations({ planes: [4, 4, 7], vector: [9] })).toEqual({
       planes: { kind: 'planes', shape: [4, 4, 7] },
       vector: { kind: 'vector', size: 9 },
+    });
+    const kinds = { cards: { kind: 'codes', classes: 3 }, view: { kind: 'image', high: 1 } } as const;
+    expect(dreamerObservations({ cards: [6], view: [16, 16, 1] }, kinds)).toEqual({
+      cards: { kind: 'codes', shape: [6], classes: 3 },
+      view: { kind: 'image', shape: [16, 16, 1], high: 1 },
     });
   });
 });

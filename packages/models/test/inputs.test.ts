@@ -48,6 +48,43 @@ describe('inputEncoder', () => {
     expect(round(vector.data.slice(13))).toEqual([1.1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 4]);
   });
 
+  it('keeps flat zeros and ones apart from other numbers where a reader asks for it', () => {
+    const observation = {
+      cards: { shape: [2], dtype: 'int32', kind: 'indices', classes: 3 },
+      code: { shape: [2], dtype: 'float32', kind: 'one-hot' },
+      bits: { shape: [], dtype: 'uint8', kind: 'planes' },
+      time: { shape: [], dtype: 'float32' },
+    } as const;
+    const cardGame = { name: 'cards', agents: ['a'], actions: 2, observation };
+    const encoder = inputEncoder(cardGame, {}, { flags: 'apart' });
+    expect(encoder.shapes).toEqual({ cards: [6], code: [2], bits: [1], vector: [1] });
+    expect(encoder.kinds).toEqual({
+      cards: { kind: 'codes', classes: 3 },
+      code: { kind: 'planes' },
+      bits: { kind: 'planes' },
+      vector: { kind: 'vector' },
+    });
+    const rows = { rows: 1, seat: 0, offset: 0, stride: 1, extras: {} };
+    const [masks, previousActions] = [Uint8Array.of(1, 1), Int32Array.of(-1)];
+    const observations = {
+      cards: Int32Array.of(2, 0),
+      code: Float32Array.of(0, 1),
+      bits: Uint8Array.of(1),
+      time: Float32Array.of(0.5),
+    };
+    const encoded = encoder.encode({ ...rows, masks, previousActions, observations });
+    expect([...encoded['cards'].data]).toEqual([0, 0, 1, 1, 0, 0]);
+    expect([...encoded['code'].data, ...encoded['bits'].data, ...encoded['vector'].data]).toEqual([0, 1, 1, 0.5]);
+    expect(inputEncoder(cardGame).shapes).toEqual({ vector: [10] });
+  });
+
+  it('refuses a field named vector beside flat fields, which would be read as one', () => {
+    const vector = { shape: [1, 2, 2], dtype: 'uint8' } as const;
+    const twice = { ...game, observation: { vector, time: game.observation['time'] } };
+    expect(() => inputEncoder(twice)).toThrow(/no field named vector beside flat fields/);
+    expect(inputEncoder({ ...game, observation: { vector } }).shapes).toEqual({ vector: [1, 2, 2] });
+  });
+
   it('reads only the fields that are asked for', () => {
     expect(inputEncoder(game, { fields: ['time'] }).shapes).toEqual({ vector: [1] });
     expect(inputEncoder(game, { fields: ['planes'] }).shapes).toEqual({ planes: [1, 2, 2] });

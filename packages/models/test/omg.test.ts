@@ -191,6 +191,24 @@ describe('the state VAE', () => {
     expect(metrics?.['kl'].dataSync()[0]).toBeCloseTo(0, 6); // mean 0, variance 1
   });
 
+  it('reconstructs one-hot codes by the cross-entropy over their classes', () => {
+    const kinds = { board: { kind: 'codes', classes: 4 }, card: { kind: 'codes', classes: 3 } } as const;
+    const inputs = { board: [1, 1, 8], card: [3], vector: [1] };
+    const vae = stateVae({ ...net, inputs, kinds, flags: 0, hidden: [] });
+    const params = vae.init(createGenerator(1));
+    for (const { data } of Object.values(params)) data.fill(0); // all logits and means are 0
+    params['decoder/0/bias'].data.set([Math.log(5), 0, 0, 0], 0); // the first code: chances 5/8, 1/8, 1/8, 1/8
+    const seen = {
+      board: tf.tensor4d([0, 1, 0, 0, 1, 0, 0, 0], [1, 1, 1, 8]),
+      card: tf.tensor2d([[0, 0, 1]]),
+      vector: tf.tensor2d([[2]]),
+    };
+    const rows = { ...rowsOf(), inputs: seen };
+    const { metrics } = vae.loss(tensorsOf(params), rows, tf.zeros([1, 2]), tf.ones([1]));
+    const expected = Math.log(8) + Math.log(4) + Math.log(3) + 2 ** 2 / 2;
+    expect(metrics?.['nll'].dataSync()[0]).toBeCloseTo(expected, 4);
+  });
+
   it('tells actions by chance where the head says nothing', () => {
     const vae = stateVae({ ...net, loss: 'action' });
     const params = vae.init(createGenerator(1));

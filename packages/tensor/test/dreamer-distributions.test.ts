@@ -2,6 +2,7 @@ import {
   bernoulliLoss,
   boundedNormal,
   categoricalEntropy,
+  codesLoss,
   latentLosses,
   mirrorBins,
   normalEntropy,
@@ -406,6 +407,18 @@ describe.each(await loadableMachines())("DreamerV3's distributions on $label", (
     expect(differences(loss, [0.132934, 2.1269281, 0, 1e4, 0.0204403], 1e-4)).toEqual([]);
   });
 
+  it('losses of codes behind one another: categorical, and never below 0', async () => {
+    const l = [Math.log(2), 0, 0, 1e4, 0, -1e4, 3, 3, 3];
+    const { loss, far } = await run(({ l, y, z }) => ({ loss: codesLoss(l, y, 3), far: codesLoss(l, z, 3) }), {
+      l: floats([...l, ...l], [2, 9]),
+      y: floats([1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1], [2, 9]),
+      z: floats([...new Array(9).fill(0), 0, 0, 0, 0, 0, 1, 0, 0, 0], [2, 9]),
+    });
+    // Chances 1/2, 1/4, 1/4; 1, 0, 0; 1/3 each. A code of zeros counts nothing.
+    expect(differences(loss, [Math.log(2), Math.log(4) + Math.log(3)], 1e-5)).toEqual([]);
+    expect(differences(far, [0, 2e4], 1e-5)).toEqual([]);
+  });
+
   it('bounded normal: by its formulas', async () => {
     const s = (x: number) => 1 / (1 + Math.exp(-x));
     const [mean, stddev] = [Math.tanh(0.3), 0.9 * s(-0.5 + 2) + 0.1];
@@ -447,5 +460,7 @@ describe('refusals', () => {
     expect(() => straightThrough(tf.zeros([2, 3, 4]), tf.zeros([2, 4]))).toThrow(/noise of shape \[2,3\], got \[2,4\]/);
     expect(() => latentLosses(tf.zeros([2, 4]), tf.zeros([4]), 1)).toThrow(/latentLosses: expected both/);
     expect(() => bernoulliLoss(tf.zeros([2]), tf.zeros([2, 1]))).toThrow(/bernoulliLoss: expected targets/);
+    expect(() => codesLoss(tf.zeros([2, 4]), tf.zeros([2, 4]), 3)).toThrow(/codesLoss: expected logits \[N, n 3\]/);
+    expect(() => codesLoss(tf.zeros([2, 4]), tf.zeros([1, 4]), 2)).toThrow(/codesLoss: expected targets/);
   });
 });

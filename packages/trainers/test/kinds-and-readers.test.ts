@@ -15,7 +15,7 @@ import {
 import { randomAgent } from '@coplay/envs';
 import { conv, inputEncoder, mlp } from '@coplay/models';
 import { tf, useBackend } from '@coplay/tensor';
-import { createMoa, createOmg, hopAgent, ppoAgent, selfPlay, toOnnx } from '@coplay/trainers';
+import { createMoa, createOmg, dreamerAgent, hopAgent, ppoAgent, selfPlay, toOnnx } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { encodeTensors } from '../src/export/encode';
 import { tinyGame } from './games';
@@ -28,7 +28,7 @@ const FIELDS: Readonly<Record<string, Omit<ObservationField, 'dtype'>>> = {
   planes: { shape: GRID, kind: 'planes' },
   'one-hot [H, W, C]': { shape: GRID, kind: 'one-hot' },
   'indices [H, W, C]': { shape: GRID, kind: 'indices', classes: CLASSES },
-  image: { shape: GRID, kind: 'image' },
+  image: { shape: [16, 16, 1], kind: 'image' },
   'vector [H, W, C]': { shape: GRID, kind: 'vector' },
   'one-hot': { shape: [4], kind: 'one-hot', classes: 2 },
   indices: { shape: [2], kind: 'indices', classes: CLASSES },
@@ -110,6 +110,20 @@ const READERS: Readonly<Record<string, (game: Game) => Promise<Metrics>>> = {
     moa.dispose();
     return metrics;
   },
+  Dreamer: (game) => {
+    const sizes = {
+      size: 'debug',
+      batchSize: 2,
+      sequenceLength: 4,
+      horizon: 3,
+      startAfter: 1,
+      updatesPerPhase: 1,
+    } as const;
+    return learned(
+      game,
+      ids(game).map((id) => dreamerAgent({ game, id, ...sizes, executor })),
+    );
+  },
   OMG: async (game) => {
     const steps = { vaeUpdates: 1, vaeSteps: 1, vaeBatchSize: 8, inferenceSteps: 1, batchSize: 4, hidden: [4] };
     const omg = createOmg({ game, id: 'agent_0', selector: 'fixed', goalDim: 2, ...steps, executor });
@@ -132,9 +146,45 @@ describe.each(Object.keys(READERS))('%s', (reader) => {
       const metrics = await READERS[reader](game);
       expect(Object.keys(metrics).length, dtype).toBeGreaterThan(2);
       for (const [key, value] of Object.entries(metrics)) expect(Number.isFinite(value), `${dtype} ${key}`).toBe(true);
-      const losses = Object.entries(metrics).filter(([key]) => /omg\/(vae_)?nll/.test(key));
+      const losses = Object.entries(metrics).filter(([key]) => /omg\/(vae_)?nll|loss\/rec/.test(key));
+      if (/OMG|Dreamer/.test(reader)) expect(losses.length, dtype).toBeGreaterThan(0);
       for (const [key, value] of losses) expect(value, `${dtype} ${key}`).toBeGreaterThanOrEqual(0);
     }
+  });
+});
+
+describe('Dreamer by default, shown bytes up to 254', () => {
+  const bytes = { shape: [16, 16, 1], dtype: 'uint8' } as const;
+  const few = { size: 'debug', batchSize: 2, sequenceLength: 4, horizon: 3, startAfter: 1, executor } as const;
+
+  it('reconstructs a declared image with an error from 0 to its number of values, however long it learns', async () => {
+    const game = gameOf({ ...bytes, kind: 'image' });
+    const kept: number[] = [];
+    const keep = ({ metrics }: LogEntry) => {
+      for (const [key, value] of Object.entries(metrics)) if (key.endsWith('loss/rec/x')) kept.push(Number(value));
+    };
+    const log = { start: () => {}, close: () => {}, write: keep };
+    const agents = ids(game).map((id) => dreamerAgent({ game, id, ...few, learningRate: 1e-2, updatesPerPhase: 2 }));
+    const run = selfPlay({ game, agents, envs: 2, steps: 4, seed: 1, log: [log] });
+    await run.train({ envSteps: 64 });
+    run.dispose();
+    expect(kept.length).toBeGreaterThanOrEqual(8);
+    for (const value of kept) {
+      expect(value).toBeGreaterThanOrEqual(0);
+      expect(value).toBeLessThanOrEqual(256);
+    }
+    expect(kept[kept.length - 1]).toBeLessThan(kept[0]);
+  });
+
+  it('refuses them by name where no kind is declared, and says which kinds take them', async () => {
+    const game = gameOf(bytes);
+    // What is seen is that of an image, whatever the field says.
+    const observe = gameOf({ ...bytes, kind: 'image' }).observe;
+    const shown = { ...game, observe };
+    const agents = ids(game).map((id) => dreamerAgent({ game: shown, id, ...few }));
+    const run = selfPlay({ game: shown, agents, envs: 2, steps: 4, seed: 1 });
+    await expect(run.train({ envSteps: 16 })).rejects.toThrow(/field "x" of kind planes, .*assumed.*'image'.*'vector'/);
+    run.dispose();
   });
 });
 

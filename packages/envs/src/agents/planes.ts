@@ -1,4 +1,4 @@
-import { type AgentInput, fail, type Game } from '@coplay/core';
+import { type AgentInput, fail, type Game, kindOf } from '@coplay/core';
 import { createGrid, type Grid } from '../game';
 
 /** How to read the planes of a grid game's observation: value of (row, cell, channel) at `row * size + cell * C + channel`. */
@@ -19,7 +19,7 @@ export interface Planes {
 export function planesOf(where: string, game: Game): Planes {
   const field = game.observation['planes'];
   const names = field?.channels;
-  if (!field || !names || field.shape.length !== 3) {
+  if (!field || !names || field.shape.length !== 3 || kindOf(field) !== 'planes') {
     const expected = 'a game that is seen as planes [H, W, C] with named channels';
     fail(
       where,

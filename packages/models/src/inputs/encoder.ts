@@ -56,9 +56,13 @@ export interface RowSource {
   readonly nameRow?: (row: number) => string;
 }
 
-/** What an input of a network holds: zeros and ones, a picture with values from 0 to `high`, or numbers of any size. */
+/**
+ * What an input of a network holds: zeros and ones, one-hot codes of `classes` zeros and ones behind one another along the last axis, a picture
+ * with values from 0 to `high`, or numbers of any size.
+ */
 export type InputKind =
   | { readonly kind: 'planes' }
+  | { readonly kind: 'codes'; readonly classes: number }
   | { readonly kind: 'image'; readonly high: number }
   | { readonly kind: 'vector' };
 
@@ -70,7 +74,7 @@ export interface InputEncoder {
   readonly shapes: InputShapes;
   readonly kinds: InputKinds;
   /**
-   * @returns for each of `shapes` an array [rows, ...shape]: uint8 where a field of zeros and ones is, else float32
+   * @returns for each of `shapes` an array [rows, ...shape]: uint8 where a field is held as zeros and ones, else float32
    * @throws CoplayError for values that aren't finite or don't fit the kind of their field, by name
    */
   encode(source: RowSource): NamedArrays;
@@ -80,6 +84,11 @@ export interface InputEncoder {
 export interface InputReading {
   /** `scaled` divides the values of images by their largest, `raw` leaves that to the network. Default `scaled` */
   readonly images?: 'scaled' | 'raw';
+  /**
+   * Where flat fields of zeros and ones go, that is those of the kinds `planes`, `one-hot` and `indices`: `joined` puts them into `vector` with all
+   * other numbers; `apart` makes each an input of its own, for readers whose likelihood goes by the kind. Default `joined`
+   */
+  readonly flags?: 'joined' | 'apart';
   /** Whether fields that declare no kind have to fit the one that is assumed; needed where a likelihood goes by it. Default false */
   readonly assumed?: boolean;
 }
@@ -100,7 +109,12 @@ const inputSchema = plainRecord.pipe(
     extras: z.record(z.string(), z.int().min(0)).optional(),
   }),
 );
-const readingSchema = plainRecord.pipe(z.looseObject({ images: z.enum(['scaled', 'raw']).optional() }));
+const readingSchema = plainRecord.pipe(
+  z.looseObject({
+    images: z.enum(['scaled', 'raw']).optional(),
+    flags: z.enum(['joined', 'apart']).optional(),
+  }),
+);
 
 /**
  * The encoder of one agent's own view. Fields of shape [H, W, C] stay apart, all others are flattened into one vector. Images
@@ -111,17 +125,24 @@ export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading
   checkArgument('inputEncoder', 'options', inputSchema, options);
   checkArgument('inputEncoder', 'reading', readingSchema, reading);
   const names = options.fields ?? Object.keys(game.observation);
-  const grids = names.filter((name) => game.observation[name].shape.length === 3);
-  const parts = vectorParts(game, names, options);
+  const isApart = ({ shape, kind = 'vector' }: ObservationField) =>
+    shape.length === 3 || (reading.flags === 'apart' && kind !== 'vector');
+  const apart = names.filter((name) => isApart(game.observation[name]));
+  const flat = names.filter((name) => !apart.includes(name));
+  const parts = vectorParts(game, flat, options);
   const vectorSize = parts.reduce((sum, part) => sum + part.size, 0);
   const isScaled = reading.images !== 'raw';
   const shapes: Record<string, readonly number[]> = {};
   const kinds: Record<string, InputKind> = {};
-  for (const name of grids) {
-    shapes[name] = gridShape(game.observation[name]);
-    kinds[name] = gridKind(game.observation[name], isScaled);
+  for (const name of apart) {
+    shapes[name] = shapeApart(game.observation[name]);
+    kinds[name] = kindApart(game.observation[name], isScaled);
   }
   if (vectorSize > 0) {
+    if (apart.includes('vector')) {
+      const remedy = 'Rename the field: all flat numbers together are the input of that name.';
+      fail('inputEncoder', 'no field named vector beside flat fields', `one in ${game.name}`, remedy);
+    }
     shapes['vector'] = [vectorSize];
     kinds['vector'] = { kind: 'vector' };
   }
@@ -132,7 +153,7 @@ export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading
       checkSource(game, names, source);
       checkValues(game, names, source, reading.assumed ?? false);
       const encoded: NamedArrays = {};
-      for (const name of grids) encoded[name] = gridRows(game.observation[name], isScaled, name, source);
+      for (const name of apart) encoded[name] = rowsApart(game.observation[name], isScaled, name, source);
       if (vectorSize > 0) encoded['vector'] = writeVector(parts, vectorSize, source);
       return encoded;
     },
@@ -169,21 +190,24 @@ function checkValues(game: SeenGame, fields: readonly string[], source: RowSourc
   checkObservations(`inputEncoder of ${game.name}`, check, (row) => `${who} in ${nameRow(row)}`);
 }
 
-function gridShape(field: ObservationField): readonly number[] {
-  const [height, width, channels] = field.shape;
-  return kindOf(field) === 'indices' ? [height, width, channels * (field.classes as number)] : field.shape;
+/** The shape of a field that is an input of its own: flat ones end to end, the codes of indices along the last axis. */
+function shapeApart(field: ObservationField): readonly number[] {
+  const shape = field.shape.length === 3 ? field.shape : [sizeOf(field.shape)];
+  if (kindOf(field) !== 'indices') return shape;
+  return [...shape.slice(0, -1), shape[shape.length - 1] * (field.classes as number)];
 }
 
-function gridKind(field: ObservationField, isScaled: boolean): InputKind {
+function kindApart(field: ObservationField, isScaled: boolean): InputKind {
   const kind = kindOf(field);
   if (kind === 'image') return { kind, high: isScaled ? 1 : highOf(field) };
+  if (kind === 'indices') return { kind: 'codes', classes: field.classes as number };
   return { kind: kind === 'vector' ? 'vector' : 'planes' };
 }
 
-/** A field of shape [H, W, C] as the network reads it. */
-function gridRows(field: ObservationField, isScaled: boolean, name: string, source: RowSource): NamedArrays[string] {
+/** A field that is an input of its own, as the network reads it. */
+function rowsApart(field: ObservationField, isScaled: boolean, name: string, source: RowSource): NamedArrays[string] {
   const kind = kindOf(field);
-  const shape = [source.rows, ...gridShape(field)];
+  const shape = [source.rows, ...shapeApart(field)];
   const taken = takeRows(source.observations[name], source, sizeOf(field.shape));
   if (kind === 'indices') return { data: oneHots(taken, field.classes as number), shape };
   if (kind !== 'image' || !isScaled) return { data: asInput(taken), shape };
@@ -207,7 +231,6 @@ function vectorParts(game: SeenGame, names: readonly string[], options: InputOpt
   const parts: VectorPart[] = [];
   for (const name of names) {
     const field = game.observation[name];
-    if (field.shape.length === 3) continue;
     const size = sizeOf(field.shape);
     parts.push(kindOf(field) === 'indices' ? indicesPart(name, size, field.classes as number) : fieldPart(name, size));
   }

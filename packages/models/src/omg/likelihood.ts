@@ -1,5 +1,5 @@
 import { type Generator, type NamedArrays, sizeOf } from '@coplay/core';
-import { logProbOf, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import { codesLoss, logProbOf, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
 import { flatSize } from '../inputs';
 import { denseLayer, type Layer, sequential } from '../layers';
 import { flattenInputs } from '../torso/flatten';
@@ -34,8 +34,8 @@ export function perceptron(inputSize: number, hidden: readonly number[], outputS
 }
 
 /**
- * The state that was seen, from the latent and a context: Bernoulli for each cell of planes and each flag, normal with
- * variance 1 for each other number (squared error / 2).
+ * The state that was seen, from the latent and a context: Bernoulli for each cell of planes and each flag, categorical for each one-hot
+ * code, normal with variance 1 for each other number (squared error / 2).
  */
 export function stateLikelihood(settings: OmgNetSettings, contextSize: number): Likelihood {
   const { inputs, goalDim, hidden } = settings;
@@ -63,34 +63,57 @@ export function actionLikelihood({ inputs, goalDim, hidden, actions }: OmgNetSet
 /**
  * How far a reconstruction is off: occupied cells count `occupiedWeight` times.
  *
- * @param outputs [N, F] logits of cells, means of other numbers, in the order of the inputs
+ * @param outputs [N, F] logits of cells and codes, means of other numbers, in the order of the inputs
  * @param targets [N, F] what was seen
  * @returns [N] sum (or mean) over the F numbers
  */
 function reconstructionError(
-  settings: Pick<OmgNetSettings, 'inputs' | 'kinds' | 'flags' | 'occupiedWeight' | 'reduction'>,
+  settings: ReconstructionSettings,
   outputs: tf.Tensor2D,
   targets: tf.Tensor2D,
 ): tf.Tensor1D {
-  const { occupiedWeight, reduction } = settings;
-  const isCell = cellFlags(settings);
-  // -log sigmoid(l) = softplus(l) - l for an occupied cell, softplus(l) for an empty one.
-  const occupied = tf.mul(targets, tf.mul(occupiedWeight, tf.sub(tf.softplus(outputs), outputs)));
-  const empty = tf.mul(tf.sub(1, targets), tf.softplus(outputs));
-  const squared = tf.mul(0.5, tf.square(tf.sub(outputs, targets)));
-  const errors = tf.add(tf.mul(isCell, tf.add(occupied, empty)), tf.mul(tf.sub(1, isCell), squared));
-  return (reduction === 'sum' ? tf.sum(errors, 1) : tf.mean(errors, 1)) as tf.Tensor1D;
+  const { inputs, reduction } = settings;
+  const names = Object.keys(inputs);
+  const sizes = names.map((name) => sizeOf(inputs[name]));
+  const [means, seen] = [outputs, targets].map((all) => (names.length === 1 ? [all] : tf.split(all, sizes, 1)));
+  const errors = names.map((name, i) => inputError(settings, name, means[i] as tf.Tensor2D, seen[i] as tf.Tensor2D));
+  const sum = tf.addN(errors) as tf.Tensor1D;
+  return reduction === 'sum' ? sum : (tf.div(sum, outputs.shape[1]) as tf.Tensor1D);
 }
 
-/** [1, F] 1 for the cells of planes and the flags at the end of the vector. */
-function cellFlags({ inputs, kinds, flags }: Pick<OmgNetSettings, 'inputs' | 'kinds' | 'flags'>): tf.Tensor2D {
-  const isCell = Object.entries(inputs).flatMap(([name, shape]) => {
-    const size = sizeOf(shape);
-    const isGrid = shape.length === 3;
-    const isPlanes = isGrid && (kinds[name]?.kind ?? 'planes') === 'planes';
-    return Array.from({ length: size }, (_, i) => (isPlanes || (!isGrid && i >= size - flags) ? 1 : 0));
-  });
-  return tf.tensor2d(isCell, [1, isCell.length]);
+type ReconstructionSettings = Pick<OmgNetSettings, 'inputs' | 'kinds' | 'flags' | 'occupiedWeight' | 'reduction'>;
+
+/** The error of one input, [N] summed over its numbers. */
+function inputError(settings: ReconstructionSettings, name: string, outputs: tf.Tensor2D, targets: tf.Tensor2D) {
+  const shape = settings.inputs[name];
+  const input = settings.kinds[name] ?? { kind: shape.length === 3 ? 'planes' : 'vector' };
+  if (input.kind === 'codes') return codesLoss(outputs, targets, input.classes);
+  const size = sizeOf(shape);
+  const cells = input.kind === 'planes' ? size : name === 'vector' ? settings.flags : 0;
+  const parts = [
+    ...(cells < size ? [squaredError(columns(outputs, 0, size - cells), columns(targets, 0, size - cells))] : []),
+    ...(cells > 0
+      ? [cellError(settings, columns(outputs, size - cells, cells), columns(targets, size - cells, cells))]
+      : []),
+  ];
+  return parts.length === 1 ? parts[0] : (tf.add(parts[0], parts[1]) as tf.Tensor1D);
+}
+
+/** Half of the squared error, [N]. */
+function squaredError(outputs: tf.Tensor2D, targets: tf.Tensor2D): tf.Tensor1D {
+  return tf.mul(0.5, tf.sum(tf.square(tf.sub(outputs, targets)), 1)) as tf.Tensor1D;
+}
+
+/** -log sigmoid(l) = softplus(l) - l for an occupied cell, softplus(l) for an empty one; [N] */
+function cellError({ occupiedWeight }: ReconstructionSettings, logits: tf.Tensor2D, targets: tf.Tensor2D): tf.Tensor1D {
+  const occupied = tf.mul(targets, tf.mul(occupiedWeight, tf.sub(tf.softplus(logits), logits)));
+  const empty = tf.mul(tf.sub(1, targets), tf.softplus(logits));
+  return tf.sum(tf.add(occupied, empty), 1) as tf.Tensor1D;
+}
+
+/** Columns of [N, F], from one on. */
+function columns(x: tf.Tensor2D, from: number, count: number): tf.Tensor2D {
+  return count === x.shape[1] ? x : (tf.slice(x, [0, from], [x.shape[0], count]) as tf.Tensor2D);
 }
 
 function joined(first: tf.Tensor2D, second: tf.Tensor2D | undefined): tf.Tensor2D {

@@ -8,8 +8,8 @@ export interface OmgNetOptions {
   /** What is seen of a state */
   readonly inputs: InputShapes;
   /**
-   * What the inputs hold. `planes` are reconstructed by their chance of a 1, all else with squared error. Default: inputs of
-   * shape [H, W, C] are `planes`, `vector` a vector
+   * What the inputs hold. `planes` are reconstructed by their chance of a 1, `codes` by the chance of each class, all else with squared
+   * error. Default: inputs of shape [H, W, C] are `planes`, others vectors
    */
   readonly kinds?: InputKinds;
   /**

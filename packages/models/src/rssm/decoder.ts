@@ -1,4 +1,4 @@
-import { bernoulliLoss, symexp, symlog, type TensorRecord, tf } from '@coplay/tensor';
+import { bernoulliLoss, codesLoss, symexp, symlog, type TensorRecord, tf } from '@coplay/tensor';
 import { linear, linearSpecs, normMlp, type ParamSpecs, prefixedSpecs, within } from '../layers';
 import { joinedShape } from './encoder';
 import { imageDecoder } from './image-nets';
@@ -17,15 +17,15 @@ export interface FlatState {
 export interface DreamerDecoder {
   readonly specs: ParamSpecs;
   /**
-   * Raw outputs by name, [N, size]: symlogs of vectors, logits of discrete ones and of planes, and values / high of images.
+   * Raw outputs by name, [N, size]: symlogs of vectors, logits of discrete ones, codes and planes, and values / high of images.
    */
   apply(params: TensorRecord, state: FlatState): TensorRecord;
   /**
    * The loss of each observation [N], summed over its dimensions: squared error in symlog space for vectors (without a factor of 1/2),
-   * cross entropy for discrete ones and planes, squared error for images.
+   * cross entropy for discrete ones, codes and planes, squared error for images.
    */
   losses(outputs: TensorRecord, observations: TensorRecord): TensorRecord;
-  /** What is expected to be seen, for pictures: numbers, probabilities [N, classes], chances of a 1, values 0 to high. */
+  /** What is expected to be seen, for pictures: numbers, probabilities of classes, chances of a 1, values 0 to high. */
   predictions(outputs: TensorRecord): TensorRecord;
 }
 
@@ -64,6 +64,7 @@ export function dreamerDecoder(observations: DreamerObservations, sizes: Dreamer
         }
         const target = tf.reshape(x, [-1, flatSizeOf(observation)]);
         if (observation.kind === 'planes') return tf.sum(bernoulliLoss(output, target), -1);
+        if (observation.kind === 'codes') return codesLoss(output, target, observation.classes);
         const scaled = observation.kind === 'vector' ? symlog(target) : tf.div(target, highOfImage(observation));
         return tf.sum(tf.square(tf.sub(output, scaled)), -1);
       }),
@@ -72,6 +73,10 @@ export function dreamerDecoder(observations: DreamerObservations, sizes: Dreamer
         const observation = observations[name];
         if (observation.kind === 'vector') return symexp(output);
         if (observation.kind === 'discrete') return tf.softmax(output);
+        if (observation.kind === 'codes') {
+          const chances = tf.softmax(tf.reshape(output, [-1, observation.classes]));
+          return tf.reshape(chances, [-1, ...observation.shape]);
+        }
         const shaped = tf.reshape(output, [-1, ...observation.shape]);
         return observation.kind === 'planes' ? tf.sigmoid(shaped) : tf.mul(shaped, highOfImage(observation));
       }),

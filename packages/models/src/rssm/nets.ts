@@ -68,7 +68,13 @@ const schema = z.strictObject({
     z.discriminatedUnion('kind', [
       z.strictObject({ kind: z.literal('vector'), size: positive }),
       z.strictObject({ kind: z.literal('discrete'), classes: z.int().min(2) }),
-      z.strictObject({ kind: z.literal('planes'), shape: grid }),
+      z.strictObject({ kind: z.literal('planes'), shape: z.array(positive).min(1) }),
+      z
+        .strictObject({ kind: z.literal('codes'), shape: z.array(positive).min(1), classes: z.int().min(2) })
+        .refine(
+          ({ shape, classes }) => shape[shape.length - 1] % classes === 0,
+          'classes that divide the last dimension',
+        ),
       z.strictObject({ kind: z.literal('image'), shape: grid, high: z.number().positive().optional() }),
     ]),
   ),

@@ -9,8 +9,10 @@ export type DreamerObservation =
   | { readonly kind: 'vector'; readonly size: number }
   /** One of some classes: a one-hot code, cross entropy. [N] */
   | { readonly kind: 'discrete'; readonly classes: number }
-  /** A grid of 0 and 1: flattened, cross entropy in each cell. [N, H, W, C] */
+  /** Zeros and ones, mostly a grid: flattened, cross entropy of each. [N, ...shape], such as [N, H, W, C] */
   | { readonly kind: 'planes'; readonly shape: readonly number[] }
+  /** One-hot codes of `classes` numbers, behind one another along the last axis: flattened, cross entropy of each code. [N, ...shape] */
+  | { readonly kind: 'codes'; readonly shape: readonly number[]; readonly classes: number }
   /** An image of values 0 to `high` (default 255): convolutions, squared error of value / high. [N, H, W, C], H and W multiples of 16 */
   | { readonly kind: 'image'; readonly shape: readonly number[]; readonly high?: number | undefined };
 
@@ -25,8 +27,8 @@ export function dreamerObservations(shapes: InputShapes, kinds: InputKinds = {})
   checkArgument('dreamerObservations', 'shapes', shapesSchema, shapes);
   checkArgument('dreamerObservations', 'kinds', kindsSchema, kinds);
   const entries = Object.entries(shapes).map(([name, shape]): [string, DreamerObservation] => {
-    const { kind, ...rest } = kinds[name] ?? { kind: shape.length === 3 ? 'planes' : 'vector' };
-    return [name, kind === 'vector' ? { kind, size: sizeOf(shape) } : { kind, shape, ...rest }];
+    const input = kinds[name] ?? { kind: shape.length === 3 ? 'planes' : 'vector' };
+    return [name, input.kind === 'vector' ? { kind: 'vector', size: sizeOf(shape) } : { ...input, shape }];
   });
   return Object.fromEntries(entries);
 }

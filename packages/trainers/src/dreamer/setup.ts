@@ -77,7 +77,8 @@ export function dreamerSetup(
   const { inputs, images, masks = hasIllegalActions(game), coplayers, executor } = checked;
   checkCoplayers(where, game, coplayers);
   checkFields(where, game, inputs as InputOptions);
-  const encoder = inputEncoder(readAs(game, images), inputs as InputOptions, { images: 'raw', assumed: true });
+  const reading = { images: 'raw', flags: 'apart', assumed: true } as const;
+  const encoder = inputEncoder(readAs(game, images), inputs as InputOptions, reading);
   const plain = dreamerNets({
     observations: dreamerObservations(encoder.shapes, encoder.kinds),
     actions: { kind: 'discrete', count: game.actions },

@@ -43,6 +43,9 @@ export interface OmgSetup {
 /** Name of the extra by which networks are told which co-player is meant. */
 export const CO_PLAYER = 'coPlayer';
 
+/** Zeros and ones stay apart from numbers, since they are reconstructed by their chances. */
+const READING = { flags: 'apart' } as const;
+
 /** Checks options and builds networks. Nothing is drawn. */
 export function omgSetup(where: string, options: OmgOptions): OmgSetup {
   const { game, id } = options;
@@ -52,7 +55,7 @@ export function omgSetup(where: string, options: OmgOptions): OmgSetup {
   const isNamed = settings.coPlayerId && count > 1;
   const { inputs } = settings;
   const named = { ...inputs, ...(isNamed && { extras: { [CO_PLAYER]: count - 1 } }) };
-  const encoder = inputEncoder(game, named, { assumed: settings.loss === 'reconstruction' });
+  const encoder = inputEncoder(game, named, { ...READING, assumed: settings.loss === 'reconstruction' });
   const { goalDim, hidden, stateUnits, historyUnits, loss, occupiedWeight, reduction, klWeight } = settings;
   const net = {
     ...{ goalDim, hidden, stateUnits, historyUnits, loss, occupiedWeight, reduction, klWeight },
@@ -73,7 +76,7 @@ export function omgSetup(where: string, options: OmgOptions): OmgSetup {
 
 /** Numbers of the vector behind those of the observation's fields. */
 function flagsOf(game: Game, { fields }: InputOptions, { shapes }: InputEncoder): number {
-  const seen = inputEncoder(game, fields ? { fields } : {}).shapes;
+  const seen = inputEncoder(game, fields ? { fields } : {}, READING).shapes;
   return (shapes['vector']?.[0] ?? 0) - (seen['vector']?.[0] ?? 0);
 }
 

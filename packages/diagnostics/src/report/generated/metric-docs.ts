@@ -110,7 +110,7 @@ export const METRIC_DOCS: readonly MetricDoc[] = [
   {"key":"omg/steps","what":"their steps","unit":"up to the capacity","section":"Subgoals of others"},
   {"key":"loss/dyn","what":"divergence of the prior from the posterior, held at the free nats","unit":"nats, at least `freeNats`","section":"DreamerV3"},
   {"key":"loss/rep","what":"the same number, for the posterior's gradient","unit":"nats","section":"DreamerV3"},
-  {"key":"loss/rec/<observation>","what":"reconstruction: squared error of symlogs (vectors), of byte / 255 (images), cross entropy (planes), summed over its numbers","unit":"0 or more, or nats","section":"DreamerV3"},
+  {"key":"loss/rec/<observation>","what":"reconstruction: squared error of symlogs (vectors), of value / `high` (images), cross entropy (planes; indices over their classes), summed over its numbers","unit":"0 or more, or nats","section":"DreamerV3"},
   {"key":"loss/rew","what":"cross entropy of the reward's distribution; a reward between two bins leaves up to ln 2","unit":"nats; ln 255 = 5.54 in the beginning","section":"DreamerV3"},
   {"key":"loss/con","what":"cross entropy of the flag that the episode goes on, times the discount","unit":"nats; 0.0204 is the least with 1 - 1/333","section":"DreamerV3"},
   {"key":"loss/legal","what":"cross entropy of the legal actions, summed over actions; where a game forbids any","unit":"nats","section":"DreamerV3"},
