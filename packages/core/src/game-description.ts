@@ -79,6 +79,7 @@ function checkObservation(observation: ObservationSpec, refuse: Refuse): void {
     refuse('observation', 'a record of fields', observation);
     return;
   }
+  checkKeys('observation', Object.keys(observation), refuse);
   for (const [name, field] of Object.entries(observation)) checkField(`observation.${name}`, field, refuse);
 }
 
@@ -151,6 +152,12 @@ function checkNames(part: string, names: readonly string[], least: number, refus
     names.every((name) => typeof name === 'string' && name !== '') &&
     new Set(names).size === names.length;
   if (!isValid) refuse(part, least === 0 ? 'a list of different names' : `at least ${least} different names`, names);
+  else if (part !== 'agents') checkKeys(part, names, refuse);
+}
+
+/** Arrays stand in plain objects under these names, where this one would set the prototype. */
+function checkKeys(part: string, names: readonly string[], refuse: Refuse): void {
+  if (names.includes('__proto__')) refuse(part, 'names other than __proto__', names);
 }
 
 function isRecord(value: unknown): boolean {

@@ -174,11 +174,10 @@ class SingleEnv<State extends DType> implements ParallelEnv<State> {
 
   /** A record with one entry for each chosen agent. */
   private collect<T>(chosen: readonly boolean[], entry: (agent: number) => T): Record<AgentId, T> {
-    const record: Record<AgentId, T> = {};
-    chosen.forEach((isChosen, i) => {
-      if (isChosen) record[this.possibleAgents[i]] = entry(i);
-    });
-    return record;
+    // fromEntries also takes an agent called __proto__ as a name like any other.
+    return Object.fromEntries(
+      this.possibleAgents.flatMap((id, i) => (chosen[i] ? [[id, entry(i)] as const] : [])),
+    ) as Record<AgentId, T>;
   }
 
   private look(where: string, agent: number): AgentObservation {

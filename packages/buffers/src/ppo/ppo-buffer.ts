@@ -126,7 +126,7 @@ class TwoStores implements PpoBuffer {
     const weighted = 'weights' in rows ? rows : { ...rows, weights: ndarray(new Float32Array(count).fill(1)) };
     this.spec ??= rowSpecOf(weighted);
     checkRowSpec('ppoBuffer.push', this.spec, weighted);
-    this.counts[agent] ??= { real: 0, imagined: 0 };
+    if (!Object.hasOwn(this.counts, agent)) this.counts = { ...this.counts, [agent]: { real: 0, imagined: 0 } };
     const flags = rows['isImagined'].data;
     for (const kind of ['real', 'imagined'] as const) {
       const own = firstIntegers(count).filter((row) => (flags[row] !== 0) === (kind === 'imagined'));

@@ -70,14 +70,14 @@ export class HopPlusLearner extends AroundPpo implements Learner {
 
   async state(): Promise<SavedState> {
     const { worldModel, minds, game } = this.setup;
-    const saved: Record<string, SavedState> = {};
+    const saved: [AgentId, SavedState][] = [];
     for (const [seat, { moa, omg }] of minds) {
       const mind = { ...(moa && { moa: await moa.state() }), ...(omg && { omg: await omg.state() }) };
-      saved[game.agents[seat]] = mind;
+      saved.push([game.agents[seat], mind]);
     }
     return {
       ppo: await this.ppo.state(),
-      minds: saved,
+      minds: Object.fromEntries(saved),
       ...(typeof worldModel === 'object' && { worldModel: await worldModel.state() }),
     };
   }

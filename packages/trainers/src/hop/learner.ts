@@ -122,8 +122,8 @@ export class HopLearner implements Learner {
   async state(): Promise<SavedState> {
     const { params, slots } = this.ready();
     const { minds, worldModel, ranks, game } = this.setup;
-    const saved: Record<AgentId, SavedState> = {};
-    for (const [seat, moa] of minds) saved[game.agents[seat]] = await moa.state();
+    const saved: [AgentId, SavedState][] = [];
+    for (const [seat, moa] of minds) saved.push([game.agents[seat], await moa.state()]);
     return {
       params: await params.read(),
       slots: await slots.read(),
@@ -131,7 +131,7 @@ export class HopLearner implements Learner {
       progress: this.progress,
       replay: this.replay.state(),
       collector: this.collector.state(),
-      minds: saved,
+      minds: Object.fromEntries(saved),
       ...(worldModel && { worldModel: await worldModel.state() }),
       ...(ranks && { ranks: ranks.state() }),
     };
