@@ -13,15 +13,20 @@ const NON_FINITE: ReadonlyMap<unknown, number> = new Map([
   ['-Infinity', -Infinity],
 ]);
 
-/** Writes data as JSON; numbers that JSON has no word for become the strings 'NaN', 'Infinity' and '-Infinity'. */
+/** Writes data as JSON, in which NaN and infinities are null. */
 export function writeJson(path: string, data: unknown): void {
+  writeText(path, `${JSON.stringify(data, null, 2)}\n`);
+}
+
+/** Writes data for {@link readExact}: numbers that JSON has no word for are the strings 'NaN', 'Infinity' and '-Infinity'. */
+export function writeExact(path: string, data: unknown): void {
   const named = (_: string, value: unknown) =>
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
   writeText(path, `${JSON.stringify(data, named, 2)}\n`);
 }
 
-/** Reads what {@link writeJson} wrote; undefined where there is no such file or no JSON in it. */
-export function readJson(path: string): unknown {
+/** Reads what {@link writeExact} wrote; undefined where there is no such file or no JSON in it. */
+export function readExact(path: string): unknown {
   if (!existsSync(path)) return undefined;
   try {
     return JSON.parse(readFileSync(path, 'utf8'), (_, value) => NON_FINITE.get(value) ?? value);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { jsonLines, progress } from '@coplay/diagnostics';
 import { spoken } from './calibration';
 import type { Context, SeedPlace } from './experiment';
-import { readJson, writeJson } from './files';
+import { readExact, writeExact } from './files';
 
 /** What a seed's raw data must agree in before they are used again. */
 type Identity = Readonly<Record<string, unknown>>;
@@ -47,13 +47,13 @@ async function oneSeed<T>(
   const start = performance.now();
   const data = await work(seed, { directory: stem, mayResume: isResume, log: [progress(), jsonLines(stem)] });
   if (data === null) return data; // left out: another call may want it
-  writeJson(`${stem}.json`, { identity, data });
+  writeExact(`${stem}.json`, { identity, data });
   say(`${title}: took ${spoken((performance.now() - start) / 60_000)}`);
-  return (readJson(`${stem}.json`) as { data: T }).data; // as a resumed loop would return it
+  return (readExact(`${stem}.json`) as { data: T }).data; // as a resumed loop would return it
 }
 
 function finished(path: string, identity: Identity): { data: unknown } | undefined {
-  const kept = readJson(path) as { identity: Identity; data: unknown } | undefined;
+  const kept = readExact(path) as { identity: Identity; data: unknown } | undefined;
   return kept && kept.data !== null && isDeepStrictEqual(kept.identity, identity) ? kept : undefined;
 }
 

@@ -1,11 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, type Log, type LogEntry, show } from '@coplay/core';
-import type { Lock } from '@coplay/core/node';
 import { putAside } from './aside';
 import { formatRecord, parseRecords } from './csv-text';
-import { type AppendFile, lockLog, openAppend, replaceFile } from './files';
-import { checkEntry, checkFileLog, type FileLogOptions, notStarted } from './options';
+import { LockedFile, replaceFile } from './files';
+import { checkEntry, checkFileLog, type FileLogOptions } from './options';
 import { countKept } from './rows';
 
 /** The columns that every file begins with. */
@@ -23,39 +22,24 @@ const FIXED = ['envSteps', 'update'];
 export function csv(directory: string, options: FileLogOptions = {}): Log {
   const { warn } = checkFileLog('csv', directory, options);
   const path = join(directory, 'log.csv');
+  const file = new LockedFile('csv', path);
   let columns: string[] = [];
-  let file: AppendFile | undefined;
-  let lock: Lock | undefined;
-  const close = () => {
-    file?.close();
-    file = undefined;
-    lock?.release();
-    lock = undefined;
-  };
   return {
     start(info) {
-      close();
-      lock = lockLog('csv', path);
-      try {
+      file.start(() => {
         columns = repair(path, info.startedAt, warn);
-        file = openAppend(path);
-      } catch (error) {
-        close();
-        throw error;
-      }
+      });
     },
     write(given) {
-      const open = file ?? notStarted('csv');
+      const { open } = file;
       const entry = checkEntry('csv', given);
       const late = Object.keys(entry.metrics).filter((name) => !columns.includes(name));
       if (late.length === 0) return open.append(formatRecord(fieldsOf(entry, columns)));
       const wider = [...columns, ...late];
-      widen(path, wider, fieldsOf(entry, wider));
-      open.close();
-      file = openAppend(path);
+      file.replace(widened(path, wider, fieldsOf(entry, wider)));
       columns = wider;
     },
-    close,
+    close: () => file.close(),
   };
 }
 
@@ -70,10 +54,10 @@ function formatNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** Rewrites the file with more columns and one more record. */
-function widen(path: string, columns: readonly string[], record: readonly string[]): void {
+/** The text of the file with more columns and one more record. */
+function widened(path: string, columns: readonly string[], record: readonly string[]): string {
   const { records } = parseRecords(readFileSync(path, 'utf8'));
-  replaceFile(path, formatRecords(columns, [...records.slice(1), record]));
+  return formatRecords(columns, [...records.slice(1), record]);
 }
 
 function formatRecords(columns: readonly string[], records: readonly (readonly string[])[]): string {

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Lock, takeLock, writeAllSync, writeError, writeWholeSync } from '@coplay/core/node';
+import { notStarted } from './options';
 
 /** A file that only grows, by whole pieces. */
 export interface AppendFile {
@@ -8,20 +9,6 @@ export interface AppendFile {
   /** Writes all of `data` before it returns; after a failure the file ends where it ended before. */
   append(data: string | Uint8Array): void;
   close(): void;
-}
-
-/**
- * Takes a log for this process and makes its folder: two that append to one file would write every step twice.
- *
- * @throws CoplayError that says who holds it
- */
-export function lockLog(where: string, path: string): Lock {
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-  } catch (error) {
-    throw writeError(where, `to write ${path}`, error, 'Mend the cause, or log elsewhere.');
-  }
-  return takeLock(where, path, `the log ${path}`);
 }
 
 const REMEDY = 'The file holds all that was logged before. Free the disk, or log elsewhere.';
@@ -60,4 +47,61 @@ function appendWhole(file: number, path: string, data: Uint8Array): void {
 /** Replaces a file at once, or makes it and its folder. */
 export function replaceFile(path: string, text: string): void {
   writeWholeSync(path, text, { where: 'log', makeFolder: true, remedy: REMEDY });
+}
+
+/** A log's file that this process alone may write: two that append to one file would write every step twice. */
+export class LockedFile {
+  private file: AppendFile | undefined;
+  private lock: Lock | undefined;
+
+  /** @param where  the log whose file it is, for messages */
+  constructor(
+    private readonly where: string,
+    private readonly path: string,
+  ) {}
+
+  /** The open file. @throws CoplayError where the log was not started, or is closed */
+  get open(): AppendFile {
+    return this.file ?? notStarted(this.where);
+  }
+
+  /**
+   * Takes the lock, lets `repair` mend what is in the file, and opens it.
+   *
+   * @throws CoplayError that names the process that holds the lock
+   */
+  start(repair: () => void): void {
+    this.close();
+    this.lock = takeLogLock(this.where, this.path);
+    try {
+      repair();
+      this.file = openAppend(this.path);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Replaces all that the file holds; it stays open. */
+  replace(text: string): void {
+    replaceFile(this.path, text);
+    this.open.close();
+    this.file = openAppend(this.path);
+  }
+
+  close(): void {
+    this.file?.close();
+    this.file = undefined;
+    this.lock?.release();
+    this.lock = undefined;
+  }
+}
+
+function takeLogLock(where: string, path: string): Lock {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (error) {
+    throw writeError(where, `to write ${path}`, error, 'Mend the cause, or log elsewhere.');
+  }
+  return takeLock(where, path, `the log ${path}`);
 }

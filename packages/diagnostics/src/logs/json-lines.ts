@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '@coplay/core';
-import type { Lock } from '@coplay/core/node';
 import { putAside } from './aside';
-import { type AppendFile, lockLog, openAppend, replaceFile } from './files';
-import { checkEntry, checkFileLog, type FileLogOptions, notStarted } from './options';
+import { LockedFile, replaceFile } from './files';
+import { checkEntry, checkFileLog, type FileLogOptions } from './options';
 import { countKept, formatRow, parseRows } from './rows';
 
 /**
@@ -18,30 +17,11 @@ import { countKept, formatRow, parseRows } from './rows';
 export function jsonLines(directory: string, options: FileLogOptions = {}): Log {
   const { warn } = checkFileLog('jsonLines', directory, options);
   const path = join(directory, 'log.jsonl');
-  let file: AppendFile | undefined;
-  let lock: Lock | undefined;
-  const close = () => {
-    file?.close();
-    file = undefined;
-    lock?.release();
-    lock = undefined;
-  };
+  const file = new LockedFile('jsonLines', path);
   return {
-    start(info) {
-      close();
-      lock = lockLog('jsonLines', path);
-      try {
-        repair(path, info.startedAt, warn);
-        file = openAppend(path);
-      } catch (error) {
-        close();
-        throw error;
-      }
-    },
-    write(entry) {
-      (file ?? notStarted('jsonLines')).append(formatRow(checkEntry('jsonLines', entry)));
-    },
-    close,
+    start: (info) => file.start(() => repair(path, info.startedAt, warn)),
+    write: (entry) => file.open.append(formatRow(checkEntry('jsonLines', entry))),
+    close: () => file.close(),
   };
 }
 
