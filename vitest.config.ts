@@ -27,6 +27,8 @@ export default defineConfig({
     setupFiles: ['test/setup.ts'],
     // A trial of threads may end one way or the other, and with more than two some sums are rounded otherwise.
     env: { COPLAY_THREADS: '1' },
+    // `npm test` leaves these out, `npm run test:learning` runs them alone; without a filter all run.
+    tags: [{ name: 'learning', description: 'trains for so long that it takes tens of seconds' }],
     // The slowest test takes 10 s on two cores that others use as well; machines of CI swing by more than twice.
     testTimeout: 120_000,
     hookTimeout: 120_000,

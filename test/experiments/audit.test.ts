@@ -25,8 +25,12 @@ const suspects: Readonly<Record<Sabotage, readonly string[]>> = {
   samples: ['agent_1'],
 };
 
-it.each(Object.keys(suspects) as Sabotage[])('the audit names a fault of this kind: %s', async (sabotage) => {
-  const { conclusion, isRight } = await audit({ subject, game, sabotage }, plan, seedLoop);
-  expect(conclusion).toMatchObject({ culprit: CULPRITS[sabotage], suspects: suspects[sabotage] });
-  expect(isRight).toBe(true);
-});
+it.each(Object.keys(suspects) as Sabotage[])(
+  'the audit names a fault of this kind: %s',
+  { tags: ['learning'] },
+  async (sabotage) => {
+    const { conclusion, isRight } = await audit({ subject, game, sabotage }, plan, seedLoop);
+    expect(conclusion).toMatchObject({ culprit: CULPRITS[sabotage], suspects: suspects[sabotage] });
+    expect(isRight).toBe(true);
+  },
+);

@@ -33,7 +33,7 @@ function learners(run: string): Record<string, Record<string, unknown>> {
   return config.learners as Record<string, Record<string, unknown>>;
 }
 
-describe('every kind of learning agent trains, and plays what it learned', () => {
+describe('every kind of learning agent trains, and plays what it learned', { tags: ['learning'] }, () => {
   it.each([
     ['ppo', { kind: 'ppo', network, ...eager, reward: 'prosocial' }, 2, 'ppo'],
     ['shared-ppo', { kind: 'shared-ppo', network, criticNetwork: { kind: 'mlp', hidden: [4] }, ...eager }, 1, 'ppo'],

@@ -99,7 +99,7 @@ async function lossesWith(coplayers: 'none' | 'moa'): Promise<Metrics> {
   return learned;
 }
 
-describe('a world model that is told what co-players do', () => {
+describe('a world model that is told what co-players do', { tags: ['learning'] }, () => {
   it('predicts what joint actions lead to, which the plain one cannot, and what co-players are about to do where that can be known', async () => {
     const [plain, aware] = [await lossesWith('none'), await lossesWith('moa')];
     // Whether the co-player did the same is a bit that the plain model is never shown: ln 2 for 6 of the 7 records of an episode, all but the first.
@@ -133,17 +133,21 @@ describe('a run with co-players modelled', () => {
     };
   };
 
-  it.each(['joint', 'coupled', 'separate'] as const)('goes on to the bit after a restore: %s', async (schedule) => {
-    const [one, two] = [make({ schedule }), make({ schedule })];
-    await one.run.train({ envSteps: 48 });
-    const saved = structuredClone(await one.run.state());
-    await one.run.train({ envSteps: 80 });
-    await two.run.restore(saved);
-    await two.run.train({ envSteps: 80 });
-    expect(bits(await two.run.state())).toBe(bits(await one.run.state()));
-    expect(one.agents[0].learner.updates).toBeGreaterThan(20);
-    for (const { run } of [one, two]) run.dispose();
-  });
+  it.each(['joint', 'coupled', 'separate'] as const)(
+    'goes on to the bit after a restore: %s',
+    { tags: ['learning'] },
+    async (schedule) => {
+      const [one, two] = [make({ schedule }), make({ schedule })];
+      await one.run.train({ envSteps: 48 });
+      const saved = structuredClone(await one.run.state());
+      await one.run.train({ envSteps: 80 });
+      await two.run.restore(saved);
+      await two.run.train({ envSteps: 80 });
+      expect(bits(await two.run.state())).toBe(bits(await one.run.state()));
+      expect(one.agents[0].learner.updates).toBeGreaterThan(20);
+      for (const { run } of [one, two]) run.dispose();
+    },
+  );
 
   it('can be trained by hand, from states that say who is there or that leave it out, and shown open loops', async () => {
     const { agents, run } = make({ startAfter: 1e6, warmUp: 0 });

@@ -79,7 +79,10 @@ describe('hopPlusAgent', () => {
     'a later start': { imagined: { ...(small.imagined as object), startUpdates: 2 } },
     'doubt about the co-players': { imagined: { ...(small.imagined as object), moaAccuracy: 0.45 } },
   };
-  it('changes what is learned with every switch and number of its own (W05)', async () => {
+  it('changes what is learned with every switch and number of its own (W05)', {
+    tags: ['learning'],
+    timeout: 300_000,
+  }, async () => {
     const learned = async (modules: HopPlusModules, changed: object = {}) => {
       // No graph is worth making for three updates.
       const one = run(modules, { ppo: changed, executor: 'eager', envs: 2 });
@@ -109,7 +112,7 @@ describe('hopPlusAgent', () => {
       const result = await learned({}, changed);
       expect(`${JSON.stringify(changed)} equals ${seen.get(result) ?? 'nothing'}`).toMatch(/nothing$/);
     }
-  }, 120_000);
+  });
 
   it('goes on to the bit after a save, with everything it remembers (L01)', async () => {
     const whole = run({});

@@ -175,7 +175,7 @@ describe('hopAgent', () => {
     'a world model': { simulator: { stepsPerUpdate: 2, batchSize: 16 }, minAccuracy: 0 },
     'a world model that is waited for': { simulator: { stepsPerUpdate: 2, batchSize: 16 }, minAccuracy: 1 },
   };
-  it('learns something else with every switch and number (W05)', async () => {
+  it('learns something else with every switch and number (W05)', { tags: ['learning'], timeout: 300_000 }, async () => {
     const learned = async (options: Options) => {
       const one = run({ ...options, executor: 'eager' }); // no graph is worth making for five updates
       await one.play.train({ envSteps: 5 * STEPS });
@@ -191,7 +191,7 @@ describe('hopAgent', () => {
       expect(`${name} equals ${seen.get(result) ?? 'nothing'}`).toBe(`${name} equals nothing`);
       seen.set(result, name);
     }
-  }, 240_000);
+  });
 
   it('tells in its configuration what is unlike runs from before there was a choice', () => {
     const searchOf = (search: object) =>
@@ -296,7 +296,7 @@ describe('hopAgent', () => {
   });
 });
 
-describe('learning', () => {
+describe('learning', { tags: ['learning'] }, () => {
   it('brings two agents together on a stag, from what small searches find', async () => {
     const meadow = stagHunt({ size: 3, agents: 2, stags: 1, hares: 0, maxSteps: 15 });
     const agents = meadow.agents.map((id) =>

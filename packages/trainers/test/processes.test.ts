@@ -32,7 +32,7 @@ async function underLoad<T>(work: () => Promise<T>): Promise<T> {
 /** Milliseconds: a child takes seconds on an idle machine, and these share theirs with others. */
 const LONG = 600_000;
 
-describe('two processes with the same seed', () => {
+describe('two processes with the same seed', { tags: ['learning'] }, () => {
   it(
     'log and learn the same bits, busy machine or not: HOP+',
     async () => {
@@ -45,16 +45,20 @@ describe('two processes with the same seed', () => {
   );
 });
 
-describe.skipIf(!existsSync('/proc/self/task'))('what is left after dispose() (counted on Linux)', () => {
-  it(
-    'as many descriptors and threads as before, of every trainer',
-    async () => {
-      const results = JSON.parse(await printed('dispose-trainers.ts')) as Record<string, Record<string, number[]>>;
-      expect(Object.keys(results)).toContain('hop');
-      for (const [name, { before, after }] of Object.entries(results)) {
-        expect([name, ...after]).toEqual([name, ...before]);
-      }
-    },
-    LONG,
-  );
-});
+describe.skipIf(!existsSync('/proc/self/task'))(
+  'what is left after dispose() (counted on Linux)',
+  { tags: ['learning'] },
+  () => {
+    it(
+      'as many descriptors and threads as before, of every trainer',
+      async () => {
+        const results = JSON.parse(await printed('dispose-trainers.ts')) as Record<string, Record<string, number[]>>;
+        expect(Object.keys(results)).toContain('hop');
+        for (const [name, { before, after }] of Object.entries(results)) {
+          expect([name, ...after]).toEqual([name, ...before]);
+        }
+      },
+      LONG,
+    );
+  },
+);
