@@ -16,6 +16,9 @@ for (const workspace of workspaces()) {
 const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   devDependencies: Readonly<Record<string, string>>;
 };
-// It runs compiled functions; an optional peer, so npm doesn't install it by itself.
+// It runs compiled functions; an optional peer, so npm doesn't install it by itself. Its install script would load files
+// for CUDA from another host, and no other package needs one.
 const runtime = `onnxruntime-node@${devDependencies['onnxruntime-node']}`;
-console.log(`npm install ${[...tarballs, runtime].map((path) => (path.includes(' ') ? `"${path}"` : path)).join(' ')}`);
+console.log(
+  `npm install --ignore-scripts ${[...tarballs, runtime].map((path) => (path.includes(' ') ? `"${path}"` : path)).join(' ')}`,
+);
