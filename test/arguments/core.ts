@@ -142,6 +142,8 @@ export const coreDoors: Doors = {
   isLastStep: 'is asked for each step of experience that its callers have checked',
   oneForAllCopies: 'is called once for each name by the packages themselves',
   sharedAmongCopies: 'is called once for each name by the packages themselves',
+  inThisRealm: door(() => [new Uint8Array(1)], [['Uint16Array [7]', 'longer']]),
+  isArrayOf: door(() => ['uint8', new Uint8Array(1)], ['anything', 'anything']),
   isTypedArray: door(() => [new Uint8Array(1)], ['anything']),
   linear: door(() => [1, 0], ['number', 'number'], { '()': door(() => [0.5], ['anything']) }),
   monteCarloReturns: door(() => [steps(), { gamma: 0.9 }]),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkCount } from './check-values';
+import { checkCount, tagOf } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 
@@ -76,10 +76,25 @@ export function isTypedArray(value: unknown): value is TypedArray {
   return knownType(value) !== undefined;
 }
 
+/** Whether a value is a typed array of one dtype, of any realm. */
+export function isArrayOf<D extends DType>(dtype: D, value: unknown): value is ArrayOf<D> {
+  return knownType(value) === dtype;
+}
+
 function knownType(value: unknown): DType | undefined {
-  const tag = ArrayBuffer.isView(value) ? (value as TypedArray)[Symbol.toStringTag] : '';
+  const tag = ArrayBuffer.isView(value) ? tagOf(value) : '';
   const name = tag.replace('Array', '').toLowerCase();
   return Object.hasOwn(constructors, name) ? (name as DType) : undefined;
+}
+
+/**
+ * An array as one that this realm's libraries know: itself, or a copy of one that another realm made (an iframe, `node:vm`), for which
+ * `instanceof` is false.
+ */
+export function inThisRealm<Data extends TypedArray>(data: Data): Data {
+  checkArgument('inThisRealm', 'data', anyArray, data);
+  const Kind = constructors[dtypeOf(data)];
+  return data instanceof Kind ? data : (Kind.from(data) as Data);
 }
 
 /** Number of elements of a shape; 1 for the shape [] of a scalar. */

@@ -149,9 +149,12 @@ export function isTypedArray(value: unknown): value is TypedArray {
   return ArrayBuffer.isView(value) && numberTags.has(tagOf(value));
 }
 
-/** `Float32Array`, for typed arrays of any realm. */
+/** What typed arrays of every realm and subclass share: it reads what an array is, and not what its class says of itself. */
+const readTag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get;
+
+/** `Float32Array`, for typed arrays of any realm and their subclasses; '' for a DataView. */
 export function tagOf(value: ArrayBufferView): string {
-  return (value as { readonly [Symbol.toStringTag]?: string })[Symbol.toStringTag] ?? '';
+  return (readTag?.call(value) as string | undefined) ?? '';
 }
 
 /** What to do about an argument that isn't accepted. */

@@ -1,6 +1,6 @@
 import { type ZodType, z } from 'zod';
 import type { DType, NamedArrays, NDArray, TypedArray } from './arrays';
-import { isTypedArray, remedyFor, tagOf } from './check-values';
+import { remedyFor, tagOf } from './check-values';
 import { fail } from './fail';
 import { parse } from './parse';
 import { show } from './show';
@@ -26,9 +26,16 @@ export function checkArgument(where: string, name: string, schema: ZodType, valu
  * @param dtypes  the accepted element types; without any, all of them
  */
 export function typedArrays<Data extends TypedArray = TypedArray>(...dtypes: readonly DType[]): ZodType<Data> {
-  const tags = dtypes.map((dtype) => `${dtype.charAt(0).toUpperCase()}${dtype.slice(1)}Array`);
-  const accepts = (value: unknown) => isTypedArray(value) && (tags.length === 0 || tags.includes(tagOf(value)));
-  return z.custom<Data>(accepts, tags.length === 0 ? 'a typed array' : `a ${tags.join(' or ')}`);
+  const tags = (dtypes.length === 0 ? DTYPES : dtypes).map(tagOfDType);
+  const accepts = (value: unknown) => ArrayBuffer.isView(value) && tags.includes(tagOf(value));
+  const expected = dtypes.length === 0 ? `a typed array of ${DTYPES.join(', ')}` : `a ${tags.join(' or ')}`;
+  return z.custom<Data>(accepts, expected);
+}
+
+const DTYPES: readonly DType[] = ['uint8', 'int8', 'uint16', 'int16', 'uint32', 'int32', 'float32', 'float64'];
+
+function tagOfDType(dtype: DType): string {
+  return `${dtype.charAt(0).toUpperCase()}${dtype.slice(1)}Array`;
 }
 
 /** A zod schema of arrays with a shape, each with as many values as its shape has. */

@@ -1,3 +1,4 @@
+import { tagOf } from './check-values';
 import { fail, show } from './errors';
 
 /** What {@link Generator.state} returns: the four words of xoshiro128**. Plain JSON. */
@@ -193,7 +194,7 @@ class Xoshiro128 implements Generator {
   }
 
   shuffle<T extends { length: number; [index: number]: number }>(array: T): T {
-    if (!(Array.isArray(array) || ArrayBuffer.isView(array))) {
+    if (!(Array.isArray(array) || (ArrayBuffer.isView(array) && tagOf(array) !== ''))) {
       fail('generator.shuffle', 'an array or a typed array', show(array), 'Give what is to be shuffled, in place.');
     }
     for (let i = array.length - 1; i > 0; i--) {

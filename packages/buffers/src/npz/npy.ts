@@ -2,6 +2,7 @@ import {
   checkArgument,
   dtypeOf,
   fail,
+  isArrayOf,
   type NDArray,
   ndarrays,
   sizeOf,
@@ -168,7 +169,7 @@ function littleEndianBytes(data: TypedArray): Uint8Array {
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 function checkBool(where: string, data: TypedArray): void {
-  if (!(data instanceof Uint8Array)) {
+  if (!isArrayOf('uint8', data)) {
     fail(where, 'uint8 for booleans', dtypeOf(data), 'Convert it, or leave isBool out.');
   }
   const index = data.findIndex((value) => value > 1);

@@ -1,4 +1,4 @@
-import { checkArgument, checkOptions, fail, functions, namedArrays, show, typedArrays } from '@coplay/core';
+import { checkArgument, checkOptions, fail, functions, isArrayOf, namedArrays, show, typedArrays } from '@coplay/core';
 import { z } from 'zod';
 import { decodeNpy, joinBytes, npyParts, type StoredArray } from './npy';
 import { type ByteSource, readZip } from './zip-read';
@@ -51,7 +51,7 @@ export function decodeNpz(
   if (typeof where !== 'string') fail('decodeNpz: where', 'a text', show(where), 'Say what is read.');
   checkArgument(where, 'source', sourceSchema, source);
   const { only } = checkOptions(where, readSchema, options);
-  const bytes = source instanceof Uint8Array ? inMemory(source) : source;
+  const bytes = isArrayOf('uint8', source) ? inMemory(source) : source;
   const files = readZip(bytes, where).map(({ name, contents }) => ({ key: name.replace(/\.npy$/, ''), contents }));
   const missing = only?.find((name) => !files.some(({ key }) => key === name));
   if (missing !== undefined) {

@@ -6,6 +6,7 @@ import {
   checkText,
   type Experience,
   fail,
+  isArrayOf,
   type NamedArrays,
   type SavedState,
   show,
@@ -180,7 +181,7 @@ class Histories implements HistoryBuffer {
   async load(path: string): Promise<void> {
     checkText('historyBuffer.load', 'path', path);
     const { lengths, ...rows } = await loadNpz(path);
-    if (!(lengths?.data instanceof Int32Array)) {
+    if (!isArrayOf('int32', lengths?.data)) {
       fail(`historyBuffer.load(${path})`, 'an array lengths of int32', show(lengths), 'Give what save wrote.');
     }
     this.ring.restore({ lengths: lengths.data, rows: rows as NamedArrays });

@@ -7,6 +7,7 @@ import {
   checkText,
   fail,
   type Generator,
+  isArrayOf,
   type NamedArrays,
   type NDArray,
   namedArrays,
@@ -255,7 +256,7 @@ function checkReserved({ isImagined, weights }: NamedArrays): void {
     const got = isImagined ? `[${isImagined.shape}]` : 'none';
     fail('ppoBuffer.push', 'a field isImagined of shape [B]', got, 'Say of each row whether a model made it: 0 or 1.');
   }
-  if (weights !== undefined && !(weights.data instanceof Float32Array && weights.data.every((weight) => weight >= 0))) {
+  if (weights !== undefined && !(isArrayOf('float32', weights.data) && weights.data.every((weight) => weight >= 0))) {
     fail('ppoBuffer.push', 'weights of float32, at least 0', show(weights.data), 'Change them, or leave them out.');
   }
 }

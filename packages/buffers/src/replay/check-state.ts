@@ -1,4 +1,4 @@
-import { fail, type NDArray, show, sizeOf } from '@coplay/core';
+import { fail, isArrayOf, isTypedArray, type NDArray, show, sizeOf } from '@coplay/core';
 import { heldSteps, type RingState } from './ring-state';
 
 const WHERE = 'replayBuffer.restore';
@@ -25,8 +25,7 @@ export function checkState(saved: unknown, streams: number, ring: number): RingS
 
 function checkCounters({ pushed, begun }: RingState, streams: number): void {
   for (const [name, counts] of Object.entries({ pushed, ...(begun !== undefined && { begun }) })) {
-    const isWhole =
-      counts instanceof Float64Array && counts.every((count) => Number.isSafeInteger(count) && count >= 0);
+    const isWhole = isArrayOf('float64', counts) && counts.every((count) => Number.isSafeInteger(count) && count >= 0);
     if (!isWhole || counts.length !== streams) {
       fail(WHERE, `${name} of ${streams} whole numbers, one for each stream`, show(counts), DAMAGED);
     }
@@ -48,8 +47,8 @@ function checkRows({ pushed, begun, ring, rows }: RingState): void {
 }
 
 function isRows(field: NDArray | undefined, steps: number): boolean {
-  if (!field || !Array.isArray(field.shape) || !ArrayBuffer.isView(field.data)) return false;
+  if (!field || !Array.isArray(field.shape) || !isTypedArray(field.data)) return false;
   const { data, shape } = field;
   const isShape = shape.every((size) => Number.isInteger(size) && size >= 0);
-  return isShape && shape[0] === steps && typeof data[0] !== 'bigint' && data.length === sizeOf(shape);
+  return isShape && shape[0] === steps && data.length === sizeOf(shape);
 }

@@ -1,4 +1,4 @@
-import { checkOptions, checkText, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { checkOptions, checkText, fail, isArrayOf, type NamedArrays, type SavedState, show } from '@coplay/core';
 import { TEMPORARY_ENDING } from '@coplay/core/node';
 import { z } from 'zod';
 import { checksumOf, fileOf, isWhole, readChunk, writeChunk } from './chunk-files';
@@ -67,7 +67,7 @@ export async function saveReplay(
 
 function checkState(saved: SavedState): SequenceState {
   const state = saved as unknown as Partial<SequenceState> | null;
-  const isState = state?.buffer?.pushed instanceof Float64Array && state.queue instanceof Float64Array;
+  const isState = isArrayOf('float64', state?.buffer?.pushed) && isArrayOf('float64', state.queue);
   if (!isState) fail('saveReplay', 'the state of a sequence replay', show(saved), 'Give replay.state().');
   return state as SequenceState;
 }

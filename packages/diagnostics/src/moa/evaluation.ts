@@ -1,4 +1,4 @@
-import { checkArgument, fail, typedArrays } from '@coplay/core';
+import { checkArgument, fail, isArrayOf, typedArrays } from '@coplay/core';
 import { z } from 'zod';
 
 /** Predictions of what an agent does, beside what it did. N rows, K classes (actions). */
@@ -69,7 +69,7 @@ export function moaEvaluation(predictions: MoaPredictions): MoaEvaluation {
   const rows = checkedRows(predictions);
   if (rows === 0)
     fail('moaEvaluation', 'at least one row', 'none', 'Leave the figures out where nothing was predicted.');
-  const isHard = labels instanceof Int32Array;
+  const isHard = isArrayOf('int32', labels);
   const confusion = classes.map(() => new Float64Array(width));
   let top3 = 0;
   for (let row = 0; row < rows; row++) {
@@ -95,7 +95,7 @@ export function moaEvaluation(predictions: MoaPredictions): MoaEvaluation {
 
 function checkedRows({ classes, scores, labels, tieBreak }: MoaPredictions): number {
   const rows = scores.length / classes.length;
-  const expected = labels instanceof Int32Array ? rows : scores.length;
+  const expected = isArrayOf('int32', labels) ? rows : scores.length;
   if (labels.length !== expected || !Number.isInteger(rows)) {
     const wanted = `labels of ${rows} rows`;
     fail('moaEvaluation', wanted, `${labels.length} numbers`, 'Give [N] actions or [N, K] probabilities.');

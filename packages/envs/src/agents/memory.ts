@@ -1,4 +1,4 @@
-import { fail, type SavedState, show } from '@coplay/core';
+import { fail, isArrayOf, type SavedState, show } from '@coplay/core';
 
 /** Numbers that an agent keeps for each row (one of B parallel games), beyond episodes. */
 export interface Memory<Name extends string> {
@@ -31,7 +31,7 @@ export function memoryPerRow<Name extends string>(where: string, first: Record<N
     restore(saved) {
       const restored = names.map((name) => {
         const array = saved[name];
-        if (!(array instanceof Int32Array)) {
+        if (!isArrayOf('int32', array)) {
           fail(`${where}.restore`, `${name} as an Int32Array`, show(array), 'Give what save() returned.');
         }
         return [name, array.slice()];

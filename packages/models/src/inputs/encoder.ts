@@ -217,7 +217,8 @@ function rowsApart(field: ObservationField, isScaled: boolean, name: string, sou
 
 /** uint8 as it is, which takes a quarter of the memory; other whole numbers as float32, which every network takes. */
 function asInput(data: TypedArray): Uint8Array | Float32Array {
-  return data instanceof Uint8Array || data instanceof Float32Array ? data : Float32Array.from(data);
+  const dtype = dtypeOf(data);
+  return dtype === 'uint8' || dtype === 'float32' ? (data as Uint8Array | Float32Array) : Float32Array.from(data);
 }
 
 /** Whole numbers as codes of `classes` zeros and ones each. */

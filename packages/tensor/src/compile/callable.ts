@@ -1,5 +1,5 @@
-import { fail, type NDArray, show, sizeOf } from '@coplay/core';
-import { isArray, isTyped } from './convert';
+import { fail, isTypedArray, type NDArray, show, sizeOf } from '@coplay/core';
+import { isArray } from './convert';
 import type { Executor, Statics } from './executor';
 import type { GraphInspection } from './onnx/inspect';
 import type { OperationTime } from './onnx/profile';
@@ -57,7 +57,8 @@ export function callable(
 /** Refuses inputs that aren't arrays with as many numbers as their shapes say, and static values that no graph can be told apart by. */
 export function checkCall(where: string, inputs: Tree<NDArray>, statics: Statics): void {
   for (const [path, { data, shape }] of leavesOf(`${where}: inputs`, inputs, isArray)) {
-    if (!isTyped(data)) fail(where, `${path} to be float32, int32, uint8 or the like`, show(data), 'Convert it first.');
+    if (!isTypedArray(data))
+      fail(where, `${path} to be float32, int32, uint8 or the like`, show(data), 'Convert it first.');
     const isShape = Array.isArray(shape) && shape.every((size) => Number.isSafeInteger(size) && size >= 0);
     if (isShape && sizeOf(shape) === data.length) continue;
     const got = isShape ? `${data.length} numbers for shape [${shape}]` : `the shape ${show(shape)}`;

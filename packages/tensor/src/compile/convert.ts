@@ -1,4 +1,4 @@
-import { dtypeOf, fail, type NDArray } from '@coplay/core';
+import { dtypeOf, fail, inThisRealm, type NDArray } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import type { Tree } from './tree';
 
@@ -24,15 +24,12 @@ export function isArray(x: unknown): x is NDArray {
  */
 export function toTensor(where: string, name: string, array: NDArray): tf.Tensor {
   const shape = array.shape as number[];
-  if (array.data instanceof Float32Array) return tf.tensor(own(array.data), shape, 'float32');
-  if (array.data instanceof Int32Array) return tf.tensor(own(array.data), shape, 'int32');
+  const dtype = dtypeOf(array.data);
+  if (dtype === 'float32' || dtype === 'int32') {
+    return tf.tensor(own(inThisRealm(array.data) as Float32Array | Int32Array), shape, dtype);
+  }
   checkDtype(where, name, array);
   return tf.tensor(new Float32Array(array.data), shape, 'float32');
-}
-
-/** Whether an array's numbers can become those of a tensor: neither bits without a type nor integers of 64 bits. */
-export function isTyped(data: ArrayBufferView): boolean {
-  return !(data instanceof DataView || data instanceof BigInt64Array || data instanceof BigUint64Array);
 }
 
 /** Refuses arrays that float32 can't hold. */

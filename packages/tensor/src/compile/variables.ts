@@ -1,6 +1,16 @@
-import { dtypeOf, fail, type NamedArrays, type NDArray, sharedAmongCopies, show, sizeOf } from '@coplay/core';
+import {
+  dtypeOf,
+  fail,
+  isArrayOf,
+  isTypedArray,
+  type NamedArrays,
+  type NDArray,
+  sharedAmongCopies,
+  show,
+  sizeOf,
+} from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
-import { checkDtype, isArray, isTyped, type TensorRecord, toArray, toTensor } from './convert';
+import { checkDtype, isArray, type TensorRecord, toArray, toTensor } from './convert';
 import { type GroupSpec, HostArrays } from './host-arrays';
 import { leavesOf } from './tree';
 
@@ -59,7 +69,7 @@ export class VariableStore implements Variables, GroupSpec {
     for (const name of this.names) checkDtype('variables', name, arrays[name]);
     this.shapes = Object.fromEntries(this.names.map((name) => [name, [...arrays[name].shape]]));
     this.dtypes = Object.fromEntries(
-      this.names.map((name) => [name, arrays[name].data instanceof Int32Array ? 'int32' : 'float32']),
+      this.names.map((name) => [name, isArrayOf('int32', arrays[name].data) ? 'int32' : 'float32']),
     );
     this.present = HostArrays.allocate(this);
     this.present.write(arrays);
@@ -170,7 +180,7 @@ function checkArrays(where: string, arrays: NamedArrays): void {
   for (const [path, array] of leavesOf(where, arrays, isArray, words)) {
     if (path === '' || arrays[path] !== array)
       fail(where, 'arrays by name, in no records', `"${path}"`, 'Name each one.');
-    if (!isTyped(array.data)) fail(where, `${path} to be float32 or int32`, show(array.data), 'Convert it first.');
+    if (!isTypedArray(array.data)) fail(where, `${path} to be float32 or int32`, show(array.data), 'Convert it first.');
     if (sizeOf(array.shape) === array.data.length) continue;
     const got = `${array.data.length} numbers for shape [${array.shape}]`;
     fail(where, `${path} to have as many numbers as its shape says`, got, 'Use ndarray(data, shape).');
@@ -179,7 +189,7 @@ function checkArrays(where: string, arrays: NamedArrays): void {
 
 /** int32 variables take no fractions. */
 function checkWhole(where: string, name: string, dtype: string, { data }: NDArray): void {
-  if (dtype !== 'int32' || !(data instanceof Float32Array || data instanceof Float64Array)) return;
+  if (dtype !== 'int32' || !dtypeOf(data).startsWith('float')) return;
   fail(where, `${name} of whole numbers, as it was made`, dtypeOf(data), 'Give an Int32Array.');
 }
 

@@ -1,4 +1,4 @@
-import { checkArgument, checkNumber, checkNumbers, fail, show, typedArrays } from '@coplay/core';
+import { checkArgument, checkNumber, checkNumbers, fail, isArrayOf, show, typedArrays } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
 import { stopGradient } from '../gradients';
@@ -35,7 +35,7 @@ export function mirrorBins(bins: Float32Array): Float32Array;
 /** @param x [..., n] */
 export function mirrorBins<T extends tf.Tensor>(x: T): T;
 export function mirrorBins(x: Float32Array | tf.Tensor): Float32Array | tf.Tensor {
-  if (x instanceof Float32Array) {
+  if (isArrayOf('float32', x)) {
     const half = Math.floor(x.length / 2);
     return Float32Array.of(...x.slice(0, half).reverse(), ...x.slice(half));
   }

@@ -2,6 +2,7 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
+  dtypeOf,
   fail,
   type Game,
   type Generator,
@@ -121,7 +122,7 @@ class WorldModelAgent implements DreamerAgent {
 
 /** Refuses what isn't finite before it is played with: a sample of a latent would hide it, and the replay keep it. */
 function checkFinite(where: string, feeds: NamedArrays): void {
-  const floats = Object.entries(feeds).filter(([, { data }]) => data instanceof Float32Array);
+  const floats = Object.entries(feeds).filter(([, { data }]) => dtypeOf(data).startsWith('float'));
   const bad = findNonFinite(Object.fromEntries(floats));
   if (bad) fail(where, 'finite observations and states', bad, 'Look for it in what the game shows.');
 }

@@ -1,4 +1,4 @@
-import type { NamedArrays, NDArray } from '@coplay/core';
+import { inThisRealm, type NamedArrays, type NDArray } from '@coplay/core';
 import type { Graph, NamedValue } from '../../graph';
 import { isAccepted } from '../checks';
 import type { HostArrays } from '../host-arrays';
@@ -101,7 +101,7 @@ function tensorsOf(host: HostArrays): Feeds {
 /** An input array as a tensor: over the caller's memory where its dtype allows it. */
 export function inputTensor(runtime: Runtime, array: NDArray): RuntimeTensor {
   const type = inputType(array);
-  const { data } = array;
+  const data = inThisRealm(array.data);
   const fits = data instanceof Float32Array || data instanceof Int32Array || data instanceof Uint8Array;
   const own = fits && isShared(data) ? data.slice() : data; // a session doesn't take memory that threads share
   return new runtime.Tensor(type, fits ? (own as typeof data) : new Float32Array(data), array.shape);

@@ -1,4 +1,4 @@
-import type { NDArray } from '@coplay/core';
+import { allocate, dtypeOf, type NDArray } from '@coplay/core';
 import { isArray } from '../convert';
 import { type Entry, leavesOf, mapTree, type Tree } from '../tree';
 
@@ -13,7 +13,7 @@ export function areAlike(where: string, trees: readonly Tree<NDArray>[]): boolea
 }
 
 function kindOf([path, { data, shape }]: Entry<NDArray>): string {
-  return `${path} ${data.constructor.name} ${shape}`;
+  return `${path} ${dtypeOf(data)} ${shape}`;
 }
 
 /** Members' arrays, which are alike, as one tree of arrays [A, ...]. */
@@ -21,10 +21,9 @@ export function joinMembers(results: readonly Tree<NDArray>[]): Tree<NDArray> {
   const byMember = results.map((tree) => new Map(leavesOf('joinMembers', tree, isArray)));
   return mapTree(results[0], isArray, (first, path) => {
     const parts = byMember.map((leaves) => leaves.get(path)!.data);
-    const Kind = first.data.constructor as new (size: number) => Float32Array;
-    const data = new Kind(first.data.length * parts.length);
+    const data = allocate(dtypeOf(first.data), first.data.length * parts.length);
     parts.forEach((part, i) => {
-      data.set(part as Float32Array, i * part.length);
+      data.set(part, i * part.length);
     });
     return { data, shape: [parts.length, ...first.shape] };
   });
