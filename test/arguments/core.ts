@@ -150,6 +150,7 @@ export const coreDoors: Doors = {
   ndarray: door(() => [new Uint8Array(2), [2]], ['nothing', 'nothing?']),
   normaliseAdvantages: door(() => [[1, 2], [1, 1], {}], ['nothing', 'nothing?', 'options']),
   otherView: door(() => [game, core.allocateObservations(game.observation, 1), 1, 0, 1]),
+  ofPart: 'is called by the code of a whole with its own parts',
   parallelEnv: door(() => [game, {}], ['nothing', 'options'], { reset: door(() => [{}], ['options']) }),
   piecewise: door(
     () => [
@@ -162,6 +163,8 @@ export const coreDoors: Doors = {
     { '()': door(() => [0.5], [['-1', '1.5', '2**33', 'Infinity']]) },
   ),
   ratio: door(() => [0.5], ['positive'], { ...clock, restore: restored(() => core.ratio(0.5).state()) }),
+  restorePart: 'is called by the code of a whole with its own parts',
+  restoreParts: 'is called by the code of a whole with its own parts',
   rulesSimulator: door(() => [game], [], {
     step: door(() => [states(), new Int32Array(4), generator(), core.allocateStepArrays(game, 2)]),
   }),

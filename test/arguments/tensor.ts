@@ -25,6 +25,7 @@ export const tensorDoors: Doors = {
   boundedNormal: door(() => [matrix(), matrix()]),
   categoricalEntropy: door(() => [matrix(), matrix()]),
   categoricalKl: door(() => [matrix(), matrix()]),
+  checkThreadChoices: process,
   checkTensor: door(() => ['checkTensor', 'x', matrix()], ['where', 'where']),
   compile: graph,
   compileScan: graph,

@@ -186,7 +186,9 @@ describe('moaBuffer', () => {
     expect(contents(third).map(({ rows }) => rows)).toEqual(contents(one).map(({ rows }) => rows));
     for (const buffer of [one, other]) buffer.push(episodes(4, [2], [2]));
     expect(contents(other)).toEqual(contents(one));
-    expect(() => make().restore(createMoaBuffer({ coplayers: ['a'] }).state())).toThrow(/expected rows of b/);
+    expect(() => make().restore(createMoaBuffer({ coplayers: ['a'] }).state())).toThrow(
+      /saved.rings: expected rows of a, b, got a/,
+    );
   });
 
   it('has nothing of nobody', () => {

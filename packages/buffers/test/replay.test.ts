@@ -99,8 +99,8 @@ describe('createReplayBuffer', () => {
   });
 
   it.each<[what: string, damage: (state: ReturnType<typeof held>) => unknown, message: RegExp]>([
-    ['nothing', () => null, /what state\(\) gave, got null/],
-    ['no rows', (state) => ({ ...state, rows: undefined }), /rows by field, got undefined/],
+    ['nothing', () => null, /saved: expected object, got null/],
+    ['no rows', (state) => ({ ...state, rows: undefined }), /saved\.rows: expected record, got undefined/],
     ['a negative counter', (state) => ({ ...state, pushed: Float64Array.of(-1, 4) }), /pushed of 2 whole numbers/],
     ['half a step', (state) => ({ ...state, pushed: Float64Array.of(8.5, 4) }), /pushed of 2 whole numbers/],
     ['NaN', (state) => ({ ...state, begun: Float64Array.of(0, Number.NaN) }), /begun of 2 whole numbers/],
@@ -115,12 +115,12 @@ describe('createReplayBuffer', () => {
     [
       'plain arrays',
       (state) => ({ ...state, rows: { ...state.rows, t: { data: Array(10).fill(0), shape: [10] } } }),
-      /10 rows of t,/,
+      /saved\.rows\.t\.data: expected a typed array/,
     ],
     [
       'a shape of less than nothing',
       (state) => ({ ...state, rows: { ...state.rows, t: { data: new Float32Array(10), shape: [10, -1, -1] } } }),
-      /10 rows of t,/,
+      /saved\.rows\.t\.shape\.1: expected a number to be >=0/,
     ],
   ])('refuses a damaged state, with %s, and stays as it was', (_, damage, message) => {
     const buffer = createReplayBuffer({ capacity: 12, streams: 2 });

@@ -29,6 +29,7 @@ export * from './metrics';
 export * from './observation-kinds';
 export * from './other-views';
 export * from './parallel-env';
+export * from './restore-parts';
 export * from './returns';
 export * from './reward-scaler';
 export * from './rollout';

@@ -4,6 +4,7 @@ import { checkNumbers } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { checkOptions, fail, show } from './errors';
 import type { Experience } from './experience';
+import { restorePart } from './restore-parts';
 import { createRunningMoments, type RunningMoments } from './running-moments';
 
 /** Options of {@link createRewardScaler}. */
@@ -87,13 +88,18 @@ class ReturnScaler implements RewardScaler {
   restore(saved: SavedState): void {
     checkArgument('rewardScaler.restore', 'saved', savedSchema, saved);
     const { sums, moments } = saved as { sums: Float64Array; moments: readonly SavedState[] };
-    if (sums?.length !== this.sums.length || moments?.length !== this.moments.length) {
-      const expected = `${this.options.envs} environments x ${this.options.agents} agents`;
-      fail('rewardScaler.restore', expected, show(sums), 'Restore into a scaler of the same size.');
+    for (const [name, own, { length }] of [
+      ['sums', sums, this.sums],
+      ['moments', moments, this.moments],
+    ] as const) {
+      if (own.length === length) continue;
+      const expected = `${length}, for ${this.options.envs} environments x ${this.options.agents} agents`;
+      fail(`rewardScaler.restore: saved.${name}`, expected, show(own), 'Restore into a scaler of the same size.');
     }
-    const restored = moments.map((state) => {
+    checkNumbers('rewardScaler.restore', 'saved.sums', sums);
+    const restored = moments.map((state, agent) => {
       const own = createRunningMoments();
-      own.restore(state);
+      restorePart(`rewardScaler.restore: saved.moments[${agent}]`, () => own.restore(state));
       return own;
     });
     this.sums.set(sums); // only now that all of them fit

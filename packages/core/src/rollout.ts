@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Agent, AgentInput, AgentOutput, Saved, SavedState } from './agent';
+import { dtypeOf, isTypedArray } from './arrays';
 import { checkGame } from './check-game';
 import { checkFunction, checkGenerator, checkNumber } from './check-values';
 import { checkArgument, typedArrays } from './checks';
@@ -46,6 +47,25 @@ function savedSchema(agents: number) {
     states: z.array(z.unknown()).length(agents),
     generators: z.array(words).length(agents),
   });
+}
+
+/** Refuses a saved state of an agent that lacks entries of the present one, or has arrays of another type or length. */
+function checkAgentState(where: string, present: unknown, saved: unknown): void {
+  const remedy = 'Seat the agents that the state was saved with.';
+  if (isTypedArray(present)) {
+    // An array that is empty at first may grow while the agent plays.
+    const isAlike = isTypedArray(saved) && dtypeOf(saved) === dtypeOf(present);
+    if (isAlike && (saved.length === present.length || present.length === 0)) return;
+    fail(where, `${present.length} numbers of ${dtypeOf(present)}`, show(saved), remedy);
+  }
+  if (Array.isArray(present)) {
+    if (!Array.isArray(saved)) fail(where, 'a list', show(saved), remedy);
+  } else if (typeof present === 'object' && present !== null) {
+    if (typeof saved !== 'object' || saved === null) fail(where, 'a record', show(saved), remedy);
+    for (const [name, value] of Object.entries(present)) {
+      checkAgentState(`${where}.${name}`, value, (saved as Record<string, unknown>)[name]);
+    }
+  }
 }
 
 /** Agents seated in a batch of environments, ready to play on from where they are. */
@@ -148,9 +168,13 @@ class SeatedAgents implements Rollout {
 
   restore(saved: SavedState): void {
     checkArgument('rollout.restore', 'saved', savedSchema(this.agents.length), saved);
-    const states = saved['generators'] as unknown as readonly GeneratorState[];
-    this.generators = states.map((state) => generatorFrom(state));
-    this.states = [...(saved['states'] as readonly Saved[])];
+    const states = saved['states'] as readonly Saved[];
+    states.forEach((state, seat) => {
+      checkAgentState(`rollout.restore: saved.states[${seat}]`, this.states[seat], state);
+    });
+    const words = saved['generators'] as unknown as readonly GeneratorState[];
+    this.generators = words.map((state) => generatorFrom(state));
+    this.states = [...states];
   }
 
   /** One agent's answer, with its actions put into their places. */

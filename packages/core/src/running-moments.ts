@@ -113,10 +113,13 @@ class ChanMoments implements RunningMoments {
   restore(saved: SavedState): void {
     checkArgument('runningMoments.restore', 'saved', savedSchema, saved);
     const { count, mean, squares } = saved as { count: number; mean: Float64Array; squares: Float64Array };
-    if (mean.length !== this.size || squares.length !== this.size) {
+    for (const [name, own] of Object.entries({ mean, squares })) {
+      if (own.length === this.size) continue;
       const remedy = 'Restore into moments of the same size.';
-      fail('runningMoments.restore', `moments of ${this.size} columns`, show(mean), remedy);
+      fail(`runningMoments.restore: saved.${name}`, `moments of ${this.size} columns`, show(own), remedy);
     }
+    checkNumbers('runningMoments.restore', 'saved.mean', mean);
+    checkNumbers('runningMoments.restore', 'saved.squares', squares, { min: 0 });
     this.count = count;
     this.mean.set(mean);
     this.squares.set(squares);

@@ -17,7 +17,7 @@ const optionsSchema = z.strictObject({
   beta: z.number().min(0).lt(1).default(0.99999),
   varianceFloor: z.number().positive().default(0.01),
 });
-const savedSchema = z.looseObject({ mean: z.number(), spread: z.number(), total: z.number() });
+const savedSchema = z.looseObject({ mean: z.number(), spread: z.number().min(0), total: z.number().min(0) });
 
 /** Moving mean and variance of a critic's targets, so that it can learn numbers of unit scale. */
 export interface ValueNorm {

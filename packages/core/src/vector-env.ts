@@ -201,27 +201,41 @@ class BatchedEnv implements VectorEnv {
   }
 
   restore(state: VectorEnvState): void {
-    const { states, previousActions, isFirst, result } = this;
-    const { length } = states;
     const where = 'vectorEnv.restore';
     checkArgument(where, 'state', stateSchema, state);
+    this.checkState(where, state);
+    const before = this.state();
+    try {
+      this.takeOver(state);
+    } catch (error) {
+      this.takeOver(before); // the game can't read this state
+      throw error;
+    }
+  }
+
+  private checkState(where: string, state: VectorEnvState): void {
+    const { length } = this.states;
+    const rows = this.envs * this.agents.length;
     if (state.states.length !== length || state.generators.length !== this.envs * 4) {
-      const got = `${state.generators.length / 4} environments of ${state.states.length} values`;
+      const got = `${state.states.length} values of states and ${state.generators.length} of generators`;
       const remedy = 'Restore into an environment of the same game and size.';
-      fail(where, `${this.envs} environments of ${length} values`, got, remedy);
+      fail(where, `${length} values of states and ${this.envs * 4} of generators`, got, remedy);
     }
     checkArgument(where, 'state.states', typedArrays(this.game.stateType), state.states);
-    checkNumbers(where, 'state.previousActions', state.previousActions, { length: previousActions.length });
-    checkNumbers(where, 'state.isFirst', state.isFirst, { length: isFirst.length });
-    checkNumbers(where, 'state.terminated', state.terminated, { length: result.terminated.length });
-    const generators = Array.from({ length: this.envs }, (_, i) =>
+    const actions = { length: rows, min: -1, max: this.game.actions - 1 };
+    checkNumbers(where, 'state.previousActions', state.previousActions, actions);
+    checkNumbers(where, 'state.isFirst', state.isFirst, { length: this.envs, max: 1 });
+    checkNumbers(where, 'state.terminated', state.terminated, { length: rows, max: 1 });
+  }
+
+  private takeOver(state: VectorEnvState): void {
+    this.generators = Array.from({ length: this.envs }, (_, i) =>
       generatorFrom(Array.from(state.generators.subarray(i * 4, i * 4 + 4)) as unknown as GeneratorState),
     );
-    this.generators = generators; // only now that all of it fits
-    states.set(state.states);
-    previousActions.set(state.previousActions);
-    isFirst.set(state.isFirst);
-    result.terminated.set(state.terminated);
+    this.states.set(state.states);
+    this.previousActions.set(state.previousActions);
+    this.isFirst.set(state.isFirst);
+    this.result.terminated.set(state.terminated);
     for (let env = 0; env < this.envs; env++) this.look(env, this.observations, this.masks);
   }
 

@@ -139,6 +139,9 @@ describe.skipIf(!onnx)(`threads${needsOnnx}`, () => {
       () => restoreThreadChoices({ 'f#1': 2, 'g#1': 0.5 }),
       /whole numbers from 1 to 256, for g#1, got 0\.5/,
     ],
+    ['a number', () => restoreThreadChoices(500 as never), /restoreThreadChoices: expected a record .* got 500/],
+    ['a list', () => restoreThreadChoices([] as never), /restoreThreadChoices: expected a record .* got \[\]/],
+    ['null', () => restoreThreadChoices(null as never), /restoreThreadChoices: expected a record .* got null/],
     ['the option', () => squaring(1, 'f', { threads: 1.5 }), /compile\(f\): option threads/],
   ])('are refused where they are no whole number: %s', (_, call, message) => {
     expect(call).toThrow(message);

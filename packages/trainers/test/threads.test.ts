@@ -62,6 +62,25 @@ describe.skipIf(!hasOnnx)('threads of compiled functions (skipped where they run
     expect(threadChoices()).toMatchObject(kept);
   });
 
+  it.each([500, { 'ppo/act#1': 0 }, null])(
+    'a checkpoint with other threads is refused and changes nothing: %j',
+    async (threads) => {
+      const damaged = mkdtempSync(join(scratch, 'damaged-'));
+      const directory = `${damaged}-whole`;
+      const run = makeRun(directory);
+      await run.train({ envSteps: 128 });
+      const [name] = readdirSync(join(directory, 'checkpoints'));
+      const { saved, step, about } = await loadCheckpoint(join(directory, 'checkpoints', name));
+      cpSync(join(directory, 'config.json'), join(damaged, 'config.json'));
+      await saveCheckpoint(join(damaged, 'checkpoints'), step, saved, { about: { ...about, threads } });
+      const fresh = makeRun(damaged);
+      const before = await fresh.state();
+      await expect(fresh.resume()).rejects.toThrow(/resume: about\.threads/);
+      expect(await fresh.state()).toEqual(before);
+      for (const one of [run, fresh]) one.dispose();
+    },
+  );
+
   it('are chosen anew for a checkpoint that says nothing of them', async () => {
     const [directory, old] = [join(scratch, 'new'), join(scratch, 'old')];
     const run = makeRun(directory);

@@ -1,16 +1,19 @@
 import {
   type AgentId,
   type ArrayOf,
+  checkArgument,
   type DType,
   dtypeOf,
   type Experience,
   fail,
   type NamedArrays,
+  namedArrays,
   type ObservationArrays,
   type ObservationSpec,
   show,
   type TypedArray,
 } from '@coplay/core';
+import { z } from 'zod';
 import { stepFields } from './fields';
 
 /** An {@link Experience} as JSON and named arrays, for files and checkpoints. */
@@ -30,6 +33,23 @@ export type ExperienceAbout = {
   readonly steps: number;
   readonly actionCount: number;
 };
+
+const count = z.int().min(0);
+const aboutSchema = z.looseObject({
+  agents: z.array(z.string()),
+  observation: z.record(
+    z.string(),
+    z.looseObject({
+      dtype: z.string(),
+      shape: z.array(count),
+      kind: z.string().optional(),
+      channels: z.array(z.string()).optional(),
+    }),
+  ),
+  envs: count,
+  steps: count,
+  actionCount: count,
+});
 
 /** Takes experience apart. The arrays are those of the experience, not copies. */
 export function experienceArrays(experience: Experience): ExperienceArrays {
@@ -59,6 +79,8 @@ export function experienceArrays(experience: Experience): ExperienceArrays {
  */
 export function experienceFrom({ about, arrays }: ExperienceArrays, where = 'experienceFrom'): Experience {
   checkFormat(where, about);
+  checkArgument(where, 'about', aboutSchema, about);
+  checkArgument(where, 'arrays', namedArrays, arrays);
   const { agents, observation, envs, steps, actionCount } = about;
   const count = agents.length;
   const cutCount = arrays['cuts/env']?.shape[0] ?? 0;
@@ -70,6 +92,14 @@ export function experienceFrom({ about, arrays }: ExperienceArrays, where = 'exp
         return [key, take(dtype, `${prefix}/${key}`, ...lead, ...shape)];
       }),
     );
+  const stranger = Object.keys(arrays).find((name) => {
+    const [, key] = /^(?:cuts\/)?observations\/(.*)$/.exec(name) ?? [];
+    return key !== undefined && !Object.hasOwn(observation, key);
+  });
+  if (stranger !== undefined) {
+    const remedy = 'The data are damaged or not experience.';
+    fail(`${where}: about.observation`, `a field for the array ${stranger}`, 'none', remedy);
+  }
   return {
     ...{ agents, observation, envs, steps, actionCount },
     observations: look('observations', envs, steps, count),
@@ -97,10 +127,20 @@ export function experienceFrom({ about, arrays }: ExperienceArrays, where = 'exp
 
 function checkFormat(where: string, about: ExperienceAbout): void {
   if (about?.format !== 'coplay-experience') {
-    fail(where, 'the format coplay-experience', show(about?.format), 'Give what saveExperience wrote.');
+    fail(
+      `${where}: about.format`,
+      'the format coplay-experience',
+      show(about?.format),
+      'Give what saveExperience wrote.',
+    );
   }
   if (about.version !== 1) {
-    fail(where, 'version 1', show(about.version), 'Read it with the version of @coplay/buffers that wrote it.');
+    fail(
+      `${where}: about.version`,
+      'version 1',
+      show(about.version),
+      'Read it with the version of @coplay/buffers that wrote it.',
+    );
   }
 }
 
@@ -114,7 +154,8 @@ function takeArray(
   const array = arrays[name];
   const got = array ? `${dtypeOf(array.data)} [${array.shape}]` : 'none';
   const expected = `${dtype} [${shape}]`;
-  if (got !== expected) fail(where, `${name} of ${expected}`, got, 'The data are damaged or not experience.');
+  const remedy = 'Its arrays must be as its about says: the data are damaged or not experience.';
+  if (got !== expected) fail(where, `${name} of ${expected}`, got, remedy);
   return array.data;
 }
 

@@ -1,6 +1,17 @@
-import { checkExperience, type Experience, fail, type SavedState, show } from '@coplay/core';
+import {
+  checkArgument,
+  checkExperience,
+  checkNumbers,
+  type Experience,
+  fail,
+  namedArrays,
+  type SavedState,
+  show,
+} from '@coplay/core';
+import { z } from 'zod';
 import { type ExperienceArrays, experienceArrays, experienceFrom } from './arrays';
 import { assemble, type Piece } from './assemble';
+import { checkSameKind } from './fields';
 import { allEnvs } from './select';
 import { endsEpisode, episodesOf, startsEpisode } from './split';
 
@@ -17,6 +28,9 @@ export interface EpisodeCollector {
   state(): SavedState;
   restore(saved: SavedState): void;
 }
+
+/** What a collector holds after its first segment. */
+const savedSchema = z.looseObject({ about: z.looseObject({}), arrays: namedArrays });
 
 /** A collector that has seen nothing yet. Extras are kept with their steps. */
 export function createEpisodeCollector(): EpisodeCollector {
@@ -51,7 +65,20 @@ export function createEpisodeCollector(): EpisodeCollector {
     },
     state: () => (pending === undefined ? {} : { ...experienceArrays(pending) }),
     restore(saved) {
-      pending = Object.keys(saved).length === 0 ? undefined : experienceFrom(saved as unknown as ExperienceArrays);
+      const where = 'episodeCollector.restore';
+      checkArgument(where, 'saved', z.looseObject({}), saved);
+      if (Object.keys(saved).length === 0) {
+        pending = undefined;
+        return;
+      }
+      checkArgument(where, 'saved', savedSchema, saved);
+      const restored = experienceFrom(saved as unknown as ExperienceArrays, where);
+      checkExperience(where, restored, 'saved');
+      checkNumbers(where, 'saved.arrays.lengths', restored.lengths, { min: 0, max: restored.steps });
+      checkNumbers(where, 'saved.arrays.cuts/env', restored.cuts.env, { min: 0, max: restored.envs - 1 });
+      checkNumbers(where, 'saved.arrays.cuts/step', restored.cuts.step, { min: 0, max: restored.steps - 1 });
+      if (pending) checkSameKind(where, pending, restored);
+      pending = restored;
     },
   };
 }

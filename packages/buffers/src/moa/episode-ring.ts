@@ -1,5 +1,33 @@
-import { copyRow, fail, type NamedArrays, ndarray, type SavedState, show, sizeOf } from '@coplay/core';
+import {
+  checkArgument,
+  checkNumbers,
+  copyRow,
+  fail,
+  type NamedArrays,
+  type NDArray,
+  namedArrays,
+  ndarray,
+  type SavedState,
+  show,
+  sizeOf,
+  typedArrays,
+} from '@coplay/core';
+import { z } from 'zod';
 import { allocateRows, checkRowSpec, gatherRows, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
+
+/** What {@link EpisodeRing.state} gives. */
+interface SavedRing {
+  readonly pushed: EpisodeRing['pushed'];
+  readonly lengths: NDArray<Int32Array>;
+  readonly rows: NamedArrays;
+}
+
+const counted = z.int().min(0);
+const savedSchema = z.looseObject({
+  pushed: z.looseObject({ rows: counted, episodes: counted }),
+  lengths: z.looseObject({ data: typedArrays('int32') }),
+  rows: namedArrays,
+});
 
 /** A ring of rows in which whole episodes come and go: the oldest ones make room for new ones. */
 export class EpisodeRing {
@@ -54,27 +82,48 @@ export class EpisodeRing {
   }
 
   state(): SavedState {
-    const rows = this.spec ? gatherRows(this.columns, this.places()) : {};
-    const empty = this.spec && this.size === 0 ? allocateRows(this.spec, 0) : rows;
-    return { pushed: { ...this.pushed }, lengths: ndarray(Int32Array.from(this.lengths)), rows: empty };
+    return { pushed: { ...this.pushed }, lengths: ndarray(Int32Array.from(this.lengths)), rows: this.rows() };
   }
 
   restore(saved: SavedState): void {
-    const { pushed, lengths, rows } = saved as unknown as {
-      pushed: EpisodeRing['pushed'];
-      lengths: { data: Int32Array };
-      rows: NamedArrays;
-    };
-    this.spec = undefined;
-    this.columns = {};
-    this.clear();
+    const { pushed, lengths, rows } = this.checkState(saved);
     const held = lengths.data.reduce((sum, length) => sum + length, 0);
-    if (held > this.capacity) {
-      fail(`${this.where}: restore`, `at most ${this.capacity} rows`, show(held), 'Restore into one of that capacity.');
-    }
+    const spec = held > 0 ? rowSpecOf(rows) : undefined;
+    this.columns = spec ? allocateRows(spec, this.capacity) : {}; // throws where memory is too small
+    this.spec = spec;
+    this.clear();
     // Places follow from the number of rows pushed, so that a restored ring goes on as the saved one.
     Object.assign(this.pushed, { rows: pushed.rows - held, episodes: pushed.episodes - lengths.data.length });
-    if (Object.keys(rows).length > 0) this.push(rows);
+    if (held > 0) this.push(rows);
+  }
+
+  private checkState(saved: SavedState): SavedRing {
+    const where = `${this.where}: restore`;
+    checkArgument(where, 'saved', savedSchema, saved);
+    const { pushed, lengths, rows } = saved as unknown as SavedRing;
+    checkNumbers(where, 'saved.lengths.data', lengths.data, { min: 1 });
+    const held = lengths.data.reduce((sum, length) => sum + length, 0);
+    if (held > this.capacity) {
+      fail(
+        `${where}: saved.lengths`,
+        `at most ${this.capacity} rows`,
+        show(held),
+        'Restore into one of that capacity.',
+      );
+    }
+    const remedy = 'Give what state() returned.';
+    const count = Object.keys(rows).length > 0 ? rowCount(`${where}: saved.rows`, rows) : 0;
+    if (count !== held) fail(`${where}: saved.rows`, `${held} rows, as lengths say`, show(count), remedy);
+    if (pushed.rows < held || pushed.episodes < lengths.data.length) {
+      const expected = `at least ${held} rows of ${lengths.data.length} episodes, which are held`;
+      fail(`${where}: saved.pushed`, expected, show(pushed), remedy);
+    }
+    if (this.spec && held > 0) checkRowSpec(`${where}: saved.rows`, this.spec, rows);
+    const found = held > 0 ? lengthsOf(rows, held) : [];
+    if (found.join() !== Array.from(lengths.data).join()) {
+      fail(`${where}: saved.rows.isFirst`, `episodes of ${show(lengths.data)} steps`, show(found), remedy);
+    }
+    return { pushed, lengths, rows };
   }
 
   private pushEpisode(rows: NamedArrays, start: number, length: number): void {
@@ -100,4 +149,10 @@ function startsOf(isFirst: ArrayLike<number>): number[] {
   const starts: number[] = [];
   for (let row = 0; row < isFirst.length; row++) if (isFirst[row] === 1) starts.push(row);
   return starts;
+}
+
+/** Lengths of the episodes in so many rows; none where rows don't say where episodes begin. */
+function lengthsOf({ isFirst }: NamedArrays, count: number): number[] {
+  const starts = isFirst ? startsOf(isFirst.data) : [];
+  return starts.map((start, i) => (starts[i + 1] ?? count) - start);
 }

@@ -1,4 +1,5 @@
-import type { NamedArrays, SavedState } from '@coplay/core';
+import { checkArgument, fail, type NamedArrays, restoreParts, type SavedState, show } from '@coplay/core';
+import { z } from 'zod';
 import { concatRows, gatherRows, rowCount } from '../rows/rows';
 import { EpisodeRing } from './episode-ring';
 
@@ -9,10 +10,14 @@ import { EpisodeRing } from './episode-ring';
 export class GoalRings {
   private readonly rings: readonly EpisodeRing[];
   /** For each ring the number of each episode that it holds, counted from the first that was pushed. */
-  private readonly numbers: number[][];
+  private numbers: number[][];
 
   /** @param capacity  rows in all; each of the G + 1 rings has its share, rounded down */
-  constructor(where: string, capacity: number, goals: number) {
+  constructor(
+    private readonly where: string,
+    capacity: number,
+    goals: number,
+  ) {
     const share = Math.max(1, Math.floor(capacity / (goals + 1)));
     this.rings = Array.from({ length: goals + 1 }, () => new EpisodeRing(where, share));
     this.numbers = this.rings.map(() => []);
@@ -95,12 +100,18 @@ export class GoalRings {
   }
 
   restore(saved: SavedState): void {
+    const where = `${this.where}: restore`;
+    checkArgument(where, 'saved', savedSchema(this.rings.length), saved);
     const states = saved['rings'] as readonly SavedState[];
     const serials = saved['serials'] as readonly (readonly number[])[];
-    this.rings.forEach((ring, i) => {
-      ring.restore(states[i]);
-      this.numbers[i].splice(0, this.numbers[i].length, ...serials[i]);
+    serials.forEach((own, i) => {
+      checkSerials(`${where}: saved.serials[${i}]`, own, episodesIn(states[i]));
     });
+    restoreParts(
+      where,
+      this.rings.map((ring, i) => ({ path: `saved.rings[${i}]`, part: ring, saved: states[i] })),
+    );
+    this.numbers = serials.map((own) => [...own]);
   }
 
   /** The rows held, for files. */
@@ -108,4 +119,24 @@ export class GoalRings {
     const { columns } = this;
     return this.size > 0 ? gatherRows(columns, this.places()) : {};
   }
+}
+
+function savedSchema(rings: number) {
+  return z.looseObject({
+    rings: z.array(z.looseObject({})).length(rings),
+    serials: z.array(z.array(z.int().min(0))).length(rings),
+  });
+}
+
+/** How many episodes a saved ring says that it holds; whether that's so, the ring itself checks. */
+function episodesIn({ lengths }: SavedState): number | undefined {
+  return (lengths as { readonly data?: ArrayLike<number> } | null | undefined)?.data?.length;
+}
+
+/** Refuses numbers of episodes that aren't as many as the episodes, or don't rise. */
+function checkSerials(where: string, serials: readonly number[], episodes: number | undefined): void {
+  if (episodes === undefined) return;
+  const rises = serials.every((serial, i) => i === 0 || serial > serials[i - 1]);
+  if (serials.length === episodes && rises) return;
+  fail(where, `${episodes} rising numbers, one for each episode`, show(serials), 'Give what state() returned.');
 }

@@ -9,6 +9,8 @@ import {
   type GoalSet,
   type NamedArrays,
   ndarray,
+  restoreParts,
+  type SavedPart,
   type SavedState,
   show,
 } from '@coplay/core';
@@ -164,11 +166,17 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
     restore(saved) {
       checkArgument('moaBuffer.restore', 'saved', savedSchema, saved);
       const states = saved['rings'] as SavedState;
-      for (const id of coplayers) {
-        if (!states[id]) fail('moaBuffer.restore', `rows of ${id}`, show(states), 'Restore what this buffer saved.');
+      const unlike = [...coplayers, ...Object.keys(states)].find((id) => !rings.has(id) || !Object.hasOwn(states, id));
+      if (unlike !== undefined) {
+        const got = Object.keys(states).join(', ') || 'nobody';
+        const expected = `rows of ${coplayers.join(', ') || 'nobody'}`;
+        fail('moaBuffer.restore: saved.rings', expected, got, 'Restore what this buffer saved.');
       }
-      collector.restore(saved['collector'] as SavedState);
-      for (const [id, ring] of rings) ring.restore(states[id] as SavedState);
+      const ringParts = [...rings].map(([id, ring]) => {
+        return { path: `saved.rings.${id}`, part: ofMoaRows(ring), saved: states[id] as SavedState };
+      });
+      const pending = { path: 'saved.collector', part: collector, saved: saved['collector'] as SavedState };
+      restoreParts('moaBuffer.restore', [pending, ...ringParts]);
     },
     async save(path) {
       checkText('moaBuffer.save', 'path', path);
@@ -186,6 +194,17 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
     },
   };
   return buffer;
+}
+
+/** A ring that refuses to restore other rows than those of `moaRows`. */
+function ofMoaRows(ring: Ring): SavedPart {
+  return {
+    state: () => ring.state(),
+    restore(saved) {
+      ring.restore(saved);
+      if (ring.size > 0) checkMoaRows('moaBuffer.restore: rows', ring.rows());
+    },
+  };
 }
 
 function refuseImagined(experience: Experience): void {

@@ -8,6 +8,7 @@ import {
   fail,
   isArrayOf,
   type NamedArrays,
+  restoreParts,
   type SavedState,
   show,
 } from '@coplay/core';
@@ -163,8 +164,10 @@ class Histories implements HistoryBuffer {
 
   restore(saved: SavedState): void {
     checkArgument('historyBuffer.restore', 'saved', savedSchema, saved);
-    this.ring.restore(saved['ring'] as SavedState);
-    this.collector.restore(saved['collector'] as SavedState);
+    restoreParts('historyBuffer.restore', [
+      { path: 'saved.ring', part: this.ring, saved: saved['ring'] as SavedState },
+      { path: 'saved.collector', part: this.collector, saved: saved['collector'] as SavedState },
+    ]);
     this.pushes = saved['pushes'] as number;
     this.counts = { ...(saved['counts'] as typeof this.counts) };
   }

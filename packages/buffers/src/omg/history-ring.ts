@@ -1,5 +1,6 @@
 import {
   checkArgument,
+  checkNumbers,
   fail,
   type NamedArrays,
   namedArrays,
@@ -86,7 +87,7 @@ export class HistoryRing {
 
   state(): SavedState {
     const all = Array.from({ length: this.size }, (_, place) => place);
-    return { lengths: Int32Array.from(this.lengths), rows: this.spec ? this.rows(all) : {} };
+    return { lengths: Int32Array.from(this.lengths), rows: this.size > 0 ? this.rows(all) : {} };
   }
 
   restore(saved: SavedState): void {
@@ -94,16 +95,19 @@ export class HistoryRing {
     checkArgument(where, 'saved', savedSchema, saved);
     const { lengths, rows } = saved as { lengths: Int32Array; rows: NamedArrays };
     const count = Object.keys(rows).length === 0 ? 0 : rowCount(where, rows);
+    checkNumbers(where, 'saved.lengths', lengths, { min: 1 });
     const total = lengths.reduce((sum, length) => sum + length, 0);
     if (total > this.capacity) {
       const remedy = 'Restore into a buffer of the same capacity.';
       fail(this.where, `at most ${this.capacity} steps`, show(total), remedy);
     }
     if (count !== total) fail(where, `${total} rows, as lengths say`, show(count), 'Give what state() returned.');
+    if (this.spec && total > 0) checkRowSpec(`${where}: saved.rows`, this.spec, rows);
+    const spec = total === 0 ? undefined : rowSpecOf(rows);
+    this.fields = spec ? allocateRows(spec, this.capacity) : {}; // throws where memory is too small
+    this.spec = spec;
     this.clear();
     this.written = 0;
-    this.fields = {};
-    this.spec = undefined;
     let start = 0;
     for (const length of lengths) {
       this.push(slice(rows, start, length));

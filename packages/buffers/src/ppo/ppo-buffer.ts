@@ -12,6 +12,7 @@ import {
   type NDArray,
   namedArrays,
   ndarray,
+  restorePart,
   type SavedState,
   show,
 } from '@coplay/core';
@@ -102,8 +103,12 @@ const savedSchema = z.looseObject({
 
 type Kind = 'real' | 'imagined';
 
+function emptyStores(): Record<Kind, RowStore> {
+  return { real: new RowStore('ppoBuffer.push'), imagined: new RowStore('ppoBuffer.push') };
+}
+
 class TwoStores implements PpoBuffer {
-  private readonly stores = { real: new RowStore('ppoBuffer.push'), imagined: new RowStore('ppoBuffer.push') };
+  private stores = emptyStores();
   private counts: Record<AgentId, Record<Kind, number>>;
   private spec: RowSpec | undefined;
 
@@ -123,7 +128,7 @@ class TwoStores implements PpoBuffer {
     checkText('ppoBuffer.push', 'agent', agent);
     this.checkAgent(agent);
     const count = rowCount('ppoBuffer.push', rows);
-    checkReserved(rows);
+    checkReserved('ppoBuffer.push', rows);
     const weighted = 'weights' in rows ? rows : { ...rows, weights: ndarray(new Float32Array(count).fill(1)) };
     this.spec ??= rowSpecOf(weighted);
     checkRowSpec('ppoBuffer.push', this.spec, weighted);
@@ -199,12 +204,25 @@ class TwoStores implements PpoBuffer {
     const names = Object.keys(pushed ?? {});
     if (pushed === undefined || (this.agents !== undefined && names.join() !== this.agents.join())) {
       const expected = `a buffer of ${this.agents?.join(', ') ?? 'any agents'}`;
-      fail('ppoBuffer.restore', expected, pushed ? names.join(', ') : show(saved), 'Give the state of such a buffer.');
+      fail(
+        'ppoBuffer.restore: saved.pushed',
+        expected,
+        pushed ? names.join(', ') : show(saved),
+        'Give the state of such a buffer.',
+      );
     }
-    this.counts = structuredClone(pushed) as typeof this.counts;
-    this.stores.real.restore(real);
-    this.stores.imagined.restore(imagined);
-    this.spec = this.stores.real.spec ?? this.stores.imagined.spec;
+    const stores = emptyStores();
+    restorePart('ppoBuffer.restore: saved.real', () => stores.real.restore(real));
+    restorePart('ppoBuffer.restore: saved.imagined', () => stores.imagined.restore(imagined));
+    for (const kind of ['real', 'imagined'] as const) {
+      if (stores[kind].length === 0) continue;
+      const [path, rows] = [`ppoBuffer.restore: saved.${kind}`, saved[kind] as NamedArrays];
+      checkReserved(path, rows, true);
+      checkRowSpec(path, this.spec ?? stores.real.spec ?? rowSpecOf(rows), rows);
+    }
+    this.counts = structuredClone(pushed) as typeof this.counts; // only now that all of it fits
+    this.stores = stores;
+    this.spec = stores.real.spec ?? stores.imagined.spec;
   }
 
   /** One minibatch: its real rows, its imagined rows, and the first one with weight 0 up to `padTo`. */
@@ -250,14 +268,15 @@ class TwoStores implements PpoBuffer {
   }
 }
 
-/** The two fields that the buffer itself reads. */
-function checkReserved({ isImagined, weights }: NamedArrays): void {
+/** The two fields that the buffer itself reads. Rows that are held have weights. */
+function checkReserved(where: string, { isImagined, weights }: NamedArrays, isHeld = false): void {
   if (isImagined?.shape.length !== 1) {
     const got = isImagined ? `[${isImagined.shape}]` : 'none';
-    fail('ppoBuffer.push', 'a field isImagined of shape [B]', got, 'Say of each row whether a model made it: 0 or 1.');
+    fail(where, 'a field isImagined of shape [B]', got, 'Say of each row whether a model made it: 0 or 1.');
   }
+  if (isHeld && weights === undefined) fail(where, 'a field weights', 'none', 'Give what state() returned.');
   if (weights !== undefined && !(isArrayOf('float32', weights.data) && weights.data.every((weight) => weight >= 0))) {
-    fail('ppoBuffer.push', 'weights of float32, at least 0', show(weights.data), 'Change them, or leave them out.');
+    fail(where, 'weights of float32, at least 0', show(weights.data), 'Change them, or leave them out.');
   }
 }
 

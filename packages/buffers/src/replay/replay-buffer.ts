@@ -226,7 +226,7 @@ class Rings implements ReplayBuffer {
   }
 
   state(): SavedState {
-    const rows = allocateRows(this.spec ?? {}, this.size);
+    const rows = this.size > 0 ? allocateRows(this.spec ?? {}, this.size) : {};
     let start = 0;
     for (let stream = 0; stream < this.streams; stream++) {
       const held = this.held(stream);
@@ -238,11 +238,13 @@ class Rings implements ReplayBuffer {
 
   restore(saved: SavedState): void {
     const { pushed, begun, rows } = checkState(saved, this.streams, this.ring);
+    const [first] = Object.values(rows);
+    const spec = first && first.shape[0] > 0 ? rowSpecOf(rows) : undefined;
+    if (spec && this.spec) checkRowSpec('replayBuffer.restore: saved.rows', this.spec, rows);
+    this.fields = spec ? allocateRows(spec, this.ring * this.streams) : {}; // throws where memory is too small
+    this.spec = spec;
     this.pushed.set(pushed);
     this.begun.set(begun ?? new Float64Array(this.streams));
-    const isEmpty = Object.keys(rows).length === 0;
-    this.spec = isEmpty ? undefined : rowSpecOf(rows);
-    this.fields = isEmpty ? {} : allocateRows(rowSpecOf(rows), this.ring * this.streams);
     let start = 0;
     for (let stream = 0; stream < this.streams; stream++) {
       const held = this.held(stream);

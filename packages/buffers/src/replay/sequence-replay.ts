@@ -6,6 +6,7 @@ import {
   fail,
   type Generator,
   type NamedArrays,
+  restorePart,
   type SavedState,
   show,
   typedArrays,
@@ -184,7 +185,13 @@ class Sequences implements SequenceReplay {
   restore(saved: SavedState): void {
     checkArgument('sequenceReplay.restore', 'saved', savedSchema, saved);
     const { queue, length = this.length, renewed = [] } = saved as unknown as SequenceState;
-    this.buffer.restore(saved['buffer'] as SavedState);
+    const state = saved['buffer'] as unknown as RingState;
+    checkQueue(queue, this.buffer.pushed.length);
+    const stranger = state.rows && renewed.find((name) => !Object.hasOwn(state.rows, name));
+    if (stranger !== undefined) {
+      fail('sequenceReplay.restore: saved.renewed', 'fields of its rows', stranger, 'Give what state() returned.');
+    }
+    restorePart('sequenceReplay.restore: saved.buffer', () => this.buffer.restore(saved['buffer'] as SavedState));
     const waiting = this.isOnline && length === this.length ? queue.length / 2 : 0;
     this.queue = Array.from({ length: waiting }, (_, i) => [queue[2 * i], queue[2 * i + 1]]);
     this.renewed = new Set(renewed);
@@ -194,5 +201,16 @@ class Sequences implements SequenceReplay {
   /** Forgets windows of which a step has made room. */
   private dropGone(): void {
     this.queue = this.queue.filter(([stream, step]) => this.buffer.holds(stream, step, this.length));
+  }
+}
+
+/** Refuses windows that aren't pairs of a stream and a step. Steps may be gone: not every file of a replay can be read. */
+function checkQueue(queue: Float64Array, streams: number): void {
+  for (let at = 0; at < queue.length; at += 2) {
+    const [stream, step] = [queue[at], queue[at + 1]];
+    if (Number.isInteger(stream) && stream >= 0 && stream < streams && Number.isInteger(step) && step >= 0) continue;
+    const got = show([stream, step]);
+    const remedy = 'Give what state() returned.';
+    fail('sequenceReplay.restore: saved.queue', `a stream and a step at index ${at}`, got, remedy);
   }
 }

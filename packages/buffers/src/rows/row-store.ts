@@ -48,6 +48,7 @@ export class RowStore {
   /** The rows held, as a copy. */
   state(): SavedState {
     const rows: Record<string, NamedArrays[string]> = {};
+    if (this.length === 0) return rows;
     for (const name in this.fields) {
       const { data, shape } = this.fields[name];
       const width = sizeOf(shape.slice(1));
@@ -57,12 +58,13 @@ export class RowStore {
   }
 
   restore(saved: SavedState): void {
+    const rows = saved as NamedArrays;
+    const count = Object.keys(rows).length > 0 ? rowCount(this.where, rows) : 0;
     this.capacity = 0;
     this.length = 0;
     this.fields = {};
     this.spec = undefined;
-    const rows = saved as NamedArrays;
-    if (Object.keys(rows).length > 0) this.append(rows);
+    if (count > 0) this.append(rows);
   }
 
   private reserve(rows: number, spec: RowSpec): void {

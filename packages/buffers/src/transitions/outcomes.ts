@@ -7,10 +7,11 @@ import {
   type Generator,
   type NamedArrays,
   ndarrays,
+  restorePart,
   type SavedState,
 } from '@coplay/core';
 import { z } from 'zod';
-import { concatRows, gatherRows, rowCount } from '../rows/rows';
+import { checkRowSpec, concatRows, gatherRows, rowCount, rowSpecOf } from '../rows/rows';
 import { createTransitionStore, type TransitionStore } from './store';
 
 /** Options of {@link createOutcomeStore}. */
@@ -56,7 +57,7 @@ const schema = z.strictObject({
 /** An empty store. */
 export function createOutcomeStore(options: OutcomeStoreOptions = {}): OutcomeStore {
   const { capacity, outcomes: most } = checkOptions('createOutcomeStore', schema, options);
-  const rooms = new Map<string, TransitionStore>();
+  let rooms = new Map<string, TransitionStore>();
   const roomOf = (outcome: string): TransitionStore | undefined => {
     if (!rooms.has(outcome) && rooms.size < most) rooms.set(outcome, createTransitionStore({ capacity }));
     return rooms.get(outcome);
@@ -83,8 +84,25 @@ export function createOutcomeStore(options: OutcomeStoreOptions = {}): OutcomeSt
     state: () => ({ rooms: [...rooms].map(([outcome, room]) => ({ outcome, room: room.state() })) }),
     restore(saved) {
       checkArgument('outcomeStore.restore', 'saved', savedSchema, saved);
-      rooms.clear();
-      for (const { outcome, room } of saved['rooms'] as unknown as readonly SavedRoom[]) roomOf(outcome)?.restore(room);
+      const restored = new Map<string, TransitionStore>();
+      const [held] = rooms.values();
+      let spec = held && rowSpecOf(held.rows());
+      for (const [i, { outcome, room }] of (saved['rooms'] as unknown as readonly SavedRoom[]).entries()) {
+        if (restored.has(outcome)) {
+          const remedy = 'Give what state() returned.';
+          fail(`outcomeStore.restore: saved.rooms[${i}].outcome`, 'another outcome than before', outcome, remedy);
+        }
+        if (restored.size === most) break; // it was saved by a store with room for more outcomes
+        const path = `outcomeStore.restore: saved.rooms[${i}].room`;
+        const store = createTransitionStore({ capacity });
+        restorePart(path, () => store.restore(room));
+        const rows = store.rows();
+        checkArgument(path, 'rows.rewards', rewardsSchema, rows['rewards']);
+        spec ??= rowSpecOf(rows);
+        checkRowSpec(`${path}.rows`, spec, rows); // all rooms are drawn from at once
+        restored.set(outcome, store);
+      }
+      rooms = restored; // only now that all of it fits
     },
   };
 }

@@ -183,7 +183,7 @@ class Ring implements TransitionStore {
     };
     if (capacity !== this.capacity || members !== this.members) {
       const expected = `a store of ${this.capacity} transitions and ${this.members} members`;
-      const got = `${show(capacity)} and ${show(members)}`;
+      const got = `a capacity of ${show(capacity)} and ${show(members)} members`;
       fail('transitionStore.restore', expected, got, 'Restore into a store of the same options.');
     }
     const held = Math.min(pushed, capacity);
@@ -197,12 +197,12 @@ class Ring implements TransitionStore {
         'Give what state() returned.',
       );
     }
-    this.fields = {};
-    this.spec = undefined;
+    if (this.spec && held > 0) checkRowSpec('transitionStore.restore: saved.rows', this.spec, rows);
+    const spec = held === 0 ? undefined : rowSpecOf(rows);
+    this.fields = spec ? allocateRows(spec, this.capacity) : {}; // throws where memory is too small
+    this.spec = spec;
     this.places = [];
     this.pushed = pushed;
-    if (Object.keys(rows).length === 0) return;
-    this.take(rows);
     const size = this.size;
     for (let i = 0; i < size; i++) {
       const place = (pushed - size + i) % capacity;

@@ -1,4 +1,5 @@
-import { fail, isArrayOf, type SavedState, show } from '@coplay/core';
+import { checkArgument, checkNumbers, fail, type SavedState, typedArrays } from '@coplay/core';
+import { z } from 'zod';
 
 /** Numbers that an agent keeps for each row (one of B parallel games), beyond episodes. */
 export interface Memory<Name extends string> {
@@ -15,6 +16,7 @@ export interface Memory<Name extends string> {
  */
 export function memoryPerRow<Name extends string>(where: string, first: Record<Name, number>): Memory<Name> {
   const names = Object.keys(first) as Name[];
+  const savedSchema = z.looseObject(Object.fromEntries(names.map((name) => [name, typedArrays('int32')])));
   let arrays = fresh(0);
 
   function fresh(count: number): Record<Name, Int32Array> {
@@ -29,14 +31,15 @@ export function memoryPerRow<Name extends string>(where: string, first: Record<N
     },
     save: () => Object.fromEntries(names.map((name) => [name, arrays[name].slice()])),
     restore(saved) {
-      const restored = names.map((name) => {
-        const array = saved[name];
-        if (!isArrayOf('int32', array)) {
-          fail(`${where}.restore`, `${name} as an Int32Array`, show(array), 'Give what save() returned.');
-        }
-        return [name, array.slice()];
-      });
-      arrays = Object.fromEntries(restored) as Record<Name, Int32Array>;
+      checkArgument(`${where}.restore`, 'saved', savedSchema, saved);
+      const given = saved as Record<Name, Int32Array>;
+      for (const name of names) checkNumbers(`${where}.restore`, `saved.${name}`, given[name], { min: 0 });
+      const lengths = names.map((name) => given[name].length);
+      if (new Set(lengths).size > 1) {
+        const got = names.map((name, i) => `${lengths[i]} of ${name}`).join(' and ');
+        fail(`${where}.restore`, 'arrays of the same length', got, 'Give what save() returned.');
+      }
+      arrays = Object.fromEntries(names.map((name) => [name, given[name].slice()])) as Record<Name, Int32Array>;
     },
   };
 }

@@ -2,9 +2,12 @@ import {
   type Agent,
   type AgentInput,
   checkAgent,
+  checkArgument,
   checkOptions,
   fail,
   type Generator,
+  type PartToRestore,
+  restoreParts,
   type Saved,
   type SavedState,
 } from '@coplay/core';
@@ -67,9 +70,18 @@ export function switcher(options: SwitcherOptions): Agent<SwitcherState> {
     },
     save: (): SavedState => ({ ...memory.save(), first: first.save?.() ?? null, second: second.save?.() ?? null }),
     restore(saved) {
-      memory.restore(saved);
-      if (saved['first']) first.restore?.(saved['first'] as SavedState);
-      if (saved['second']) second.restore?.(saved['second'] as SavedState);
+      checkArgument('switcher.restore', 'saved', z.looseObject({}), saved);
+      const own = { path: 'saved', part: { state: memory.save, restore: memory.restore }, saved };
+      restoreParts('switcher.restore', [own, ...partOf('first', first, saved), ...partOf('second', second, saved)]);
     },
   };
+}
+
+/** The memory of one of the two agents, if it has one. */
+function partOf(name: string, agent: Agent, saved: SavedState): PartToRestore[] {
+  const { save, restore } = agent;
+  if (!save || !restore) return [];
+  checkArgument('switcher.restore', `saved.${name}`, z.looseObject({}), saved[name]);
+  const part = { state: () => save.call(agent), restore: (state: SavedState) => restore.call(agent, state) };
+  return [{ path: `saved.${name}`, part, saved: saved[name] as SavedState }];
 }

@@ -10,6 +10,8 @@ import {
   type DType,
   fail,
   type Game,
+  type NumbersRange,
+  restoreParts,
   type SavedState,
   show,
   typedArrays,
@@ -194,21 +196,13 @@ class Beliefs implements GoalBeliefs {
 
   restore(saved: SavedState): void {
     checkArgument('beliefs.restore', 'saved', savedSchema(this.game), saved);
-    const { memories, ...table } = saved;
-    if (!Array.isArray(memories) || memories.length !== this.memories.length || !table['beliefs']) {
-      fail(
-        'beliefs.restore',
-        'what save() gave, of as many agents',
-        Object.keys(saved).join(', ') || 'nothing',
-        'Give that.',
-      );
-    }
-    const copy = copyTable(table as unknown as Rows);
-    checkTable(copy, allocateTable(this.game, copy.rows, this.goals));
-    (memories as readonly SavedState[]).forEach((memory, seat) => {
-      this.memories[seat].restore(memory);
+    const { memories, ...table } = saved as unknown as Rows & { readonly memories: readonly SavedState[] };
+    checkTable(table, this.game, this.goals);
+    const parts = memories.map((memory, seat) => {
+      return { path: `saved.memories[${seat}]`, part: this.memories[seat], saved: memory };
     });
-    this.table = copy; // only now that all of it fits
+    restoreParts('beliefs.restore', parts);
+    this.table = copyTable(table); // only now that all of it fits
   }
 
   private forgetEpisode(at: number): void {
@@ -241,17 +235,21 @@ function savedSchema(game: Game) {
     reached: typedArrays('int32'),
     isNew: typedArrays('uint8'),
     states: typedArrays(game.stateType),
-    memories: z.array(z.looseObject({})),
+    memories: z.array(z.looseObject({})).length(game.agents.length),
   });
 }
 
-/** Refuses a table whose arrays have other lengths than those of `like`. */
-function checkTable(table: Rows, like: Rows): void {
-  for (const name of ['beliefs', 'last', 'reached', 'isNew', 'states'] as const) {
-    if (table[name].length === like[name].length) continue;
-    const expected = `${like[name].length} values for ${like.rows} rows`;
-    fail(`beliefs.restore: saved.${name}`, expected, show(table[name]), 'Give what save() returned.');
-  }
+/** Refuses a table whose arrays have other lengths than its rows say, or numbers that no table has. */
+function checkTable(table: Rows, game: Game, goals: number): void {
+  const seats = table.rows * game.agents.length;
+  const check = (name: keyof Rows, range: NumbersRange) => {
+    checkNumbers('beliefs.restore', `saved.${name}`, table[name], range);
+  };
+  check('beliefs', { length: seats * goals, min: 0, max: 1 });
+  check('last', { length: seats, min: -1, max: goals - 1 });
+  check('reached', { length: seats, min: 0 });
+  check('isNew', { length: seats, max: 1 });
+  check('states', { length: table.rows * game.stateSize, nan: true });
 }
 
 function allocateTable(game: Game, rows: number, goals: number): Rows {

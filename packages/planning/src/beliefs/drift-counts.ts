@@ -1,4 +1,13 @@
-import { checkNumber, checkNumbers, checkOptions, fail, type SavedState, show } from '@coplay/core';
+import {
+  checkArgument,
+  checkNumber,
+  checkNumbers,
+  checkOptions,
+  fail,
+  type SavedState,
+  show,
+  typedArrays,
+} from '@coplay/core';
 import { z } from 'zod';
 import { blendPrior } from './inter';
 import { amongOpen, type GoalMemory } from './memory';
@@ -48,6 +57,7 @@ export function driftCounts(max: number, discount = 0.98): DriftCounts {
     state: () => ({ probabilities: probabilities.slice() }),
     restore: (saved) => {
       const before: unknown = saved?.['probabilities'];
+      checkArgument('driftCounts.restore', 'saved.probabilities', typedArrays('float64'), before);
       checkNumbers('driftCounts.restore', 'saved.probabilities', before, { length: max + 1, min: 0, max: 1 });
       probabilities.set(before as Float64Array);
     },

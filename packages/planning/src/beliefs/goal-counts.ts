@@ -1,5 +1,5 @@
 import type { SavedState } from '@coplay/core';
-import { checkCount, checkNumber, checkNumbers } from '@coplay/core';
+import { checkArgument, checkCount, checkNumber, checkNumbers, typedArrays } from '@coplay/core';
 import { discountCounts, priorOfCounts } from './inter';
 import { amongOpen, type GoalMemory } from './memory';
 
@@ -38,6 +38,7 @@ function countsFor(where: string, goals: number, discount: number): GoalCounts {
     state: () => ({ counts: counts.slice() }),
     restore: (saved) => {
       const before: unknown = saved?.['counts'];
+      checkArgument('goalCounts.restore', 'saved.counts', typedArrays('float64'), before);
       checkNumbers('goalCounts.restore', 'saved.counts', before, { length: goals, min: 0 });
       counts.set(before as Float64Array);
     },

@@ -21,6 +21,7 @@ export type { GraphInspection } from './onnx/inspect';
 export type { OperationTime } from './onnx/profile';
 export type { MemorySetting } from './onnx/session-options';
 export {
+  checkThreadChoices,
   restoreThreadChoices,
   type ThreadChoices,
   type ThreadInfo,

@@ -1,4 +1,14 @@
-import { checkOptions, createGenerator, fail, type Game, type SavedState, show, streamSeed } from '@coplay/core';
+import {
+  checkArgument,
+  checkOptions,
+  createGenerator,
+  fail,
+  type Game,
+  type SavedState,
+  show,
+  streamSeed,
+  typedArrays,
+} from '@coplay/core';
 import { z } from 'zod';
 import { checkLogits } from './check-logits';
 import { checkMatrixGame, iteratedGame, MEMORIES } from './iterated-game';
@@ -120,17 +130,20 @@ function lolaGradient({ gradients, mixed }: IteratedGradients, player: number, l
   return own;
 }
 
+const savedSchema = z.looseObject({
+  updates: z.int().min(0),
+  parameters: z.array(typedArrays('float64')).length(2, 'the logits of two players'),
+});
+
 /** What a state holds, if it is one. */
-function checkedState({ parameters, updates }: SavedState): Pick<Lola, 'parameters' | 'updates'> {
+function checkedState(saved: SavedState): Pick<Lola, 'parameters' | 'updates'> {
+  checkArgument('lola.restore', 'saved', savedSchema, saved);
+  const { parameters, updates } = saved;
   const remedy = 'Give what state() returned.';
   const kept = parameters as unknown as Lola['parameters'];
-  if (!Array.isArray(kept) || kept.length !== 2) {
-    fail('lola.restore: parameters', 'the logits of two players', show(kept), remedy);
-  }
   for (const own of kept) checkLogits('lola.restore: parameters', own, MEMORIES);
   checkFinite('lola.restore: parameters', kept, remedy);
-  checkWhole('lola.restore: updates', updates, remedy);
-  return { parameters: kept, updates };
+  return { parameters: kept, updates: updates as number };
 }
 
 function checkWhole(where: string, value: unknown, remedy: string): asserts value is number {

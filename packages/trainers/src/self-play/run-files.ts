@@ -1,7 +1,7 @@
 import { saveNpz } from '@coplay/buffers';
 import { type Agent, CoplayError, fail, type SavedState } from '@coplay/core';
 import { fileName, type Lock, lockDirectory } from '@coplay/core/node';
-import { restoreThreadChoices, type ThreadChoices, threadChoices, threadInfo } from '@coplay/tensor';
+import { checkThreadChoices, restoreThreadChoices, threadChoices, threadInfo } from '@coplay/tensor';
 import {
   createRunDirectory,
   describeCheckpoint,
@@ -106,19 +106,21 @@ export class RunFiles {
   }
 
   /**
-   * The newest good checkpoint's content, if there is one; it must be of a run like this. Compiled functions get the threads
-   * that they had: with others, sums may be rounded otherwise.
+   * Restores the newest good checkpoint, which must be of a run like this; false if there is none. Compiled functions get the
+   * threads that they had: with others, sums may be rounded otherwise.
    */
-  async latest(): Promise<SavedState | undefined> {
+  async resume(restore: (saved: SavedState) => Promise<void>): Promise<boolean> {
     const { warn, now } = this.options;
     const { checkpoint } = await latestCheckpoint(this.checkpoints(), { warn });
-    if (!checkpoint) return undefined;
+    if (!checkpoint) return false;
     resumeFits(checkpoint.about, { config: this.config });
     const { threads } = checkpoint.about; // absent in checkpoints of earlier versions
-    if (threads !== undefined) restoreThreadChoices(threads as ThreadChoices);
+    if (threads !== undefined) checkThreadChoices('resume: about.threads', threads);
+    await restore(checkpoint.saved);
+    if (threads !== undefined) restoreThreadChoices(threads);
     warn(`resumed ${describeCheckpoint(checkpoint, now())}`);
     this.savedAt = checkpoint.step;
-    return checkpoint.saved;
+    return true;
   }
 
   /** Runs an update; if numbers blow up, the batch is saved beside the checkpoints before the error goes on. */

@@ -203,10 +203,9 @@ class SelfPlayRun implements SelfPlay {
   }
 
   async resume(): Promise<boolean> {
-    const saved = await this.files.latest();
-    if (saved) await this.restore(saved);
+    const isResumed = await this.files.resume((saved) => this.restore(saved));
     this.goesOn = true; // also a run that was killed before its first checkpoint
-    return saved !== undefined;
+    return isResumed;
   }
 
   async state(): Promise<SavedState> {

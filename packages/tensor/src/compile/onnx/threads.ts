@@ -72,11 +72,8 @@ export function threadChoices(): ThreadChoices {
  * @throws CoplayError if it's not what {@link threadChoices} returned; nothing is taken over then
  */
 export function restoreThreadChoices(saved: ThreadChoices): void {
-  const entries = Object.entries(saved ?? {});
-  for (const [key, threads] of entries) {
-    if (!isThreads(threads))
-      fail('restoreThreadChoices', `whole numbers from 1 to ${MAX_THREADS}, for ${key}`, show(threads), REMEDY);
-  }
+  checkThreadChoices('restoreThreadChoices', saved);
+  const entries = Object.entries(saved);
   for (const [key, threads] of entries) {
     chosen.choices.set(key, threads);
     chosen.restored.set(key, threads);
@@ -84,7 +81,20 @@ export function restoreThreadChoices(saved: ThreadChoices): void {
   chosen.changes++;
 }
 
-const REMEDY = 'Give what threadChoices() returned.';
+/**
+ * Refuses anything but what {@link threadChoices} returned.
+ *
+ * @param where  for the message: the function that was given it
+ */
+export function checkThreadChoices(where: string, saved: unknown): asserts saved is ThreadChoices {
+  const remedy = 'Give what threadChoices() returned.';
+  if (typeof saved !== 'object' || saved === null || Array.isArray(saved) || ArrayBuffer.isView(saved)) {
+    fail(where, 'a record of numbers of threads', show(saved), remedy);
+  }
+  for (const [key, threads] of Object.entries(saved)) {
+    if (!isThreads(threads)) fail(where, `whole numbers from 1 to ${MAX_THREADS}, for ${key}`, show(threads), remedy);
+  }
+}
 
 /**
  * What a graph should use; undefined if a trial must tell.

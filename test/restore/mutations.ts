@@ -1,0 +1,119 @@
+/** Every way in which a saved state may be damaged, and what a `restore` makes of each: what the tests of restoring share. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { CoplayError, type SavedState } from '@coplay/core';
+
+/** A damaged copy of a state, and where it's damaged. */
+export interface Mutation {
+  readonly path: readonly string[];
+  readonly kind: string;
+  readonly saved: SavedState;
+}
+
+/** Something that is saved and restored. */
+export interface Restorable {
+  state(): SavedState | Promise<SavedState>;
+  restore(saved: SavedState): void | Promise<void>;
+}
+
+/** How damages are tried. */
+export interface TryOptions {
+  /** Of all damages one in so many is tried, from the first on. Default 1 */
+  readonly every?: number;
+  /** Damages that leave a good state, of an earlier version or of other data: 'mean, negative' for the entry `mean` wherever it stands. */
+  readonly good?: readonly string[];
+}
+
+/** Damaged copies: whatever isn't damaged is shared with the state. */
+export function mutations(state: SavedState): Mutation[] {
+  return [...damages(state, [])].map(({ value, ...rest }) => ({ ...rest, saved: value as SavedState }));
+}
+
+interface Damage {
+  readonly path: readonly string[];
+  readonly kind: string;
+  readonly value: unknown;
+}
+
+function* damages(value: unknown, path: readonly string[]): Generator<Damage> {
+  for (const [kind, other] of Object.entries(others(value))) yield { path, kind, value: other };
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  for (const name of Object.keys(value)) {
+    const own = (value as Record<string, unknown>)[name];
+    const put = (inner: unknown) =>
+      Array.isArray(value) ? value.with(Number(name), inner) : { ...value, [name]: inner };
+    if (!Array.isArray(value)) {
+      const { [name]: _, ...rest } = value as Record<string, unknown>;
+      yield { path: [...path, name], kind: 'left out', value: rest };
+    }
+    for (const damage of damages(own, [...path, name])) yield { ...damage, value: put(damage.value) };
+  }
+}
+
+/** What may stand in place of a value. */
+function others(value: unknown): Record<string, unknown> {
+  const common = { null: null, 'a record': {}, 'a text': 'text', NaN: Number.NaN, 'a promise': Promise.resolve(value) };
+  if (ArrayBuffer.isView(value)) {
+    const array = value as Float64Array;
+    const kinds = {
+      'of another dtype': array instanceof Float32Array ? Int16Array.from(array) : Float32Array.from(array),
+    };
+    const shorter = array.length > 0 ? { shortened: array.slice(0, -1) } : {};
+    return {
+      ...common,
+      ...kinds,
+      ...shorter,
+      'of clamped bytes': Uint8ClampedArray.from(array),
+      bigints: new BigInt64Array(array.length),
+    };
+  }
+  if (Array.isArray(value)) return { ...common, ...(value.length > 0 && { truncated: value.slice(0, -1) }) };
+  if (typeof value === 'number')
+    return { ...common, negative: -1 - Math.abs(value), infinite: Number.POSITIVE_INFINITY };
+  if (typeof value === 'string') return { ...common, 'a text': 7 };
+  if (value === null) return { 'a text': 'text', NaN: Number.NaN };
+  if (Object.keys(value as object).length === 0) return { null: null, 'a text': 'text', NaN: Number.NaN };
+  return common;
+}
+
+/**
+ * Tries to restore damaged copies of a part's own state. A damage must be refused by an error of ours that names the entry, and
+ * change nothing; or be taken without any effect.
+ *
+ * @returns what went wrong, a line for each
+ */
+export async function faultsOf(part: Restorable, { every = 1, good = [] }: TryOptions = {}): Promise<string[]> {
+  const before = await part.state();
+  const faults: string[] = [];
+  for (const [i, { path, kind, saved }] of mutations(before).entries()) {
+    if (i % every !== 0) continue;
+    const place = `${path.join('.') || 'all of it'}, ${kind}`;
+    const error = await attempt(part, saved);
+    const now = await part.state();
+    if (error === undefined) {
+      const isGood = good.includes(`${path.at(-1) ?? 'all of it'}, ${kind}`);
+      if (!isGood && !isDeepStrictEqual(now, before)) faults.push(`${place}: taken`);
+      await part.restore(before);
+    } else {
+      if (!(error instanceof CoplayError)) faults.push(`${place}: ${error}`);
+      else if (!namesPlace(error, path)) faults.push(`${place}: not named in ${error.message}`);
+      if (!isDeepStrictEqual(now, before)) faults.push(`${place}: refused, but something has changed`);
+    }
+  }
+  return faults;
+}
+
+async function attempt(part: Restorable, saved: SavedState): Promise<unknown> {
+  try {
+    await part.restore(saved);
+    return undefined;
+  } catch (error) {
+    return error ?? 'nothing';
+  }
+}
+
+/** Whether an error names the entry or what it stands in; of entries of lists, the list. */
+function namesPlace({ message }: CoplayError, path: readonly string[]): boolean {
+  const names = path.filter((name) => !/^\d+$/.test(name) && !['data', 'shape'].includes(name));
+  return names.length === 0 ? message.includes('restore') : names.slice(-2).some((name) => message.includes(name));
+}
