@@ -21,7 +21,17 @@ function pictureOf(value: unknown, depth: number): string {
   }
   const type = typeNameOf(value);
   if (ArrayBuffer.isView(value)) return `${type}(${'length' in value ? value.length : value.byteLength})`;
-  return `${type === 'Object' ? '' : `${type} `}{${firstKeys(value, 6)}}`;
+  return `${type === 'Object' ? '' : `${type}${versionOf(value)} `}{${firstKeys(value, 6)}}`;
+}
+
+/** The package and version that a class of ours is marked with: ` of @coplay/tensor 0.1`. Nothing for others. */
+function versionOf(value: object): string {
+  const marks = Object.getOwnPropertySymbols(Object.getPrototypeOf(value));
+  for (const { description = '' } of marks) {
+    const found = /^(@coplay\/[a-z-]+)\/\w+@([\d.]+)$/.exec(description);
+    if (found) return ` of ${found[1]} ${found[2]}`;
+  }
+  return '';
 }
 
 function typeNameOf(value: object): string {

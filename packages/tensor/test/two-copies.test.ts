@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,7 +10,7 @@ import { needsOnnx, onnx } from './onnx-runtime';
 // Inside of the repository, so that both find the same tfjs; as two installations in a process do, or two builds of one.
 const folder = join(import.meta.dirname, '../node_modules/.copies');
 let scratch: string;
-let [module, common]: (typeof Copy)[] = [];
+let [module, common, newer]: (typeof Copy)[] = [];
 
 beforeAll(async () => {
   mkdirSync(folder, { recursive: true });
@@ -27,6 +27,9 @@ beforeAll(async () => {
   await build({ ...shared, format: 'cjs', outfile: join(scratch, 'copy.cjs') });
   module = await import(/* @vite-ignore */ pathToFileURL(join(scratch, 'copy.mjs')).href);
   common = createRequire(import.meta.url)(join(scratch, 'copy.cjs'));
+  const text = readFileSync(join(scratch, 'copy.mjs'), 'utf8');
+  writeFileSync(join(scratch, 'newer.mjs'), text.replaceAll(/(@coplay\/[a-z]+\/\w+@)0\.1/g, '$10.2'));
+  newer = await import(/* @vite-ignore */ pathToFileURL(join(scratch, 'newer.mjs')).href);
 });
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
@@ -52,6 +55,16 @@ describe.skipIf(!onnx)(`two copies of the packages in a process${needsOnnx}`, ()
     expect(await run(module, first, 4)).toBe(36); // (4 + 2)^2: the first copy still compiles
     expect(await run(common, first, 5)).toBe(81); // (5 + 4)^2
     expect(() => common.stackVariables([first, second])).not.toThrow();
+  });
+
+  it('of different versions are told by name and version', () => {
+    const { ndarray } = module;
+    const own = module.variables({ w: ndarray(Float32Array.of(1)) });
+    const foreign = newer.variables({ w: ndarray(Float32Array.of(1)) });
+    const message = /made by variables\(\), got VariableStore of @coplay\/tensor 0\.2 .*npm ls @coplay\/tensor/;
+    expect(() => step(module, foreign, 'foreign')).toThrow(message);
+    expect(() => module.stackVariables([own, foreign])).toThrow(message);
+    expect(() => newer.stackVariables([own])).toThrow(/got VariableStore of @coplay\/tensor 0\.1 /);
   });
 
   it('take turns: a call sees what calls of the other copy wrote before', async () => {

@@ -1,4 +1,4 @@
-import { checkOptions, fail, type NamedArrays, type NDArray, show } from '@coplay/core';
+import { checkOptions, fail, type NamedArrays, type NDArray } from '@coplay/core';
 import type * as tf from '@tensorflow/tfjs-core';
 import { z } from 'zod';
 import { callable } from './callable';
@@ -11,7 +11,7 @@ import { onnxExecutor } from './onnx/executor';
 import type { MemorySetting } from './onnx/session-options';
 import { MAX_THREADS, type ThreadSetting } from './onnx/threads';
 import { checkName } from './tree';
-import { VariableStore, type Variables } from './variables';
+import { storeOf, type VariableStore, type Variables } from './variables';
 
 /**
  * A function of tensors that can be compiled: it uses tensor operations only (gradients included), reads no values, has no
@@ -117,8 +117,7 @@ export function compile<
 /** The variables of a function; refuses what isn't made by `variables`. */
 export function checkState(where: string, state: Readonly<Record<string, Variables>>): Record<string, VariableStore> {
   for (const [key, group] of Object.entries(state)) {
-    if (group instanceof VariableStore) continue;
-    fail(where, `state.${key} made by variables()`, show(group), 'Wrap the arrays: variables(arrays).');
+    storeOf(where, `state.${key}`, group);
   }
   checkGroups(where, state);
   return state as Record<string, VariableStore>;

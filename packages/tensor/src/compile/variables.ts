@@ -174,6 +174,20 @@ export class VariableStore implements Variables, GroupSpec {
 
 sharedAmongCopies(VariableStore, '@coplay/tensor/VariableStore@0.1');
 
+/**
+ * Variables as this copy of the package can use them.
+ *
+ * @throws CoplayError for anything that `variables` didn't make, or that another version's `variables` made
+ */
+export function storeOf(where: string, name: string, group: unknown): VariableStore {
+  if (group instanceof VariableStore) return group;
+  const isOther = (group as object | null)?.constructor?.name === VariableStore.name;
+  const remedy = isOther
+    ? 'Install one version of @coplay/tensor: `npm ls @coplay/tensor` lists those that are there.'
+    : 'Wrap the arrays: variables(arrays).';
+  return fail(where, `${name} made by variables()`, show(group), remedy);
+}
+
 /** Refuses what isn't a record of arrays with names that graphs can have, and as many numbers as their shapes say. */
 function checkArrays(where: string, arrays: NamedArrays): void {
   const words = { root: 'arrays', kind: 'an array { data, shape }', remedy: 'Wrap it: ndarray(data, shape).' };

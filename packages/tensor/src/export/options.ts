@@ -1,8 +1,8 @@
-import { checkOptions, fail, show } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
 import { z } from 'zod';
 import type { Statics } from '../compile/executor';
 import { leavesOf, type Tree } from '../compile/tree';
-import { VariableStore, type Variables } from '../compile/variables';
+import { storeOf, type VariableStore, type Variables } from '../compile/variables';
 
 /** One input of an exported function. */
 export interface OnnxInput {
@@ -74,8 +74,7 @@ export function checkOnnxOptions(options: OnnxOptions): ResolvedOnnxOptions {
     checkOptions(`${where}: input ${path}`, inputSchema, input);
   }
   for (const [key, group] of Object.entries(checked.state)) {
-    if (group instanceof VariableStore) continue;
-    fail(where, `state.${key} made by variables()`, show(group), 'Wrap the arrays: variables(arrays).');
+    storeOf(where, `state.${key}`, group);
   }
   return checked as ResolvedOnnxOptions;
 }

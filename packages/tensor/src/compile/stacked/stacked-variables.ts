@@ -1,7 +1,7 @@
 import { fail, sharedAmongCopies, sizeOf } from '@coplay/core';
 import { describeGroup, floatCount, floatNames, HostArrays, type VariableData } from '../host-arrays';
 import { FLAT } from '../onnx/feeds';
-import { VariableStore, type Variables } from '../variables';
+import { storeOf, type VariableStore, type Variables } from '../variables';
 
 /**
  * How the values of several members lie in memory. `flat`: all variables of the first member, then all of the second, ...;
@@ -25,10 +25,7 @@ export interface StackedVariables {
  */
 export function stackVariables(members: readonly Variables[], layout: StackLayout = 'flat'): StackedVariables {
   if (members.length === 0) fail('stackVariables', 'variables of at least one member', 'none', 'Give some.');
-  const stores = members.map((member) => {
-    if (member instanceof VariableStore) return member;
-    return fail('stackVariables', 'variables() of each member', typeof member, 'Wrap the arrays: variables(arrays).');
-  });
+  const stores = members.map((member, i) => storeOf('stackVariables', `members[${i}]`, member));
   if (new Set(stores).size < stores.length) {
     fail('stackVariables', 'variables of its own for each member', 'the same ones twice', 'Make some for each.');
   }
