@@ -151,6 +151,7 @@ export const coreDoors: Doors = {
   normaliseAdvantages: door(() => [[1, 2], [1, 1], {}], ['nothing', 'nothing?', 'options']),
   otherView: door(() => [game, core.allocateObservations(game.observation, 1), 1, 0, 1]),
   ofPart: 'is called by the code of a whole with its own parts',
+  parseJson: door(() => ['parseJson', '[1]', {}], ['where', 'nothing', 'options']),
   parallelEnv: door(() => [game, {}], ['nothing', 'options'], { reset: door(() => [{}], ['options']) }),
   piecewise: door(
     () => [

@@ -25,6 +25,7 @@ export * from './generator';
 export * from './goals';
 export * from './grid-parts';
 export * from './imagine';
+export * from './json';
 export * from './metrics';
 export * from './observation-kinds';
 export * from './other-views';

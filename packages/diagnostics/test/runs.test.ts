@@ -28,7 +28,7 @@ describe('readRun', () => {
     const directory = temporaryDirectory();
     expect(() => readRun(directory)).toThrow(/readRun: expected a run directory with config.json/);
     writeFileSync(join(directory, 'config.json'), '{');
-    expect(() => readRun(directory)).toThrow(/readRun: expected JSON, got .*config.json/);
+    expect(() => readRun(directory)).toThrow(/readRun: .*config.json: expected JSON, got SyntaxError/);
     writeFileSync(join(directory, 'config.json'), '{}');
     expect(() => readRun(directory)).toThrow(/readLog: expected the path of a log/);
   });

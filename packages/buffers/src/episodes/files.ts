@@ -5,6 +5,7 @@ import {
   checkText,
   type Experience,
   ndarray,
+  parseJson,
   typedArrays,
 } from '@coplay/core';
 import { decodeNpz, encodeNpz, loadNpz, type StoredArrays, saveNpz } from '../npz';
@@ -64,7 +65,7 @@ function readExperience({ about, ...arrays }: StoredArrays, where: string): Expe
 
 function parseAbout(bytes: Uint8Array | undefined, where: string): ExperienceAbout {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as ExperienceAbout;
+    return parseJson(where, new TextDecoder().decode(bytes)) as ExperienceAbout;
   } catch (error) {
     const complaint = { where, expected: 'JSON in the array about', got: bytes ? 'something else' : 'no such array' };
     throw new CoplayError({ ...complaint, remedy: 'Give what saveExperience wrote.' }, { cause: error });

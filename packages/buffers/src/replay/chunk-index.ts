@@ -1,4 +1,4 @@
-import { fail, show } from '@coplay/core';
+import { fail, parseJson, show } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
 import { z } from 'zod';
 import { attempt, isAbsent, nodeFs, sha256 } from './node-modules';
@@ -89,7 +89,7 @@ async function readText(where: string, path: string): Promise<string | undefined
 
 function parse(where: string, path: string, text: string): Record<string, unknown> {
   try {
-    return { ...(JSON.parse(text) as object) };
+    return { ...(parseJson(where, text) as object) };
   } catch {
     return refuse(where, path, 'no JSON');
   }

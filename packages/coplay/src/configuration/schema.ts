@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { checkGame, checkOptions, fail, type Game } from '@coplay/core';
+import { checkGame, checkOptions, fail, type Game, parseJson } from '@coplay/core';
 import { ppoPresets } from '@coplay/trainers';
 import { type ZodType, z } from 'zod';
 import type { AgentMaker, Configuration } from './define';
@@ -114,9 +114,5 @@ export function readJsonFile(path: string): unknown {
   } catch (error) {
     return fail('coplay', 'a file of JSON', (error as Error).message, 'Give the path of a configuration.');
   }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return fail(path, 'JSON', (error as Error).message, 'Mend the file: names and texts stand in double quotes.');
-  }
+  return parseJson(path, text, { remedy: 'Mend the file: names and texts stand in double quotes.' });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fail } from '../errors';
+import { parseJson } from '../json';
 import { codeOf, writeError } from './file-errors';
 import { atProcessEnd } from './process-end';
 import { ownIdentity, type ProcessIdentity, stateOf } from './processes';
@@ -139,7 +140,7 @@ function claimsOn(path: string): FoundClaim[] {
 
 function readClaim(file: string): Claim | undefined | 'absent' {
   try {
-    const claim = JSON.parse(readFileSync(file, 'utf8')) as Claim | null;
+    const claim = parseJson('lock', readFileSync(file, 'utf8')) as Claim | null;
     return Number.isSafeInteger(claim?.pid) && typeof claim?.host === 'string' ? claim : undefined;
   } catch (error) {
     // It was released in the meantime.

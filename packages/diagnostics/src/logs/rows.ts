@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { checkText, fail, type LogEntry, type Metrics, show } from '@coplay/core';
+import { checkText, fail, type LogEntry, type Metrics, parseJson, show } from '@coplay/core';
 import { checkFileLogOptions } from './options';
 
 /** The text of a log, cut into rows. */
@@ -39,7 +39,7 @@ export function parseRows(text: string, path: string): Rows {
 function parseRow(line: string): LogEntry | undefined {
   let row: unknown;
   try {
-    row = JSON.parse(line);
+    row = parseJson('readLog', line);
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkOptions, checkText, fail } from '@coplay/core';
+import { checkOptions, checkText, parseJson } from '@coplay/core';
 import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
 import type { BeliefLine } from '../beliefs';
@@ -92,11 +92,7 @@ export function addToReport(directory: string, extras: ReportExtras): void {
 export function readExtras(directory: string): ReportExtras {
   const path = join(directory, FILE);
   if (!existsSync(path)) return {};
-  let kept: unknown;
-  try {
-    kept = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    fail('report', 'JSON', `${path}: ${(error as Error).message}`, 'Repair the file, or remove it.');
-  }
+  const remedy = 'Repair the file, or remove it.';
+  const kept = parseJson(`report: ${path}`, readFileSync(path, 'utf8'), { remedy });
   return checkOptions(path, schema, kept) as unknown as ReportExtras;
 }

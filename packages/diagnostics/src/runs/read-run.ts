@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkArgument, checkText, fail, type LogEntry, show } from '@coplay/core';
+import { checkArgument, checkText, fail, type LogEntry, parseJson, show } from '@coplay/core';
 import { logEntries } from '../inputs';
 import { type ReadLogOptions, readLog } from '../logs';
 import { checkFileLogOptions } from '../logs/options';
@@ -38,12 +38,7 @@ export function readRun(directory: string, options: ReadLogOptions = {}): Run {
 function readJson(path: string): Record<string, unknown> | undefined {
   if (!existsSync(path)) return undefined;
   const remedy = 'Repair the file, or remove the directory.';
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    fail('readRun', 'JSON', `${path}: ${(error as Error).message}`, remedy);
-  }
+  const value = parseJson(`readRun: ${path}`, readFileSync(path, 'utf8'), { remedy });
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   return fail('readRun', `an object of JSON in ${path}`, show(value), remedy);
 }

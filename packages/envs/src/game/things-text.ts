@@ -1,4 +1,4 @@
-import { fail, show } from '@coplay/core';
+import { fail, parseJson, show } from '@coplay/core';
 import type { Grid } from './grid';
 import { cellOf, drawMap, type Place, parseMap, placeOf } from './layout';
 import type { Kind, Places } from './things';
@@ -70,9 +70,5 @@ export function textFromThings<Name extends string>(
 export function objectForm(where: string, layout: unknown, read: (text: string) => unknown): unknown {
   if (typeof layout !== 'string') return layout;
   if (!layout.trimStart().startsWith('{')) return read(layout);
-  try {
-    return JSON.parse(layout);
-  } catch (error) {
-    return fail(where, 'a text map, or JSON of the object form', String(error), 'Correct the JSON.');
-  }
+  return parseJson(where, layout, { expected: 'a text map, or JSON of the object form' });
 }

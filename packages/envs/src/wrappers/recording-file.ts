@@ -1,4 +1,4 @@
-import { CoplayError, checkArgument, checkText, fail, show, typedArrays } from '@coplay/core';
+import { CoplayError, checkArgument, checkText, fail, parseJson, show, typedArrays } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
 import type { Recording } from './recording';
 import { checkRecording } from './recording-check';
@@ -37,7 +37,7 @@ export async function decodeRecording(bytes: Uint8Array, where = 'decodeRecordin
   let value: unknown;
   try {
     const plain = isZipped ? await through(bytes, new DecompressionStream('gzip'), MOST_BYTES) : bytes;
-    value = JSON.parse(new TextDecoder().decode(plain));
+    value = parseJson(where, new TextDecoder().decode(plain));
   } catch (error) {
     const got = error instanceof Error ? error.message : String(error);
     const complaint = { where, expected: 'a recording: JSON, or JSON in gzip', got };

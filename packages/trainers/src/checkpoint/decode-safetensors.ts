@@ -1,4 +1,4 @@
-import { allocate, type DType, fail, type NDArray, show, sizeOf } from '@coplay/core';
+import { allocate, type DType, fail, type NDArray, parseJson, show, sizeOf } from '@coplay/core';
 import { repeatedKey } from './repeated-key';
 import { DTYPES, FILE_ORDER, METADATA, type Safetensors } from './safetensors';
 
@@ -36,7 +36,7 @@ function decodeHeader(bytes: Uint8Array): { header: Record<string, unknown>; dat
   const dataStart = 8 + Number(length);
   if (dataStart > bytes.length) damaged(`a header of ${length} bytes in a file of ${bytes.length}`);
   const text = decodeText(bytes.subarray(8, dataStart));
-  const header = parseJson(text);
+  const header = parseHeader(text);
   if (!isObject(header)) damaged('a header that is no JSON object');
   const repeated = repeatedKey(text);
   if (repeated !== undefined) damaged(`the name ${show(repeated)} twice`);
@@ -51,9 +51,9 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-function parseJson(text: string): unknown {
+function parseHeader(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson('decodeSafetensors', text);
   } catch {
     return damaged('a header that is not JSON');
   }

@@ -1,4 +1,4 @@
-import { CoplayError, checkOptions, type SavedState } from '@coplay/core';
+import { CoplayError, checkOptions, parseJson, type SavedState } from '@coplay/core';
 import { z } from 'zod';
 import { decodeSafetensors } from './decode-safetensors';
 import { type FileSystem, nodeFileSystem } from './file-system';
@@ -102,10 +102,13 @@ async function readCheckpoint(files: FileSystem, path: string, manifest: Manifes
   };
 }
 
+/** A saved tree has at most 100 levels, each of which may be a record of a mark and entries: two levels of JSON. */
+const STATE_LEVELS = 250;
+
 /** What passed its checksum is as it was written; this only fails for files that we didn't write. */
 function decode(path: string, arrays: Uint8Array, json: Uint8Array): SavedState {
   try {
-    const tree = JSON.parse(new TextDecoder().decode(json)) as Json;
+    const tree = parseJson(path, new TextDecoder().decode(json), { levels: STATE_LEVELS }) as Json;
     return unflattenState({ arrays: decodeSafetensors(arrays).arrays, json: tree });
   } catch (error) {
     return refuse(path, error instanceof CoplayError ? error.complaint.got : String(error));

@@ -1,4 +1,4 @@
-import { fail, show } from '@coplay/core';
+import { fail, parseJson, show } from '@coplay/core';
 import { codeOf } from '@coplay/core/node';
 import { z } from 'zod';
 import { type FileSystem, sha256 } from './file-system';
@@ -115,7 +115,7 @@ function checkVersion(path: string, manifest: Readonly<Record<string, unknown>>)
 function parse(path: string, bytes: Uint8Array): { text: string; content: Record<string, unknown> } {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    const content: unknown = JSON.parse(text);
+    const content = parseJson(path, text);
     if (content !== null && typeof content === 'object') return { text, content: content as Record<string, unknown> };
   } catch {
     // Refused below, like JSON of another kind.

@@ -1,4 +1,4 @@
-import { fail, type Scene, type SceneItem, show } from '@coplay/core';
+import { fail, parseJson, type Scene, type SceneItem, show } from '@coplay/core';
 import { cellOf, drawMap, type Grid, parseMap, placeOf } from '../../game';
 import { AGENTS, type Board, cellOfThing, clear, kindOfThing, put, STEPS, STREAK } from './board';
 
@@ -85,7 +85,10 @@ function fromText(where: string, { grid, kinds }: Board, text: string): BoardLay
 }
 
 function fromObject(where: string, { grid, kinds }: Board, layout: unknown): BoardLayout {
-  const given = typeof layout === 'string' ? parseJson(where, layout) : layout;
+  const given =
+    typeof layout === 'string'
+      ? parseJson(where, layout, { expected: 'a text map, or JSON of lists of places' })
+      : layout;
   if (given === null || typeof given !== 'object')
     fail(where, 'a text map or lists of places', show(given), 'Give a map.');
   const record = given as Record<string, unknown>;
@@ -127,13 +130,5 @@ function checkCounts(where: string, { kinds, things }: Board, cells: BoardLayout
   if (given !== things) {
     const names = kinds.map((kind) => kind.name).join(' and ');
     fail(where, `${things} of ${names} together`, String(given), 'The game always has that many.');
-  }
-}
-
-function parseJson(where: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return fail(where, 'a text map, or JSON of lists of places', String(error), 'Correct the JSON.');
   }
 }

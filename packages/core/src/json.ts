@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { checkOptions, fail, show } from './errors';
+
+/** What {@link parseJson} takes. */
+export interface ParseJsonOptions {
+  /** Lists and records inside one another, at most. Default 100 */
+  readonly levels?: number;
+  /** Length of the text, at most. Default 2^28 */
+  readonly characters?: number;
+  /** What the text should be. Default `JSON` */
+  readonly expected?: string;
+  /** What to do about a text that is refused. Default: to mend the file */
+  readonly remedy?: string;
+}
+
+const optionsSchema = z.strictObject({
+  levels: z.int().min(0).default(100),
+  characters: z
+    .int()
+    .min(0)
+    .default(2 ** 28),
+  expected: z.string().default('JSON'),
+  remedy: z.string().default('Mend the file, or give another one.'),
+});
+
+/**
+ * The value of a text of JSON that anybody may have written: `JSON.parse`, but what is too long or nested too deeply is refused, since
+ * functions that call themselves for each level would run out of stack. A key `__proto__` is a key like any other.
+ *
+ * @param where  what is read, for messages
+ * @throws CoplayError for what isn't JSON, or beyond the bounds
+ */
+export function parseJson(where: string, text: string, options: ParseJsonOptions = {}): unknown {
+  if (typeof where !== 'string') fail('parseJson: where', 'a text', show(where), 'Say what is read.');
+  const { levels, characters, expected, remedy } = checkOptions('parseJson', optionsSchema, options);
+  if (typeof text !== 'string') fail(`${where}: parseJson`, 'a text of JSON', show(text), remedy);
+  if (text.length > characters)
+    fail(where, `${expected} of at most ${characters} characters`, `${text.length}`, remedy);
+  if (isDeeper(text, levels)) fail(where, `${expected} of at most ${levels} levels`, 'a deeper nesting', remedy);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return fail(where, expected, String(error), remedy);
+  }
+}
+
+/** Whether more brackets than `levels` are open at once anywhere in a text of JSON. */
+function isDeeper(text: string, levels: number): boolean {
+  let open = 0;
+  let isString = false;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (isString) {
+      if (character === '\\') i++;
+      else if (character === '"') isString = false;
+    } else if (character === '"') isString = true;
+    else if (character === '[' || character === '{') {
+      if (++open > levels) return true;
+    } else if (character === ']' || character === '}') open--;
+  }
+  return false;
+}
