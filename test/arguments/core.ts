@@ -123,6 +123,7 @@ export const coreDoors: Doors = {
   }),
   discountedSum: door(() => [[1, 2], 0.9], ['numbers']),
   dtypeOf: door(() => [new Uint8Array(1)], [['Uint16Array [7]', 'longer']]),
+  escapeMarkup: door(() => ['<a>'], [["''", "'x'"]]),
   evaluate: door(() => [game, agents(), { episodes: 2 }], ['nothing', 'nothing', 'options']),
   every: door(() => [5], ['limit'], { ...clock, restore: restored(() => core.every(5).state()) }),
   explainedVariance: door(
@@ -180,4 +181,5 @@ export const coreDoors: Doors = {
     step: door(() => [new Int32Array(4)]),
     restore: restored(() => env().state()),
   }),
+  xmlCharacters: door(() => ['<a>'], [["''", "'x'"]]),
 };

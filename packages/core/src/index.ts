@@ -17,6 +17,7 @@ export {
 export * from './checks';
 export * from './copies';
 export * from './errors';
+export * from './escape-markup';
 export * from './evaluate';
 export * from './experience';
 export * from './game';

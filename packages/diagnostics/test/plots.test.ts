@@ -83,6 +83,14 @@ describe('the other figures', () => {
     expect(textsOf(svg)).toEqual(expect.arrayContaining(['a', 'b', 'x', 'y', '1.00', '2.50', '-1.00']));
     await expect(heatMap({ rows: ['a'], columns: ['x', 'y'], values: [[1]] })).rejects.toThrow(/1 rows of 2 values/);
   });
+
+  it('is a whole SVG file whatever its labels hold', async () => {
+    const nasty = '</text><script>alert(1)</script>&"\'\u0000\u001b\ud800\uffff\u2028';
+    const svg = await heatMap({ rows: [nasty], columns: [`${nasty} x`], values: [[1]] });
+    expect(svg).not.toContain('<script');
+    // Resvg reads strict XML: it refuses a file with one wrong character.
+    await expect(toPng(svg)).resolves.toBeInstanceOf(Uint8Array);
+  });
 });
 
 describe('toPng', () => {

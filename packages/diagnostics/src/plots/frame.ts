@@ -1,4 +1,4 @@
-import { checkOptions } from '@coplay/core';
+import { checkOptions, xmlCharacters } from '@coplay/core';
 import type { PlotOptions } from '@observablehq/plot';
 import { z } from 'zod';
 import { escapeHtml } from '../report/html';
@@ -82,7 +82,8 @@ export async function drawFigure(
     `<g transform="translate(0,${top})">${drawn.outerHTML}</g>`,
     '</svg>',
   ];
-  return `${parts.filter((part) => part !== '').join('\n')}\n`;
+  // Plot's own texts are escaped, but hold any character.
+  return xmlCharacters(`${parts.filter((part) => part !== '').join('\n')}\n`);
 }
 
 type PlacedEntry = LegendEntry & { readonly x: number };

@@ -1,12 +1,8 @@
-/** Text for HTML or SVG, also inside of quoted attributes. */
+import { escapeMarkup } from '@coplay/core';
+
+/** Text for HTML or SVG, also inside of quoted attributes, and where a type promised a string and a file held something else. */
 export function escapeHtml(text: string): string {
-  // Also where a type promised a string and a file held something else.
-  return String(text)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
+  return escapeMarkup(String(text));
 }
 
 /** The same, with `code` between backticks. */

@@ -1,5 +1,4 @@
-import type { Scene, SceneItem } from '@coplay/core';
-import { checkNumber, fail, show } from '@coplay/core';
+import { checkNumber, escapeMarkup, fail, type Scene, type SceneItem, show } from '@coplay/core';
 import { agentIndex, checkScene, itemsByCell } from './cells';
 import { colorOf, inkOn } from './colors';
 
@@ -25,8 +24,8 @@ export function sceneSvg(scene: Scene, title: string, cellSize = 40): string {
   const viewBox = `-0.5 -0.5 ${width + 1} ${height + 1}`;
   const lines = [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${height}" viewBox="${viewBox}">`,
-    `<title>${escapeXml(title)}</title>`,
-    `<desc>${escapeXml(describe(scene))}</desc>`,
+    `<title>${escapeMarkup(title)}</title>`,
+    `<desc>${escapeMarkup(describe(scene))}</desc>`,
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
     ...cells.flat(),
     `<path d="${gridPath(scene, cellSize)}" fill="none" stroke="#ccc"/>`,
@@ -68,7 +67,7 @@ function drawThing(item: SceneItem, x: number, y: number, radius: number): strin
   const size = radius * 1.2;
   const font = `font-family="sans-serif" font-weight="bold" font-size="${short(size)}" text-anchor="middle"`;
   const place = `x="${short(x)}" y="${short(y + size * 0.35)}"`;
-  return `${isAgent ? circle : square}<text ${place} ${font} fill="${inkOn(color)}">${escapeXml(item.symbol)}</text>`;
+  return `${isAgent ? circle : square}<text ${place} ${font} fill="${inkOn(color)}">${escapeMarkup(item.symbol)}</text>`;
 }
 
 /** A number with at most two decimals. */
@@ -93,8 +92,4 @@ function describe({ rows, columns, items }: Scene): string {
     );
   const ground = `A grid of ${rows} rows and ${columns} columns${obstacles > 0 ? ` with ${obstacles} obstacle cells` : ''}`;
   return things.length > 0 ? `${ground}: ${things.join('; ')}.` : `${ground}.`;
-}
-
-function escapeXml(text: string): string {
-  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 }

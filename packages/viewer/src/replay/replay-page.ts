@@ -1,4 +1,4 @@
-import { checkOptions, fail } from '@coplay/core';
+import { checkOptions, escapeMarkup, fail } from '@coplay/core';
 import { checkRecording, encodeRecording, type Recording } from '@coplay/envs';
 import { z } from 'zod';
 import { wholePage } from '../whole-page';
@@ -29,7 +29,7 @@ export async function replayPage(
   const all: readonly Recording[] = Array.isArray(recordings) ? Array.from(recordings) : [recordings as Recording];
   if (all.length === 0) fail('replayPage', 'one recording or more', 'none', 'Record one with recordEpisode().');
   const embedded = await Promise.all(all.map((recording, i) => embed(checkRecording('replayPage', recording), i)));
-  const heading = escapeHtml(title ?? [...new Set(all.map(({ game }) => game))].join(', '));
+  const heading = escapeMarkup(title ?? [...new Set(all.map(({ game }) => game))].join(', '));
   return wholePage({
     title: `${heading} - Coplay replay`,
     heading,
@@ -45,16 +45,11 @@ async function embed(recording: Recording, i: number): Promise<string> {
   const { game, players, steps } = recording;
   const title = `${i + 1}: ${game}, ${steps.length} steps, ${[...new Set(players)].join(', ')}`;
   const packed = base64(await encodeRecording(recording));
-  return `<script type="application/gzip" data-coplay-replay="${escapeHtml(title)}">${packed}</script>`;
+  return `<script type="application/gzip" data-coplay-replay="${escapeMarkup(title)}">${packed}</script>`;
 }
 
 function base64(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text);
-}
-
-/** Text for HTML, also inside of quoted attributes. */
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
