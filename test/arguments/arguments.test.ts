@@ -5,6 +5,7 @@ import * as envs from '@coplay/envs';
 import * as models from '@coplay/models';
 import * as planning from '@coplay/planning';
 import * as tensor from '@coplay/tensor';
+import * as trainers from '@coplay/trainers';
 import * as viewer from '@coplay/viewer';
 import * as coplay from 'coplay';
 import { describe, expect, it } from 'vitest';
@@ -12,11 +13,12 @@ import { buffersDoors } from './buffers';
 import { coplayDoors } from './coplay';
 import { coreDoors } from './core';
 import { diagnosticsDoors } from './diagnostics';
-import { type Doors, faultsOf } from './doors';
+import { type Doors, door, faultsOf } from './doors';
 import { envsDoors } from './envs';
 import { modelsDoors } from './models';
 import { planningDoors } from './planning';
 import { tensorDoors } from './tensor';
+import { trainersDoors } from './trainers';
 import { viewerDoors } from './viewer';
 
 const packages: readonly [name: string, exported: Readonly<Record<string, unknown>>, doors: Doors][] = [
@@ -26,6 +28,7 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
   ['tensor', tensor, tensorDoors],
   ['models', models, modelsDoors],
   ['planning', planning, planningDoors],
+  ['trainers', trainers, trainersDoors],
   ['viewer', viewer, viewerDoors],
   ['coplay', coplay, coplayDoors],
   ['diagnostics', diagnostics, diagnosticsDoors],
@@ -48,7 +51,7 @@ describe.each(packages)('arguments of %s', (_name, exported, doors) => {
 
 describe('faultsOf', () => {
   const faultsIn = async (f: (n: number) => void) =>
-    (await faultsOf({ f }, { f: { give: () => [1], takes: ['number'], methods: {}, as: [] } }))['f'] ?? [];
+    (await faultsOf({ f }, { f: door(() => [1], ['number']) }))['f'] ?? [];
 
   it('finds what is taken in silence', async () => {
     expect(await faultsIn(() => undefined)).toContain('argument 0: null: taken');

@@ -54,7 +54,7 @@ const fine: Readonly<Record<string, readonly string[]>> = {
   function: ['a function'],
 };
 
-/** A kind of {@link fine}, or a list of values that are fine. */
+/** A kind of {@link fine}, or a list of values that are fine; those with a `-` before them aren't tried, since they would take too long. */
 export type Takes = string | readonly string[];
 
 /** A public function, and what it takes. */
@@ -65,8 +65,10 @@ export interface Door {
   readonly takes: readonly Takes[];
   /** Other names under which it may refuse. */
   readonly as: readonly string[];
-  /** Functions of what it returns: `()` for the returned function itself. */
+  /** Functions of what it returns: `()` for the returned function itself, `learner.update` for one of a part of it. */
   readonly methods: Readonly<Record<string, Door>>;
+  /** Makes what it returns ready for its methods. */
+  readonly prepare: (returned: never) => unknown;
 }
 
 /** A row of a table of public functions. */
@@ -75,8 +77,9 @@ export function door(
   takes: readonly Takes[] = [],
   methods = {},
   as: readonly string[] = [],
+  prepare: (returned: never) => unknown = () => undefined,
 ): Door {
-  return { give, takes, methods, as };
+  return { give, takes, methods, as, prepare };
 }
 
 /** By exported name; a text says why a function has no row. */
@@ -97,17 +100,24 @@ export async function faultsOf(
     if (typeof row === 'string') continue;
     const call = exported[key] as Callee;
     faults[key] = await faultsAt(key, row, () => call);
-    for (const [method, its] of Object.entries(row.methods)) {
-      const make = async () => methodOf(await call(...row.give()), method);
-      faults[`${key}().${method}`] = await faultsAt(method === '()' ? key : method, its, make);
+    for (const [path, its] of Object.entries(row.methods)) {
+      const make = async () => {
+        const returned = await call(...row.give());
+        await row.prepare(returned as never);
+        return methodOf(returned, path);
+      };
+      faults[`${key}().${path}`] = await faultsAt(path === '()' ? key : (path.split('.').at(-1) ?? path), its, make);
     }
   }
   return Object.fromEntries(Object.entries(faults).filter(([, list]) => list.length > 0));
 }
 
-function methodOf(receiver: unknown, method: string): (...given: unknown[]) => unknown {
-  if (method === '()') return receiver as (...given: unknown[]) => unknown;
-  const own = (receiver as Record<string, (...given: unknown[]) => unknown>)[method];
+function methodOf(returned: unknown, path: string): Callee {
+  if (path === '()') return returned as Callee;
+  const names = path.split('.');
+  const method = names.pop() as string;
+  const receiver = names.reduce((part, name) => (part as Record<string, unknown>)[name], returned);
+  const own = (receiver as Record<string, Callee>)[method];
   return Object.assign(own.bind(receiver), { receiver });
 }
 
@@ -116,27 +126,44 @@ type Callee = ((...given: unknown[]) => unknown) & { readonly receiver?: unknown
 /** What a function does wrong: of each argument the values that it takes in silence, or refuses without its name. */
 async function faultsAt(name: string, row: Door, make: () => Callee | Promise<Callee>): Promise<string[]> {
   const faults: string[] = [];
-  const names = [name, ...row.as];
-  const valid = await outcomeOf(names, await make(), row.give());
+  const attempt = attempts([name, ...row.as], make);
+  const { outcome: valid } = await attempt(row.give());
   if (valid !== 'taken') faults.push(`valid arguments: ${valid}`);
-  for (let i = 0; i < row.give().length; i++) {
+  const [given, length] = [row.give(), row.give().length];
+  for (let i = 0; i < length; i++) {
     const takes = labelsOf(row.takes[i] ?? 'nothing');
     if (row.takes[i] === 'where') continue;
-    for (const [label, value] of Object.entries(valuesFor(row.give()[i]))) {
+    for (const [label, value] of Object.entries(valuesFor(given[i]))) {
       if (row.takes[i] === 'path' && label === "'x'") continue; // it would be written
-      const callee = await make();
-      const before = picture(callee.receiver);
-      const outcome = await outcomeOf(names, callee, row.give().with(i, value));
-      if (outcome === 'refused') {
-        if (picture(callee.receiver) !== before) faults.push(`argument ${i}: refused ${label}, but has changed`);
-      } else if (outcome !== 'taken' || !takes.includes(label)) faults.push(`argument ${i}: ${label}: ${outcome}`);
+      if (takes.includes(`-${label}`)) continue;
+      const { outcome, hasChanged } = await attempt(row.give().with(i, value));
+      if (hasChanged) faults.push(`argument ${i}: refused ${label}, but has changed`);
+      const isFine = outcome === 'refused' || (outcome === 'taken' && takes.includes(label));
+      if (!isFine) faults.push(`argument ${i}: ${label}: ${outcome}`);
     }
-    for (const [path, argument] of brokenParts(row.give()[i])) {
-      const outcome = await outcomeOf(names, await make(), row.give().with(i, argument));
+    for (const [path, argument] of brokenParts(given[i])) {
+      if (takes.includes(`-${path}`)) continue;
+      const { outcome } = await attempt(row.give().with(i, argument));
       if (outcome !== 'refused' && outcome !== 'taken') faults.push(`argument ${i}: ${path}: ${outcome}`);
     }
   }
   return faults;
+}
+
+/** Calls with one set of arguments after another: on the same receiver until it takes some, for what it refuses must not change it. */
+function attempts(names: readonly string[], make: () => Callee | Promise<Callee>) {
+  let ready: { readonly callee: Callee; readonly before: string } | undefined;
+  return async (given: readonly unknown[]): Promise<{ outcome: string; hasChanged: boolean }> => {
+    if (!ready) {
+      const callee = await make();
+      ready = { callee, before: picture(callee.receiver) };
+    }
+    const { callee, before } = ready;
+    const outcome = await outcomeOf(names, callee, given);
+    const hasChanged = outcome === 'refused' && picture(callee.receiver) !== before;
+    if (outcome !== 'refused' || hasChanged) ready = undefined;
+    return { outcome, hasChanged };
+  };
 }
 
 function labelsOf(takes: Takes): readonly string[] {
@@ -167,7 +194,7 @@ function* brokenParts(valid: unknown): Generator<[path: string, argument: unknow
 
 /** Equal before and after, if nothing has changed. */
 function picture(receiver: unknown): string {
-  return receiver === undefined ? '' : inspect(receiver, { depth: 6, maxArrayLength: 200, showProxy: false });
+  return receiver === undefined ? '' : inspect(receiver, { depth: 4, maxArrayLength: 200, showProxy: false });
 }
 
 async function outcomeOf(names: readonly string[], callee: Callee, given: readonly unknown[]): Promise<string> {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { sizeOf } from './arrays';
 import { checkExperienceSpec } from './check-game';
 import { checkArgument, typedArrays } from './checks';
-import { fail } from './errors';
-import type { Experience } from './experience';
+import { fail, show } from './errors';
+import type { Experience, ExperienceSpec } from './experience';
 
 const count = z.int().min(0);
 const named = z.record(z.string(), z.looseObject({ data: typedArrays(), shape: z.array(count) }));
@@ -74,5 +74,38 @@ export function checkExperience(where: string, experience: Experience, name = 'e
     if (length === expected) continue;
     const of = `for ${envs} environments, ${steps} steps and ${agents.length} agents`;
     fail(`${where}: ${name}.${path}`, `${expected} values ${of}`, String(length), 'Give arrays of one experience.');
+  }
+}
+
+/**
+ * Refuses experience of another game than the one given: of other agents, actions or observations.
+ *
+ * @param where  the function whose argument it is, for the message
+ * @param game   the game, or its agents, actions and observation
+ * @param name   the argument's name
+ */
+export function checkExperienceOf(
+  where: string,
+  game: ExperienceSpec,
+  experience: Experience,
+  name = 'experience',
+): void {
+  checkExperienceSpec(where, game);
+  checkExperience(where, experience, name);
+  const { agents, actionCount, observation } = experience;
+  const compare = (part: string, expected: unknown, got: unknown): void => {
+    if (String(got) === String(expected)) return;
+    fail(
+      `${where}: ${name}.${part}`,
+      show(expected),
+      show(got),
+      'Give experience of the game that this was made with.',
+    );
+  };
+  compare('agents', game.agents, agents);
+  compare('actionCount', game.actions, actionCount);
+  for (const [field, { shape, dtype }] of Object.entries(game.observation)) {
+    compare(`observation.${field}.shape`, shape, observation[field]?.shape);
+    compare(`observation.${field}.dtype`, dtype, observation[field].dtype);
   }
 }

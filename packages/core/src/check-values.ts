@@ -1,4 +1,4 @@
-import type { TypedArray } from './arrays';
+import type { DType, TypedArray } from './arrays';
 import { fail } from './fail';
 import type { Generator } from './generator';
 import { show } from './show';
@@ -102,6 +102,30 @@ export function checkNumbers(where: string, name: string, values: unknown, range
 
 function isUnlimited({ min, max, above, below, whole }: NumberRange): boolean {
   return min === undefined && max === undefined && above === undefined && below === undefined && !whole;
+}
+
+/**
+ * Refuses anything but a typed array of one element type and length. The values in it aren't looked at.
+ *
+ * @param where  the function whose argument it is, for the message
+ * @param name   the argument's name
+ */
+export function checkTypedArray(where: string, name: string, value: unknown, dtype: DType, length: number): void {
+  const type = `${dtype.charAt(0).toUpperCase()}${dtype.slice(1)}Array`;
+  if (isTypedArray(value) && tagOf(value) === type && value.length === length) return;
+  fail(`${where}: ${name}`, `${type} of ${length} values`, show(value), remedyFor(name, value));
+}
+
+/**
+ * Refuses anything but an object with fields: no array, no typed array, no promise.
+ *
+ * @param where  the function whose argument it is, for the message
+ * @param name   the argument's name
+ */
+export function checkRecord(where: string, name: string, value: unknown): void {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+  if (isRecord && !(value instanceof Promise)) return;
+  fail(`${where}: ${name}`, 'a record', show(value), remedyFor(name, value));
 }
 
 /**

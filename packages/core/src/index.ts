@@ -1,6 +1,7 @@
 export * from './advantages';
 export * from './agent';
 export * from './arrays';
+export * from './check-agents';
 export * from './check-experience';
 export * from './check-game';
 export * from './check-rewards';
@@ -10,7 +11,9 @@ export {
   checkGenerator,
   checkNumber,
   checkNumbers,
+  checkRecord,
   checkText,
+  checkTypedArray,
   type NumberRange,
   type NumbersRange,
 } from './check-values';

@@ -232,18 +232,14 @@ describe('what cannot be exported', () => {
     [
       'a value that is read',
       (x) => ({ y: tf.mul(x, x.dataSync()[0]) }),
-      /exportOnnx\(f\): expected a traced function to read no values/,
+      /toOnnx\(f\): expected a traced function to read no values/,
     ],
   ])('%s', async (_, make, message) => {
     await expect(toOnnx(tensors(make), small)).rejects.toThrow(message);
   });
 
   it.each<[string, object, RegExp]>([
-    [
-      'no shape',
-      { name: 'f', inputs: { x: 'float32' } },
-      /exportOnnx\(f\): expected inputs\.x to be a shape and a dtype/,
-    ],
+    ['no shape', { name: 'f', inputs: { x: 'float32' } }, /toOnnx\(f\): expected inputs\.x to be a shape and a dtype/],
     ['an unknown dtype', { name: 'f', inputs: { x: { shape: [2], dtype: 'float64' } } }, /input x: option dtype/],
     ['a word that is not batch', { name: 'f', inputs: { x: { shape: ['rows', 2] } } }, /input x: option shape/],
     ['arrays as state', { ...small, state: { p: {} } }, /state\.p made by variables\(\)/],

@@ -155,7 +155,9 @@ describe('lola', () => {
     expect(() => pair.restore(changed(Number.POSITIVE_INFINITY))).toThrow(/lola\.restore: parameters.*finite/);
     expect(() => pair.restore({ updates, parameters: [one] })).toThrow(/two players/);
     expect(() => pair.restore({ updates })).toThrow(/saved\.parameters: expected array/);
-    expect(() => pair.restore({ updates, parameters: [one, two.slice(1)] })).toThrow(/5 numbers, got 4/);
+    expect(() => pair.restore({ updates, parameters: [one, two.slice(1)] })).toThrow(
+      /5 numbers, got Float64Array\(4\)/,
+    );
     expect(() => pair.restore({ updates: 0.5, parameters: [one, two] })).toThrow(/updates: expected a whole number/);
     expect(() => pair.restore({ parameters: [one, two] })).toThrow(/updates: expected a number, got undef/);
     expect(pair.parameters).toEqual(parameters);

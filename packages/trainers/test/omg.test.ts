@@ -117,7 +117,9 @@ describe('OMG', () => {
     const carried = await omg.infer(view, noise);
     expect(carried.subgoals.slice(0, omg.subgoalSize)).toEqual(fresh.subgoals.slice(0, omg.subgoalSize));
     expect(carried.subgoals.slice(omg.subgoalSize)).not.toEqual(fresh.subgoals.slice(omg.subgoalSize));
-    await expect(omg.infer(view, new Float32Array(3))).rejects.toThrow(/a state of 2 x 32 numbers/);
+    await expect(omg.infer(view, new Float32Array(3))).rejects.toThrow(
+      /infer: state: expected Float32Array of 64 values/,
+    );
     omg.dispose();
   });
 

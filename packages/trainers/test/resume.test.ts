@@ -131,7 +131,7 @@ describe('resume', () => {
       warn: (line) => void lines.push(line),
     });
     // Other agents: the configuration differs, and is refused by field.
-    await expect(other.resume()).rejects.toThrow(/resume: expected the run of the checkpoint.*agents/);
+    await expect(other.resume()).rejects.toThrow(/resumeFits: expected the run of the checkpoint.*agents/);
     expect(lines.join('\n')).toContain('step-000000000048');
     const again = makeRun([], at);
     expect(await again.resume()).toBe(true);

@@ -1,4 +1,4 @@
-import { allocate, fail, type NamedArrays, type NDArray } from '@coplay/core';
+import { allocate, checkFunction, checkText, fail, type NamedArrays, type NDArray } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
 import type { StepFunction } from '../compile/compile';
 import type { TensorRecord, TensorTree } from '../compile/convert';
@@ -52,7 +52,8 @@ export async function exportOnnx<
   Inputs extends TensorTree = TensorRecord,
   Outputs extends TensorTree = TensorRecord,
 >(fn: StepFunction<Key, Inputs, Outputs>, file: string, options: OnnxOptions<Key>): Promise<OnnxFile> {
-  const { graph, info, summary } = await build(fn as unknown as AnyStep, options);
+  checkText('exportOnnx', 'file', file);
+  const { graph, info, summary } = await build('exportOnnx', fn as unknown as AnyStep, options);
   const bytes: Bytes = modelBytes(graph, info);
   const remedy = 'What was there before is intact: mend that and export again.';
   await writeWhole(file, bytes.pieces, { where: `exportOnnx(${info.name})`, remedy });
@@ -65,7 +66,7 @@ export async function toOnnx<
   Inputs extends TensorTree = TensorRecord,
   Outputs extends TensorTree = TensorRecord,
 >(fn: StepFunction<Key, Inputs, Outputs>, options: OnnxOptions<Key>): Promise<Uint8Array> {
-  const { graph, info } = await build(fn as unknown as AnyStep, options);
+  const { graph, info } = await build('toOnnx', fn as unknown as AnyStep, options);
   return encodeModel(graph, info);
 }
 
@@ -75,9 +76,10 @@ interface Built {
   readonly summary: Omit<OnnxFile, 'size'>;
 }
 
-async function build(fn: AnyStep, given: OnnxOptions): Promise<Built> {
-  const options = checkOnnxOptions(given);
-  const where = `exportOnnx(${options.name})`;
+async function build(name: string, fn: AnyStep, given: OnnxOptions): Promise<Built> {
+  checkFunction(name, 'fn', fn);
+  const options = checkOnnxOptions(name, given);
+  const where = `${name}(${options.name})`;
   const inputs = leavesOf(where, options.inputs, isOnnxInput);
   const values = await readState(options);
   const { graph: traced, outputSizes } = traceAnyBatch(where, fn, options);

@@ -62,9 +62,9 @@ const inputSchema = z.strictObject({
 });
 
 /** Refuses what can't be exported before anything is traced. */
-export function checkOnnxOptions(options: OnnxOptions): ResolvedOnnxOptions {
-  const checked = checkOptions('exportOnnx', schema, options);
-  const where = `exportOnnx(${checked.name})`;
+export function checkOnnxOptions(name: string, options: OnnxOptions): ResolvedOnnxOptions {
+  const checked = checkOptions(name, schema, options);
+  const where = `${name}(${checked.name})`;
   const leaf = {
     root: 'inputs',
     kind: 'a shape and a dtype, or a record of them',

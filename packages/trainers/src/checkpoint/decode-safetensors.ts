@@ -1,4 +1,14 @@
-import { allocate, type DType, fail, type NDArray, parseJson, show, sizeOf } from '@coplay/core';
+import {
+  allocate,
+  checkArgument,
+  type DType,
+  fail,
+  type NDArray,
+  parseJson,
+  show,
+  sizeOf,
+  typedArrays,
+} from '@coplay/core';
 import { repeatedKey } from './repeated-key';
 import { DTYPES, FILE_ORDER, METADATA, type Safetensors } from './safetensors';
 
@@ -21,6 +31,7 @@ interface Entry {
  * @throws CoplayError saying what is wrong with the file
  */
 export function decodeSafetensors(bytes: Uint8Array): Safetensors {
+  checkArgument('decodeSafetensors', 'bytes', typedArrays('uint8'), bytes);
   const { header, dataStart } = decodeHeader(bytes);
   const { [METADATA]: metadata = {}, ...fields } = header;
   const entries = Object.entries(fields).map(([name, field]) => [name, checkEntry(name, field)] as const);

@@ -1,14 +1,17 @@
 import {
+  checkArgument,
   fail,
   isTypedArray,
   type NamedArrays,
   type NDArray,
+  namedArrays,
   type Saved,
   type SavedState,
   show,
   sizeOf,
   type TypedArray,
 } from '@coplay/core';
+import { z } from 'zod';
 
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -20,6 +23,8 @@ export interface FlatState {
   /** The tree, in which objects with the key `$` stand for what JSON has no word for (see {@link flattenState}). */
   readonly json: Json;
 }
+
+const flatSchema = z.looseObject({ arrays: namedArrays, json: z.unknown() });
 
 // Deeper than any state; a cycle would go on for ever.
 const MAX_DEPTH = 100;
@@ -86,6 +91,7 @@ function flattenNumber(value: number): Json {
  * @throws CoplayError for an array that is missing or that the JSON doesn't mention, or an unknown `$`
  */
 export function unflattenState(flat: FlatState): SavedState {
+  checkArgument('unflattenState', 'flat', flatSchema, flat);
   const used = new Set<string>();
   const saved = unflatten(flat.json, [], flat.arrays, used);
   const unused = Object.keys(flat.arrays).find((name) => !used.has(name));

@@ -1,4 +1,4 @@
-import { CoplayError, checkOptions, parseJson, type SavedState } from '@coplay/core';
+import { CoplayError, checkOptions, checkText, parseJson, type SavedState } from '@coplay/core';
 import { z } from 'zod';
 import { decodeSafetensors } from './decode-safetensors';
 import { type FileSystem, nodeFileSystem } from './file-system';
@@ -58,6 +58,7 @@ const latestSchema = loadSchema.extend({ warn: warnSchema.optional() });
  * @throws CoplayError if it's unfinished, damaged, foreign or of a newer version; it says which
  */
 export async function loadCheckpoint(path: string, options: LoadOptions = {}): Promise<Checkpoint> {
+  checkText('loadCheckpoint', 'path', path);
   const { fileSystem } = checkOptions('loadCheckpoint', loadSchema, options);
   const files = fileSystem ?? (await nodeFileSystem());
   return readCheckpoint(files, path, await readManifest(files, path));
@@ -70,6 +71,7 @@ export async function loadCheckpoint(path: string, options: LoadOptions = {}): P
  * @param directory  where {@link saveCheckpoint} put them; it need not exist
  */
 export async function latestCheckpoint(directory: string, options: LatestOptions = {}): Promise<LatestCheckpoint> {
+  checkText('latestCheckpoint', 'directory', directory);
   const { fileSystem, warn } = checkOptions('latestCheckpoint', latestSchema, options);
   const files = fileSystem ?? (await nodeFileSystem());
   const skipped: SkippedCheckpoint[] = [];

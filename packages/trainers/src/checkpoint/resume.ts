@@ -1,4 +1,5 @@
-import { fail, show } from '@coplay/core';
+import { checkArgument, checkNumber, checkRecord, fail, show } from '@coplay/core';
+import { z } from 'zod';
 import type { Checkpoint } from './load';
 
 // More would hide the first ones.
@@ -14,7 +15,9 @@ const SHOWN = 5;
  * @throws CoplayError that names the fields that differ, such as `game.options.size`
  */
 export function resumeFits(about: Readonly<Record<string, unknown>>, current: Readonly<Record<string, unknown>>): void {
-  const differences = compare('', pick(about, Object.keys(current)), JSON.parse(JSON.stringify(current)));
+  checkRecord('resumeFits', 'about', about);
+  checkRecord('resumeFits', 'current', current);
+  const differences = compare('', pick(about, Object.keys(current)), asJson(current));
   if (differences.length === 0) return;
   const list = (side: 'theirs' | 'ours'): string =>
     differences
@@ -23,7 +26,7 @@ export function resumeFits(about: Readonly<Record<string, unknown>>, current: Re
       .join(', ');
   const more = differences.length > SHOWN ? ` (and ${differences.length - SHOWN} more)` : '';
   const remedy = 'Resume with the settings of the checkpoint, or start a new run in another directory.';
-  fail('resume', `the run of the checkpoint: ${list('theirs')}${more}`, list('ours'), remedy);
+  fail('resumeFits', `the run of the checkpoint: ${list('theirs')}${more}`, list('ours'), remedy);
 }
 
 /**
@@ -33,6 +36,8 @@ export function resumeFits(about: Readonly<Record<string, unknown>>, current: Re
  * @param now  milliseconds since 1970, for the age
  */
 export function describeCheckpoint(checkpoint: Omit<Checkpoint, 'saved'>, now?: number): string {
+  checkArgument('describeCheckpoint', 'checkpoint', checkpointSchema, checkpoint);
+  if (now !== undefined) checkNumber('describeCheckpoint', 'now', now);
   const { path, step, about, library } = checkpoint;
   const name = path.split(/[/\\]/).pop() ?? path;
   const parts = [`${step.toLocaleString('en')} steps`];
@@ -40,6 +45,21 @@ export function describeCheckpoint(checkpoint: Omit<Checkpoint, 'saved'>, now?: 
   const savedAt = typeof about['savedAt'] === 'string' ? Date.parse(about['savedAt']) : Number.NaN;
   const age = now === undefined || Number.isNaN(savedAt) ? '' : ` ${ageInWords(now - savedAt)}`;
   return `${name}: ${parts.join(', ')}, saved${age} by version ${library}`;
+}
+
+const checkpointSchema = z.looseObject({
+  path: z.string(),
+  step: z.number(),
+  about: z.record(z.string(), z.unknown()),
+  library: z.string(),
+});
+
+function asJson(current: Readonly<Record<string, unknown>>): unknown {
+  try {
+    return JSON.parse(JSON.stringify(current));
+  } catch (error) {
+    return fail('resumeFits: current', 'what JSON can hold', String(error), 'Give names, numbers, lists and records.');
+  }
 }
 
 interface Difference {

@@ -1,4 +1,4 @@
-import { checkOptions, fail } from '@coplay/core';
+import { checkArgument, checkOptions, checkText, fail, typedArrays } from '@coplay/core';
 import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
 import { type FileSystem, nodeFileSystem } from './file-system';
@@ -24,6 +24,8 @@ const schema = z.strictObject({
   fileSystem: fileSystemSchema.optional(),
 });
 
+const contentSchema = z.union([z.string(), typedArrays('uint8')]);
+
 const WHERE = 'createRunDirectory';
 
 /**
@@ -33,6 +35,7 @@ const WHERE = 'createRunDirectory';
  * @throws CoplayError if there is a run already and `resume` isn't set, or if it can't be written
  */
 export async function createRunDirectory(path: string, options: RunDirectoryOptions): Promise<void> {
+  checkText(WHERE, 'path', path);
   const { config, versions, resume, fileSystem } = checkOptions(WHERE, schema, options);
   const files = fileSystem ?? (await nodeFileSystem());
   const names = await makeDirectory(files, path);
@@ -65,6 +68,9 @@ export async function writeFileAtomic(
   content: string | Uint8Array,
   fileSystem?: FileSystem,
 ): Promise<void> {
+  checkText('writeFileAtomic', 'path', path);
+  checkArgument('writeFileAtomic', 'content', contentSchema, content);
+  if (fileSystem !== undefined) checkArgument('writeFileAtomic', 'fileSystem', fileSystemSchema, fileSystem);
   const files = fileSystem ?? (await nodeFileSystem());
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   try {

@@ -1,4 +1,15 @@
-import { type DType, dtypeOf, fail, isTypedArray, type NamedArrays, type NDArray, show, sizeOf } from '@coplay/core';
+import {
+  checkArgument,
+  type DType,
+  dtypeOf,
+  fail,
+  isTypedArray,
+  type NamedArrays,
+  type NDArray,
+  show,
+  sizeOf,
+} from '@coplay/core';
+import { z } from 'zod';
 
 /**
  * The safetensors format (github.com/huggingface/safetensors): 8 bytes with the length N of the header (little-endian),
@@ -40,11 +51,13 @@ export interface Safetensors {
  * @throws CoplayError for an array whose shape doesn't fit, or one named `__metadata__`
  */
 export function encodeSafetensors(arrays: NamedArrays, metadata: Readonly<Record<string, string>> = {}): Uint8Array[] {
+  checkArgument('encodeSafetensors', 'arrays', arraysSchema, arrays);
+  checkArgument('encodeSafetensors', 'metadata', metadataSchema, metadata);
+  for (const name in arrays) checkWritable(name, arrays[name]);
   const entries = Object.entries(arrays).sort(inFileOrder);
   const texts = Object.keys(metadata).length > 0 ? [[METADATA, metadata] as const] : [];
   let end = 0;
   const fields = entries.map(([name, { data, shape }]) => {
-    checkWritable(name, arrays[name]);
     const begin = end;
     end += data.byteLength;
     return [name, { dtype: DTYPES[dtypeOf(data)].name, shape, data_offsets: [begin, end] }] as const;
@@ -52,6 +65,9 @@ export function encodeSafetensors(arrays: NamedArrays, metadata: Readonly<Record
   const header = encodeHeader(Object.fromEntries<unknown>([...texts, ...fields]));
   return [header, ...entries.map(([, { data }]) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength))];
 }
+
+const arraysSchema = z.record(z.string(), z.looseObject({ shape: z.array(z.int().min(0)) }));
+const metadataSchema = z.record(z.string(), z.string());
 
 function inFileOrder([nameA, a]: [string, NDArray], [nameB, b]: [string, NDArray]): number {
   const byType = FILE_ORDER.indexOf(dtypeOf(a.data)) - FILE_ORDER.indexOf(dtypeOf(b.data));

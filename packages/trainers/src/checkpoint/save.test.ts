@@ -119,7 +119,7 @@ describe('saveCheckpoint', () => {
       /saveCheckpoint: expected step to be a whole number from 0 on, got -1/,
     );
     await expect(save(1.5, {}, {})).rejects.toThrow(/got 1.5/);
-    await expect(save(1, { f: () => 1 }, {})).rejects.toThrow(/flattenState: expected f to be/);
+    await expect(save(1, { f: () => 1 }, {})).rejects.toThrow(/saveCheckpoint: saved: expected f to be/);
     await expect(save(1, {}, { keep: 0 })).rejects.toThrow(
       /option keep: expected a whole number of at least 1, or Infinity, got 0/,
     );

@@ -1,4 +1,4 @@
-import { checkOptions, fail, type SavedState, show } from '@coplay/core';
+import { CoplayError, checkOptions, checkRecord, checkText, fail, type SavedState, show } from '@coplay/core';
 import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
 import { type FileSystem, nodeFileSystem, sha256 } from './file-system';
@@ -54,11 +54,12 @@ export async function saveCheckpoint(
   saved: SavedState,
   options: SaveOptions = {},
 ): Promise<string> {
+  checkText('saveCheckpoint', 'directory', directory);
   const { keep, about, warn, fileSystem } = checkOptions('saveCheckpoint', schema, options);
   if (!Number.isSafeInteger(step) || step < 0) {
     fail('saveCheckpoint', 'step to be a whole number from 0 on', show(step), 'Give the environment steps done.');
   }
-  const contents = { step, about: toJson(about), pieces: encode(saved) };
+  const contents = { step, about: toJson(about), pieces: encodeSaved(saved) };
   const files = fileSystem ?? (await nodeFileSystem());
   const path = `${directory}/${checkpointName(step)}`;
   try {
@@ -73,6 +74,17 @@ export async function saveCheckpoint(
     warn(`The checkpoint ${path} is complete, but an older one could not be removed: ${String(error)}`);
   });
   return path;
+}
+
+/** The files' bytes; what a checkpoint can't hold is refused in the name of the function that was given it. */
+function encodeSaved(saved: SavedState) {
+  checkRecord('saveCheckpoint', 'saved', saved);
+  try {
+    return encode(saved);
+  } catch (error) {
+    if (!(error instanceof CoplayError)) throw error;
+    throw new CoplayError({ ...error.complaint, where: 'saveCheckpoint: saved' });
+  }
 }
 
 interface Contents {

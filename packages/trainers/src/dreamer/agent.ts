@@ -2,6 +2,10 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
+  checkCount,
+  checkGame,
+  checkRecord,
+  checkTypedArray,
   dtypeOf,
   fail,
   type Game,
@@ -11,6 +15,8 @@ import {
 } from '@coplay/core';
 import { actingRows } from '@coplay/models';
 import { findNonFinite, type LearningAgent } from '../learner';
+import { checkAct } from '../learner/check-calls';
+import { checkIds } from '../learner/ids';
 import { chooseActions } from '../ppo/policy';
 import { DreamerLearner } from './learner';
 import { uniformNoise } from './noise';
@@ -44,7 +50,9 @@ export type DreamerState = {
  *
  * @throws CoplayError for unknown options, or an id that the game doesn't have
  */
-export function dreamerAgent({ game, id, ...options }: DreamerAgentOptions): DreamerAgent {
+export function dreamerAgent(given: DreamerAgentOptions): DreamerAgent {
+  checkRecord('dreamerAgent', 'options', given);
+  const { game, id, ...options } = given;
   return new WorldModelAgent(id, new DreamerLearner(dreamerSetup('dreamerAgent', game, [id], options)));
 }
 
@@ -60,11 +68,11 @@ export interface SharedDreamerOptions extends DreamerNetworkOptions, DreamerOpti
  * Agents that share one set of weights, and one replay in which each has streams of its own. Unless `inputs` says otherwise they see who they are
  * (`agentId`), if there are several.
  */
-export function sharedDreamerAgents({
-  game,
-  ids = game?.agents ?? [],
-  ...options
-}: SharedDreamerOptions): DreamerAgent[] {
+export function sharedDreamerAgents(given: SharedDreamerOptions): DreamerAgent[] {
+  checkRecord('sharedDreamerAgents', 'options', given);
+  const { game, ids = game?.agents ?? [], ...options } = given;
+  checkGame('sharedDreamerAgents: option game', game);
+  checkIds('sharedDreamerAgents', game, ids);
   const inputs = { agentId: ids.length > 1, ...options.inputs };
   const learner = new DreamerLearner(dreamerSetup('sharedDreamerAgents', game, ids, { ...options, inputs }));
   return ids.map((id) => new WorldModelAgent(id, learner));
@@ -83,15 +91,21 @@ class WorldModelAgent implements DreamerAgent {
 
   initialState(rows: number): DreamerState {
     const { deter, stoch } = this.learner.setup.nets.sizes;
+    checkCount(`DreamerV3 (${this.id}).initialState`, 'rows', rows);
     return { deter: new Float32Array(rows * deter), stoch: new Int32Array(rows * stoch) };
   }
 
   async act(input: AgentInput, state: DreamerState, generator: Generator): Promise<AgentOutput<DreamerState>> {
     const { setup, name } = this.learner;
+    const where = `DreamerV3 (${this.id}).act`;
+    checkAct(where, setup.game, input, generator);
+    checkRecord(where, 'state', state);
     const { rows } = input;
     const { deter, stoch } = setup.nets.sizes;
+    checkTypedArray(where, 'state.deter', state.deter, 'float32', rows * deter);
+    checkTypedArray(where, 'state.stoch', state.stoch, 'int32', rows * stoch);
     const feeds = this.feeds(input, state, generator);
-    checkFinite(`DreamerV3 (${this.id}).act`, feeds);
+    checkFinite(where, feeds);
     const outputs = await this.learner.ready().act(feeds);
     const next = { deter: outputs['deter'].data as Float32Array, stoch: outputs['stoch'].data as Int32Array };
     const chosen = chooseActions(outputs['logProbs'].data as Float32Array, rows, setup.game.actions, generator);

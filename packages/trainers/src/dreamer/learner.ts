@@ -1,15 +1,22 @@
 import { createSequenceReplay, type SequenceReplay, type SequenceSample } from '@coplay/buffers';
 import {
+  checkArgument,
+  checkCount,
+  checkGenerator,
   fail,
   type Generator,
   type Metrics,
   type NamedArrays,
   type NDArray,
   ndarray,
+  ndarrays,
   type SavedState,
+  show,
 } from '@coplay/core';
 import { learningRate } from '@coplay/tensor';
+import { z } from 'zod';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
+import { checkLearnerData } from '../learner/check-calls';
 import { anneal } from '../ppo/options';
 import { checkArrays, createMachine, type DreamerMachine, freshArrays, nonFinite } from './machine';
 import { imaginationNoise, posteriorNoise } from './noise';
@@ -31,6 +38,8 @@ export interface DreamerStates {
   /** [B, T, M] 1 for co-players who act there, where they are modelled */
   readonly coplayersActive?: NDArray | undefined;
 }
+
+const statesSchema = z.looseObject({ deter: ndarrays, stoch: ndarrays, coplayersActive: ndarrays.optional() });
 
 /** DreamerV3 (Hafner et al. 2023) for one agent, or for several that share weights. */
 export class DreamerLearner implements Learner {
@@ -64,6 +73,7 @@ export class DreamerLearner implements Learner {
   }
 
   async initialise(generator: Generator): Promise<void> {
+    checkGenerator(this.where('initialise'), generator);
     if (this.isDisposed) {
       const remedy = 'Make a new agent, or give this one parameters with learner.restore(saved).';
       fail(`DreamerV3 (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
@@ -83,7 +93,9 @@ export class DreamerLearner implements Learner {
     return { ...(await world.read()), ...(await behaviour.read()) };
   }
 
-  async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
+  async update(data: LearnerData): Promise<Metrics> {
+    checkLearnerData(this.where('update'), this.setup.game, data);
+    const { experience, progress, generator } = data;
     this.progress = progress;
     const replay = this.replayOf(experience.envs * this.ids.length);
     const played = pushExperience(this.setup, this.name, replay, experience);
@@ -98,6 +110,8 @@ export class DreamerLearner implements Learner {
 
   /** So many updates of the schedule on what the replay holds, at the progress of the last {@link update}; means of their metrics. */
   async train(updates: number, generator: Generator): Promise<Metrics> {
+    checkCount(this.where('train'), 'updates', updates);
+    checkGenerator(this.where('train'), generator);
     const tally = new Tally();
     const parts = this.scheduleParts(tally);
     const { schedule } = this.setup.options;
@@ -112,6 +126,7 @@ export class DreamerLearner implements Learner {
    * @returns the posterior states that it met, for {@link trainBehaviour}
    */
   async trainWorldModel(generator: Generator): Promise<{ readonly metrics: Metrics; readonly states: DreamerStates }> {
+    checkGenerator(this.where('trainWorldModel'), generator);
     const tally = new Tally();
     const parts = this.scheduleParts(tally);
     const { sample, inputs } = parts.sample(generator);
@@ -124,6 +139,8 @@ export class DreamerLearner implements Learner {
    * any from states that are sampled and encoded afresh, where the critic also learns from the rewards that were recorded.
    */
   async trainBehaviour(generator: Generator, states?: DreamerStates): Promise<Metrics> {
+    checkGenerator(this.where('trainBehaviour'), generator);
+    if (states !== undefined) this.checkStates(states);
     const tally = new Tally();
     const parts = this.scheduleParts(tally);
     if (states) {
@@ -146,6 +163,7 @@ export class DreamerLearner implements Learner {
    * @param generator not the run's own: the numbers drawn from it would be missing there
    */
   async openLoop(generator: Generator, options: OpenLoopOptions = {}): Promise<OpenLoop> {
+    checkGenerator(this.where('openLoop'), generator);
     return openLoop(this.setup, this.ready(), this.filled(), generator, options);
   }
 
@@ -182,6 +200,25 @@ export class DreamerLearner implements Learner {
     this.machine?.dispose();
     this.machine = undefined;
     this.isDisposed = true;
+  }
+
+  private where(method: string): string {
+    return `DreamerV3 (${this.name}).${method}`;
+  }
+
+  /** Refuses states of other networks. */
+  private checkStates(states: DreamerStates): void {
+    const { nets } = this.setup;
+    const where = this.where('trainBehaviour');
+    checkArgument(where, 'states', statesSchema, states);
+    const [B, T] = states.deter.shape;
+    const sizes = { deter: nets.sizes.deter, stoch: nets.sizes.stoch, coplayersActive: nets.coplayers?.count };
+    for (const name of ['deter', 'stoch', 'coplayersActive'] as const) {
+      const shape = states[name]?.shape;
+      const expected = [B, T, sizes[name]];
+      if (!shape || (B > 0 && T > 0 && shape.join() === expected.join())) continue;
+      fail(`${where}: states.${name}`, `the shape [${expected}]`, show(shape), 'Give states of trainWorldModel().');
+    }
   }
 
   private restoredReplay(saved: SavedState): SequenceReplay {

@@ -1,4 +1,4 @@
-import { type AgentId, checkOptions, fail, show } from '@coplay/core';
+import { type AgentId, checkOptions, checkText, fail, show } from '@coplay/core';
 import * as tensor from '@coplay/tensor';
 import { z } from 'zod';
 import type { PpoAgent } from '../ppo';
@@ -47,7 +47,8 @@ export async function exportOnnx(
   options: PolicyExportOptions | tensor.OnnxOptions = {},
 ): Promise<tensor.OnnxFile> {
   if (typeof what === 'function') return tensor.exportOnnx(what, file, options as tensor.OnnxOptions);
-  const policy = await policyOf(what, options as PolicyExportOptions);
+  checkText('exportOnnx', 'file', file);
+  const policy = await policyOf('exportOnnx', what, options as PolicyExportOptions);
   return tensor.exportOnnx(policy.fn, file, policy.options);
 }
 
@@ -63,30 +64,30 @@ export async function toOnnx(
   options: PolicyExportOptions | tensor.OnnxOptions = {},
 ): Promise<Uint8Array> {
   if (typeof what === 'function') return tensor.toOnnx(what, options as tensor.OnnxOptions);
-  const policy = await policyOf(what, options as PolicyExportOptions);
+  const policy = await policyOf('toOnnx', what, options as PolicyExportOptions);
   return tensor.toOnnx(policy.fn, policy.options);
 }
 
-async function policyOf(agent: PpoAgent, given: PolicyExportOptions): Promise<PolicyFunction> {
+async function policyOf(where: string, agent: PpoAgent, given: PolicyExportOptions): Promise<PolicyFunction> {
   const learner = agent?.learner;
   if (learner?.setup?.net === undefined) {
     fail(
-      'exportOnnx',
+      where,
       'an agent of ppoAgent() or sharedPpoAgents(), or a function',
       agent?.name === undefined ? show(agent) : `${agent.id}, ${agent.name}`,
       'Give an agent that learns by PPO: of others there is no file.',
     );
   }
-  const { id = agent.id, value, metadata } = checkOptions('exportOnnx', schema, given);
+  const { id = agent.id, value, metadata } = checkOptions(where, schema, given);
   const { game, critic } = learner.setup;
   const seat = game.agents.indexOf(id);
   if (seat < 0) {
     const ids = `an id of ${game.name}: ${game.agents.join(', ')}`;
-    fail('exportOnnx: option id', ids, show(id), 'Take it from game.agents.');
+    fail(`${where}: option id`, ids, show(id), 'Take it from game.agents.');
   }
   if (value && critic === 'joint') {
     const remedy = 'Leave value out: acting needs no critic.';
-    fail('exportOnnx: option value', "a critic that reads the agent's own view", 'a joint one', remedy);
+    fail(`${where}: option value`, "a critic that reads the agent's own view", 'a joint one', remedy);
   }
   const { fn, options } = await policyFunction(learner, seat, value);
   return { fn, options: { ...options, metadata: { ...options.metadata, ...metadata } } };

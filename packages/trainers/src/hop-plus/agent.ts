@@ -2,11 +2,14 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
+  checkCount,
+  checkTypedArray,
   type Generator,
   ndarray,
   sharedAmongCopies,
 } from '@coplay/core';
 import type { LearningAgent } from '../learner';
+import { checkAct } from '../learner/check-calls';
 import { chooseActions } from '../ppo/policy';
 import type { HopPlusLearner } from './learner';
 import { MEMORY, SUBGOALS } from './subgoals';
@@ -28,13 +31,21 @@ export class MindedAgent implements HopPlusAgent {
     this.seat = learner.setup.game.agents.indexOf(id);
   }
 
+  private get stateSize(): number {
+    return this.learner.mindOf(this.seat).omg?.stateSize ?? 0;
+  }
+
   initialState(rows: number): Float32Array {
-    return new Float32Array(rows * (this.learner.mindOf(this.seat).omg?.stateSize ?? 0));
+    checkCount(`HOP+ (${this.id}).initialState`, 'rows', rows);
+    return new Float32Array(rows * this.stateSize);
   }
 
   async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
     const { ppo } = this.learner;
     const { omg } = this.learner.mindOf(this.seat);
+    const where = `HOP+ (${this.id}).act`;
+    checkAct(where, this.learner.setup.game, input, generator);
+    checkTypedArray(where, 'state', state, 'float32', input.rows * this.stateSize);
     const inferred = omg && (await omg.infer(input, state));
     const extras = inferred ? { [SUBGOALS]: ndarray(inferred.subgoals, [input.rows, omg.subgoalSize]) } : {};
     const { logProbs } = await ppo.ready().policy.act(input, this.seat, NO_MEMORY, extras);

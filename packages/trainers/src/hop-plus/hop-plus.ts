@@ -1,3 +1,4 @@
+import { checkRecord } from '@coplay/core';
 import { type HopPlusAgent, MindedAgent } from './agent';
 import { HopPlusLearner } from './learner';
 import type { HopPlusOptions, SharedHopPlusOptions } from './options';
@@ -10,12 +11,16 @@ import { hopPlusSetup } from './setup';
  *
  * @throws CoplayError for unknown options, or modules that need one that's off
  */
-export function hopPlusAgent({ id, ...options }: HopPlusOptions): HopPlusAgent {
+export function hopPlusAgent(given: HopPlusOptions): HopPlusAgent {
+  checkRecord('hopPlusAgent', 'options', given);
+  const { id, ...options } = given;
   return new MindedAgent(id, new HopPlusLearner(hopPlusSetup('hopPlusAgent', [id], options)));
 }
 
 /** Agents that share one policy and one world model; what each makes of the others is its own. */
-export function sharedHopPlusAgents({ ids, ...options }: SharedHopPlusOptions): HopPlusAgent[] {
+export function sharedHopPlusAgents(given: SharedHopPlusOptions): HopPlusAgent[] {
+  checkRecord('sharedHopPlusAgents', 'options', given);
+  const { ids, ...options } = given;
   const sharing = ids ?? options.game?.agents ?? [];
   const learner = new HopPlusLearner(hopPlusSetup('sharedHopPlusAgents', sharing, options));
   return sharing.map((id) => new MindedAgent(id, learner));

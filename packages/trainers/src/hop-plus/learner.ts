@@ -1,5 +1,7 @@
 import {
   type AgentId,
+  checkGenerator,
+  checkNumber,
   type Experience,
   fail,
   type Generator,
@@ -10,6 +12,7 @@ import {
 } from '@coplay/core';
 import type { Learner, LearnerData } from '../learner';
 import { AroundPpo } from '../learner/around-ppo';
+import { checkLearnerData } from '../learner/check-calls';
 import { meanMetrics } from '../learner/metrics';
 import { PpoLearner } from '../ppo/learner';
 import { currentLogProbs } from '../ppo/log-probs';
@@ -41,10 +44,13 @@ export class HopPlusLearner extends AroundPpo implements Learner {
 
   /** What the agent in a seat makes of the others; nothing in seats of other learners. */
   mindOf(seat: number): Mind {
+    const { length } = this.setup.game.agents;
+    checkNumber(`HOP+ (${this.name}).mindOf`, 'seat', seat, { min: 0, max: length - 1, whole: true });
     return this.setup.minds.get(seat) ?? {};
   }
 
   async initialise(generator: Generator): Promise<void> {
+    checkGenerator(`HOP+ (${this.name}).initialise`, generator);
     const own = generator.fork();
     await this.ppo.initialise(own.split(SPLITS.ppo));
     const { worldModel, minds } = this.setup;
@@ -56,7 +62,9 @@ export class HopPlusLearner extends AroundPpo implements Learner {
     }
   }
 
-  async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
+  async update(data: LearnerData): Promise<Metrics> {
+    checkLearnerData(`HOP+ (${this.name}).update`, this.setup.game, data);
+    const { experience, progress, generator } = data;
     const own = generator.fork();
     const seen = await this.completed(experience);
     // What selectors of subgoals go by.

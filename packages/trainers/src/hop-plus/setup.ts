@@ -1,4 +1,4 @@
-import { type AgentId, checkGame, checkOptions, fail, type Game } from '@coplay/core';
+import { type AgentId, checkArgument, checkGame, checkOptions, fail, type Game } from '@coplay/core';
 import { canCentre } from '@coplay/models';
 import { z } from 'zod';
 import { checkIds } from '../learner/ids';
@@ -61,6 +61,8 @@ export function hopPlusSetup(
     fail(`${where}: option recurrent`, 'a feedforward policy', `${networks.recurrent} units`, remedy);
   }
   const { executor = 'auto' } = networks;
+  checkIds(where, game, ids);
+  checkArgument(where, 'options.executor', z.enum(['auto', 'onnx', 'eager']), executor);
   const { epsilon, ...subgoals } = omg === false ? { epsilon: 0 } : splitEpsilon(where, omg);
   const minds = new Map<number, Mind>();
   for (const id of ids) {

@@ -6,6 +6,10 @@ import {
   type AgentStep,
   type ArrayOf,
   allocate,
+  checkAgentStep,
+  checkCount,
+  checkRecord,
+  checkTypedArray,
   type DType,
   type Game,
   type Generator,
@@ -16,6 +20,7 @@ import {
 } from '@coplay/core';
 import { type GoalBeliefs, type SearchResult, seenStates, type TreeSearch } from '@coplay/planning';
 import type { LearningAgent } from '../learner';
+import { checkAct } from '../learner/check-calls';
 import { indicesOf } from '../ppo/rows';
 import type { HopLearner } from './learner';
 import { stepLikelihoods } from './likelihoods';
@@ -87,6 +92,7 @@ export class Planner {
 
   initialState(rows: number): HopState {
     const { stateType, stateSize, agents } = this.player.setup.game;
+    checkCount(`HOP (${this.id}).initialState`, 'rows', rows);
     return {
       states: allocate(stateType, rows * stateSize) as ArrayOf<DType>,
       previousActions: new Int32Array(rows * agents.length).fill(-1),
@@ -95,6 +101,7 @@ export class Planner {
 
   async act(input: AgentInput, state: HopState, generator: Generator): Promise<AgentOutput<HopState>> {
     const { game } = this.player.setup;
+    this.checkCall(input, state, generator);
     const states = seenStates(game, input.observations, input.rows, this.seat);
     const beliefs = await this.believe(input, states, state);
     const active = indicesOf(input.active);
@@ -105,6 +112,7 @@ export class Planner {
   }
 
   observe(step: AgentStep): void {
+    checkAgentStep(`HOP (${this.id}).observe`, this.player.setup.game, step);
     this.beliefs?.observe(step);
   }
 
@@ -114,6 +122,16 @@ export class Planner {
 
   restore(saved: SavedState): void {
     this.beliefs?.restore(saved);
+  }
+
+  private checkCall(input: AgentInput, state: HopState, generator: Generator): void {
+    const { game } = this.player.setup;
+    const where = `HOP (${this.id}).act`;
+    checkAct(where, game, input, generator);
+    checkRecord(where, 'state', state);
+    checkTypedArray(where, 'state.states', state.states, game.stateType, input.rows * game.stateSize);
+    const { length } = input.previousActions;
+    checkTypedArray(where, 'state.previousActions', state.previousActions, 'int32', length);
   }
 
   /** [B, A, G], or undefined without goals. */

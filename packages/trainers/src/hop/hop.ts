@@ -1,4 +1,4 @@
-import { type AgentId, checkOptions, fail, sharedAmongCopies, show } from '@coplay/core';
+import { type AgentId, checkOptions, checkRecord, fail, sharedAmongCopies, show } from '@coplay/core';
 import { z } from 'zod';
 import { anneal } from '../ppo/options';
 import { type HopAgent, type HopPlayer, Planner } from './agent';
@@ -12,12 +12,16 @@ import { hopSetup } from './setup';
  *
  * @throws CoplayError for unknown options, an id that the game doesn't have, and games whose state agents don't see
  */
-export function hopAgent({ id, ...options }: HopOptions): HopAgent {
+export function hopAgent(given: HopOptions): HopAgent {
+  checkRecord('hopAgent', 'options', given);
+  const { id, ...options } = given;
   return new LearningPlanner(id, new HopLearner(hopSetup('hopAgent', [id], options)));
 }
 
 /** Agents that share policy, value and world model; what each makes of the others, and believes of them, is its own. */
-export function sharedHopAgents({ ids, ...options }: SharedHopOptions): HopAgent[] {
+export function sharedHopAgents(given: SharedHopOptions): HopAgent[] {
+  checkRecord('sharedHopAgents', 'options', given);
+  const { ids, ...options } = given;
   const sharing = ids ?? options.game?.agents ?? [];
   const learner = new HopLearner(hopSetup('sharedHopAgents', sharing, options));
   return sharing.map((id) => new LearningPlanner(id, learner));
@@ -55,9 +59,7 @@ export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlaye
 
 function plannerOptions({ id: ownId, learner }: HopAgent, options: PlannerOptions) {
   const { inter, intra } = learner.setup.beliefs;
-  if (typeof options !== 'object' || options === null) {
-    fail('planner: options', 'an object', show(options), 'Leave it out for the options of the agent.');
-  }
+  checkRecord('planner', 'options', options);
   const { id = ownId, interOM = inter, intraOM = intra, ...others } = options;
   checkSearchOptions('planner', others);
   // Left out and undefined are the same.

@@ -1,6 +1,8 @@
 import { createEpisodeCollector, createReplayBuffer, type EpisodeCollector, type ReplayBuffer } from '@coplay/buffers';
 import {
   type AgentId,
+  checkGenerator,
+  checkRecord,
   type Experience,
   fail,
   type Generator,
@@ -9,10 +11,12 @@ import {
   ndarray,
   type SavedState,
   sharedAmongCopies,
+  show,
 } from '@coplay/core';
 import { cutRows, prefixed } from '@coplay/models';
 import type { TreeSearch } from '@coplay/planning';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
+import { checkLearnerData } from '../learner/check-calls';
 import { meanMetrics } from '../learner/metrics';
 import type { MoaLearner } from '../moa';
 import { paddedCount, padRows } from '../padding';
@@ -76,17 +80,22 @@ export class HopLearner implements Learner {
 
   /** Counts what a search does in the metrics. */
   watch(search: TreeSearch): void {
+    const where = `HOP (${this.name}).watch`;
+    checkRecord(where, 'search', search);
+    checkRecord(where, 'search.counts', search.counts);
     this.searches.push({ search, counts: { ...search.counts } });
   }
 
   /** The models that the agent in a seat has of its co-players. */
   mindOf(seat: number): MoaLearner {
     return (
-      this.setup.minds.get(seat) ?? fail(`HOP (${this.name})`, 'a seat of its own', String(seat), 'Ask its learner.')
+      this.setup.minds.get(seat) ??
+      fail(`HOP (${this.name}).mindOf`, 'a seat of its own', show(seat), 'Ask the learner of that seat.')
     );
   }
 
   async initialise(generator: Generator): Promise<void> {
+    checkGenerator(`HOP (${this.name}).initialise`, generator);
     if (this.isDisposed) {
       const remedy = 'Make a new agent, or give this one parameters with learner.restore(saved).';
       fail(`HOP (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
@@ -108,7 +117,9 @@ export class HopLearner implements Learner {
     return this.ready().params.read();
   }
 
-  async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
+  async update(data: LearnerData): Promise<Metrics> {
+    checkLearnerData(`HOP (${this.name}).update`, this.setup.game, data);
+    const { experience, progress, generator } = data;
     const own = generator.fork();
     const taken = await this.take(experience, own.split(SPLITS.ranks));
     const models = await this.teachModels(experience, own);

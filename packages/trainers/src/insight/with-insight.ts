@@ -1,4 +1,12 @@
-import type { Agent, AgentInput, AgentOutput, Generator, NamedArrays, Saved } from '@coplay/core';
+import {
+  type Agent,
+  type AgentInput,
+  type AgentOutput,
+  checkAgent,
+  type Generator,
+  type NamedArrays,
+  type Saved,
+} from '@coplay/core';
 import { Planner } from '../hop/agent';
 import { MindedAgent } from '../hop-plus/agent';
 import { NetworkAgent } from '../ppo/agent';
@@ -23,6 +31,7 @@ export type Insight = (input: AgentInput, state: Saved, output: AgentOutput) => 
  * `values`. Agents of other kinds are given back as they are, so that a whole table can be mapped.
  */
 export function withInsight(agent: Agent): Agent {
+  checkAgent('withInsight', agent);
   const insight = insightInto(agent);
   return insight ? telling(agent, insight) : agent;
 }

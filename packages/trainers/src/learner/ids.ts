@@ -9,7 +9,7 @@ import { type AgentId, fail, type Game, show } from '@coplay/core';
 export function checkIds(where: string, game: Game, ids: readonly AgentId[]): void {
   const isList = Array.isArray(ids) && ids.length > 0 && new Set(ids).size === ids.length;
   if (!isList) fail(`${where}: option ids`, 'a list of different ids', show(ids), 'Take them from game.agents.');
-  const stranger = ids.find((id) => !game.agents.includes(id));
-  if (stranger === undefined) return;
-  fail(`${where}: option id`, `one of ${game.agents.join(', ')}`, show(stranger), 'Take it from game.agents.');
+  const stranger = ids.findIndex((id) => !game.agents.includes(id));
+  if (stranger < 0) return;
+  fail(`${where}: option id`, `one of ${game.agents.join(', ')}`, show(ids[stranger]), 'Take it from game.agents.');
 }

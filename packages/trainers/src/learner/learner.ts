@@ -35,5 +35,5 @@ export interface LearningAgent<State extends Saved = Saved> extends Agent<State>
 
 /** Whether an agent learns. */
 export function isLearning(agent: Agent): agent is LearningAgent {
-  return 'learner' in agent && agent.learner !== undefined;
+  return typeof agent === 'object' && agent !== null && 'learner' in agent && agent.learner !== undefined;
 }

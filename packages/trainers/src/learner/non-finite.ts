@@ -1,4 +1,12 @@
-import { CoplayError, type NamedArrays, sharedAmongCopies, type TypedArray } from '@coplay/core';
+import {
+  CoplayError,
+  checkArgument,
+  type NamedArrays,
+  sharedAmongCopies,
+  type TypedArray,
+  typedArrays,
+} from '@coplay/core';
+import { z } from 'zod';
 
 /** Thrown when a loss, a gradient or a parameter is not finite. Carries the minibatch; a run saves it. */
 export class NonFiniteError extends CoplayError {
@@ -19,8 +27,11 @@ export class NonFiniteError extends CoplayError {
 
 sharedAmongCopies(NonFiniteError, '@coplay/trainers/NonFiniteError');
 
+const arraysSchema = z.record(z.string(), z.looseObject({ data: typedArrays() }));
+
 /** The first number of a record that isn't finite, as `name[index] = value`; undefined if all are. */
 export function findNonFinite(arrays: NamedArrays): string | undefined {
+  checkArgument('findNonFinite', 'arrays', arraysSchema, arrays);
   for (const [name, { data }] of Object.entries(arrays)) {
     const index = firstNonFiniteIn(data);
     if (index >= 0) return `${name}[${index}] = ${data[index]}`;

@@ -1,4 +1,5 @@
-import { type Agent, type AgentId, fail, type Game, show } from '@coplay/core';
+import { type Agent, type AgentId, checkCount, checkRecord, fail, type Game, show } from '@coplay/core';
+import { checkAct } from '../learner/check-calls';
 import { checkLogits } from './check-logits';
 import { checkMatrixGame, MEMORIES } from './iterated-game';
 import { sigmoid } from './iterated-gradients';
@@ -18,7 +19,9 @@ export interface MemoryOneOptions {
  *
  * @throws CoplayError for games of another form, an id that the game doesn't have, and parameters of another number or NaN
  */
-export function memoryOneAgent({ game, id, parameters }: MemoryOneOptions): Agent<null> {
+export function memoryOneAgent(options: MemoryOneOptions): Agent<null> {
+  checkRecord('memoryOneAgent', 'options', options);
+  const { game, id, parameters } = options;
   checkMatrixGame('memoryOneAgent', game);
   checkLogits('memoryOneAgent: option parameters', parameters, MEMORIES);
   if (!game.agents.includes(id)) {
@@ -27,8 +30,12 @@ export function memoryOneAgent({ game, id, parameters }: MemoryOneOptions): Agen
   return {
     id,
     name: 'memory-one',
-    initialState: () => null,
+    initialState: (rows) => {
+      checkCount(`memory-one (${id}).initialState`, 'rows', rows);
+      return null;
+    },
     act(input, state, generator) {
+      checkAct(`memory-one (${id}).act`, game, input, generator);
       const joint = input.observations['joint'];
       const actions = new Int32Array(input.rows);
       for (let row = 0; row < input.rows; row++) {

@@ -19,7 +19,7 @@ export const MEMORIES = 5;
  */
 export function iteratedGame(game: Game, discount: number): IteratedGame {
   checkMatrixGame('iteratedGame', game);
-  if (!(discount >= 0 && discount < 1)) {
+  if (typeof discount !== 'number' || !(discount >= 0 && discount < 1)) {
     fail('iteratedGame: discount', 'a number in [0, 1)', show(discount), 'Without a discount values are infinite.');
   }
   const env = vectorEnv(game, { envs: 4, seed: 0 });

@@ -1,3 +1,4 @@
+import { checkNumber, checkNumbers, checkRecord, fail, show } from '@coplay/core';
 import { checkLogits } from './check-logits';
 import { type IteratedGame, MEMORIES } from './iterated-game';
 import { dot, inverse } from './linear-algebra';
@@ -33,12 +34,21 @@ interface Row {
  * @param first   [5] of player 0
  * @param second  [5] of player 1
  */
-export function iteratedGradients(
-  { payoffs, discount }: IteratedGame,
-  first: Float64Array,
-  second: Float64Array,
-): IteratedGradients {
-  for (const parameters of [first, second]) checkLogits('iteratedGradients: parameters', parameters, MEMORIES);
+export function iteratedGradients(game: IteratedGame, first: Float64Array, second: Float64Array): IteratedGradients {
+  checkRecord('iteratedGradients', 'game', game);
+  const { payoffs, discount } = game;
+  if (!Array.isArray(payoffs) || payoffs.length !== 2) {
+    fail(
+      'iteratedGradients: game.payoffs',
+      'payoffs of two players',
+      show(payoffs),
+      'Make the game with iteratedGame().',
+    );
+  }
+  for (const own of payoffs) checkNumbers('iteratedGradients', 'game.payoffs', own, { length: 4 });
+  checkNumber('iteratedGradients', 'game.discount', discount, { min: 0, below: 1 });
+  checkLogits('iteratedGradients: first', first, MEMORIES);
+  checkLogits('iteratedGradients: second', second, MEMORIES);
   const rows = Array.from({ length: MEMORIES }, (_, state) => rowOf(first, second, state));
   const visits = inverse(4, (s, u) => (s === u ? 1 : 0) - discount * rows[s].chances[u]); // M = (I - g P)^-1
   const column = (u: number) => Float64Array.from({ length: 4 }, (_, s) => visits[s * 4 + u]);

@@ -1,6 +1,8 @@
 import {
   checkArgument,
+  checkCount,
   checkOptions,
+  checkRecord,
   createGenerator,
   fail,
   type Game,
@@ -71,7 +73,9 @@ export interface Lola {
  *
  * @throws CoplayError for unknown options, and for games of another form
  */
-export function lola({ game, ...options }: LolaOptions): Lola {
+export function lola(given: LolaOptions): Lola {
+  checkRecord('lola', 'options', given);
+  const { game, ...options } = given;
   checkMatrixGame('lola', game);
   const { learners, discount, stepSize, lookAhead, spread, seed } = checkOptions('lola', schema, options);
   const rules = iteratedGame(game, discount);
@@ -102,7 +106,7 @@ export function lola({ game, ...options }: LolaOptions): Lola {
       return [(1 - discount) * values[0], (1 - discount) * values[1]];
     },
     train(steps) {
-      checkWhole('lola.train: steps', steps, 'Give how many steps to take.');
+      checkCount('lola.train', 'steps', steps);
       for (let i = 0; i < steps; i++) step();
     },
     state: () => ({ updates, parameters: parameters.map((own) => own.slice()) }),
@@ -144,10 +148,6 @@ function checkedState(saved: SavedState): Pick<Lola, 'parameters' | 'updates'> {
   for (const own of kept) checkLogits('lola.restore: parameters', own, MEMORIES);
   checkFinite('lola.restore: parameters', kept, remedy);
   return { parameters: kept, updates: updates as number };
-}
-
-function checkWhole(where: string, value: unknown, remedy: string): asserts value is number {
-  if (!Number.isInteger(value) || (value as number) < 0) fail(where, 'a whole number, 0 or more', show(value), remedy);
 }
 
 function checkFinite(where: string, parameters: Lola['parameters'], remedy: string): void {

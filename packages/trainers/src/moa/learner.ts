@@ -1,6 +1,25 @@
 import type { MoaBuffer, MoaCounts } from '@coplay/buffers';
-import type { Agent, AgentId, Experience, Game, Generator, Metrics, NamedArrays, SavedState } from '@coplay/core';
-import { fail, ndarray, sharedAmongCopies, show } from '@coplay/core';
+import {
+  type Agent,
+  type AgentId,
+  checkCount,
+  checkExperienceOf,
+  checkFunction,
+  checkGenerator,
+  checkObservationArrays,
+  checkRecord,
+  checkTypedArray,
+  type Experience,
+  fail,
+  type Game,
+  type Generator,
+  type Metrics,
+  type NamedArrays,
+  ndarray,
+  type SavedState,
+  sharedAmongCopies,
+  show,
+} from '@coplay/core';
 import { type InputEncoder, type MoaNet, prefixed } from '@coplay/models';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
 import { drawFrom, type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
@@ -10,7 +29,7 @@ import { freshMoaNetworks, type MoaNetworkSetup, type MoaNetworks, savedMoaNetwo
 import type { ResolvedMoaOptions } from './options';
 import { predictTable } from './predict';
 import { type MoaPretrainOptions, pretrainingRows, resolveMoaPretraining } from './pretrain';
-import { heldRows, joinTables, type MoaTable, tableOf } from './table';
+import { checkMoaRows, heldRows, joinTables, type MoaTable, tableOf } from './table';
 import { type TrainingResult, train } from './train';
 
 /** Everything that's fixed before the first parameter is drawn. */
@@ -91,19 +110,22 @@ export class MoaModels implements MoaLearner {
   }
 
   async initialise(generator: Generator): Promise<void> {
+    checkGenerator('moa.initialise', generator);
     this.networks ??= freshMoaNetworks(this.networkSetup(), generator);
   }
 
   push(experience: Experience): void {
+    checkExperienceOf('moa.push', this.setup.game, experience);
     const added = this.buffer.push(experience);
     for (const coplayer of this.coplayers) {
       const { isFirst, goals } = added[coplayer];
-      const { counts } = this.standing(coplayer);
+      const { counts } = this.standing('moa.update', coplayer);
       for (let row = 0; row < isFirst.data.length; row++) if (isFirst.data[row] === 1) counts.add(goals.data[row]);
     }
   }
 
   async update(generator: Generator): Promise<Metrics> {
+    checkGenerator('moa.update', generator);
     if (this.coplayers.length === 0) return {};
     const waiting = Math.max(...this.coplayers.map((coplayer) => this.newRows(coplayer)));
     if (waiting < this.setup.options.minRows) return this.standingMetrics();
@@ -111,7 +133,8 @@ export class MoaModels implements MoaLearner {
     await Promise.all(this.coplayers.map((coplayer) => this.measure(coplayer, held.get(coplayer))));
     const tables = this.perNetwork((coplayer) => held.get(coplayer)?.table);
     const result = await this.train(tables, this.setup.options.epochs, generator, this.setup.options.learningRate);
-    for (const coplayer of this.coplayers) this.standing(coplayer).seen = { ...this.buffer.pushed[coplayer] };
+    for (const coplayer of this.coplayers)
+      this.standing('moa.update', coplayer).seen = { ...this.buffer.pushed[coplayer] };
     this.buffer.trained();
     if (this.updates % FLUSH_EVERY === 0) for (const { slots } of this.ready().members) slots.flushDenormals();
     this.updates++;
@@ -126,7 +149,9 @@ export class MoaModels implements MoaLearner {
     const { epochs, generator, learningRate, finalLearningRate, afterEpoch } = settings;
     if (this.coplayers.length === 0) return [];
     const rows = pretrainingRows(data, this.setup);
-    const tables = this.perNetwork((coplayer) => rows[coplayer] && this.tableOf(coplayer, rows[coplayer]));
+    const tables = this.perNetwork(
+      (coplayer) => rows[coplayer] && this.tableOf('moa.pretrain', coplayer, rows[coplayer]),
+    );
     const history: Metrics[] = [];
     for (let epoch = 0; epoch < epochs; epoch++) {
       const rate = (progress: number) => learningRate + (finalLearningRate - learningRate) * progress;
@@ -139,20 +164,22 @@ export class MoaModels implements MoaLearner {
   }
 
   async predict(coplayer: AgentId, view: MoaView, goals?: Int32Array): Promise<Float32Array> {
-    return (await this.step(coplayer, view, goals)).logProbs;
+    return (await this.answer('moa.predict', coplayer, view, goals)).logProbs;
   }
 
-  async step(coplayer: AgentId, view: MoaView, goals?: Int32Array) {
-    const { net, encoder, options, game } = this.setup;
+  step(coplayer: AgentId, view: MoaView, goals?: Int32Array) {
+    return this.answer('moa.step', coplayer, view, goals);
+  }
+
+  private async answer(where: string, coplayer: AgentId, view: MoaView, goals?: Int32Array) {
+    this.checkView(where, coplayer, view, goals);
+    const { net, encoder, game } = this.setup;
     const { rows, observations, masks, previousActions, state } = view;
-    if (options.previousActions && !previousActions) {
-      fail('moa.predict', 'previousActions, which these models read', 'none', 'Give them with the view.');
-    }
     const everyone = previousActions ?? new Int32Array(rows * game.agents.length).fill(-1);
     const source = { rows, observations, masks, previousActions: everyone, extras: {} };
     const encoded = encoder.encode({ ...source, seat: this.seatOf(coplayer), offset: 0, stride: 1 });
     const feeds: NamedArrays = { ...prefixed('in', encoded), mask: ndarray(masks, [rows, net.actions]) };
-    if (net.goals > 0) feeds['goals'] = ndarray(this.checkGoals(goals, rows));
+    if (net.goals > 0) feeds['goals'] = ndarray(goals as Int32Array);
     const memory = state ?? new Float32Array(rows * net.stateSize);
     if (net.stateSize > 0) feeds['state'] = ndarray(memory, [rows, net.stateSize]);
     const { logProbs, next } = await this.member(coplayer).functions.act(feeds);
@@ -161,29 +188,32 @@ export class MoaModels implements MoaLearner {
 
   predictRows(coplayer: AgentId, rows: NamedArrays): Promise<Float32Array> {
     const { net, game } = this.setup;
-    const table = this.tableOf(coplayer, rows);
+    this.standing('moa.predictRows', coplayer);
+    const table = this.tableOf('moa.predictRows', coplayer, rows);
     return predictTable(this.member(coplayer).functions.predict, net, table, game.maxSteps);
   }
 
   agent(coplayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState> {
-    this.standing(coplayer);
+    this.standing('moa.agent', coplayer);
+    if (goalsOf !== undefined) checkFunction('moa.agent', 'goalsOf', goalsOf);
     const drawn: GoalChoice = (_row, _input, generator) => drawFrom(this.prior(coplayer), generator);
     return modelledAgent(this, coplayer, this.setup.net.actions, this.stateSize, goalsOf ?? drawn);
   }
 
   accuracy(coplayer: AgentId): number {
-    return this.standing(coplayer).accuracy ?? 0;
+    return this.standing('moa.accuracy', coplayer).accuracy ?? 0;
   }
 
   goalCounts(coplayer: AgentId): Float64Array {
-    return this.standing(coplayer).counts.counts.slice();
+    return this.standing('moa.goalCounts', coplayer).counts.counts.slice();
   }
 
   prior(coplayer: AgentId): Float64Array {
-    return this.standing(coplayer).counts.prior();
+    return this.standing('moa.prior', coplayer).counts.prior();
   }
 
-  parameters(coplayer: AgentId): Promise<NamedArrays> {
+  async parameters(coplayer: AgentId): Promise<NamedArrays> {
+    this.standing('moa.parameters', coplayer);
     return this.member(coplayer).params.read();
   }
 
@@ -232,22 +262,22 @@ export class MoaModels implements MoaLearner {
   }
 
   private member(coplayer: AgentId) {
-    this.standing(coplayer);
     const { members } = this.ready();
     return members[this.setup.options.share ? 0 : this.coplayers.indexOf(coplayer)];
   }
 
-  private standing(coplayer: AgentId): Standing {
+  private standing(where: string, coplayer: AgentId): Standing {
     const known = this.coplayers.join(', ') || 'nobody';
     const remedy = `Name a co-player of ${this.id}.`;
-    return this.standings.get(coplayer) ?? fail(`moa (${this.id})`, `one of ${known}`, show(coplayer), remedy);
+    return this.standings.get(coplayer) ?? fail(`${where}: coplayer`, `one of ${known}`, show(coplayer), remedy);
   }
 
   private seatOf(coplayer: AgentId): number {
     return this.setup.game.agents.indexOf(coplayer);
   }
 
-  private tableOf(coplayer: AgentId, rows: NamedArrays): MoaTable {
+  private tableOf(where: string, coplayer: AgentId, rows: NamedArrays): MoaTable {
+    checkMoaRows(where, this.setup.game, rows);
     return tableOf(this.setup.game, this.setup.encoder, this.seatOf(coplayer), heldRows(rows));
   }
 
@@ -283,7 +313,7 @@ export class MoaModels implements MoaLearner {
   }
 
   private newRows(coplayer: AgentId): number {
-    return this.buffer.pushed[coplayer].rows - this.standing(coplayer).seen.rows;
+    return this.buffer.pushed[coplayer].rows - this.standing('moa.update', coplayer).seen.rows;
   }
 
   /** Accuracy on the episodes that its model was not trained on yet. */
@@ -292,7 +322,7 @@ export class MoaModels implements MoaLearner {
     const { table, serials } = held;
     const { net, game } = this.setup;
     const { places, goals, lengths } = table.list;
-    const { seen } = this.standing(coplayer);
+    const { seen } = this.standing('moa.update', coplayer);
     const old = serials.findIndex((serial) => serial >= seen.episodes);
     if (old < 0) return;
     const skipped = lengths.slice(0, old).reduce((sum, length) => sum + length, 0);
@@ -300,7 +330,7 @@ export class MoaModels implements MoaLearner {
     const { predict } = this.member(coplayer).functions;
     const logProbs = await predictTable(predict, net, { table: table.table, list }, game.maxSteps);
     const actions = Int32Array.from(list.places, (place) => table.table['actions'].data[place]);
-    this.standing(coplayer).accuracy = topOne(logProbs, actions, net.actions);
+    this.standing('moa.update', coplayer).accuracy = topOne(logProbs, actions, net.actions);
   }
 
   private standingMetrics(): Metrics {
@@ -317,10 +347,20 @@ export class MoaModels implements MoaLearner {
     return { ...metrics, 'moa/rows': rows };
   }
 
-  private checkGoals(goals: Int32Array | undefined, rows: number): Int32Array {
-    if (goals?.length === rows) return goals;
-    const remedy = 'Give one goal for each row, -1 where it is unknown.';
-    return fail('moa.predict', `goals of ${rows} rows`, show(goals), remedy);
+  private checkView(where: string, coplayer: AgentId, view: MoaView, goals: Int32Array | undefined): void {
+    const { net, options, game } = this.setup;
+    this.standing(where, coplayer);
+    checkRecord(where, 'view', view);
+    const { rows, observations, masks, previousActions, state } = view;
+    checkCount(where, 'view.rows', rows);
+    checkObservationArrays(where, 'view.observations', game, observations, rows);
+    checkTypedArray(where, 'view.masks', masks, 'uint8', rows * net.actions);
+    if (previousActions !== undefined || options.previousActions) {
+      checkTypedArray(where, 'view.previousActions', previousActions, 'int32', rows * game.agents.length);
+    }
+    if (state !== undefined) checkTypedArray(where, 'view.state', state, 'float32', rows * net.stateSize);
+    if (net.goals === 0 && goals === undefined) return;
+    checkTypedArray(where, 'goals', goals, 'int32', rows);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import { type AgentId, checkGame, checkOptions, checkRecord, fail, type Game, show } from '@coplay/core';
 import { mlp, type TorsoBuilder } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
@@ -86,7 +86,9 @@ export type ResolvedMoaOptions = Omit<z.infer<typeof schema>, 'goals' | 'network
 };
 
 /** Checks the options and fills in the defaults. */
-export function resolveMoaOptions({ game, id, ...options }: MoaOptions): ResolvedMoaOptions {
+export function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
+  checkRecord('createMoa', 'options', given);
+  const { game, id, ...options } = given;
   checkGame('createMoa: option game', game);
   if (!game.agents.includes(id)) {
     fail('createMoa: option id', `one of ${game.agents.join(', ')}`, show(id), 'Use an id of game.agents.');

@@ -1,7 +1,9 @@
 import { attemptRows, concatRows, moaRows } from '@coplay/buffers';
 import {
   type AgentId,
+  checkExperienceOf,
   checkOptions,
+  checkRecord,
   type Experience,
   fail,
   type Generator,
@@ -49,6 +51,8 @@ export function pretrainingRows(
   data: Experience | Readonly<Record<AgentId, NamedArrays>>,
   { game, coplayers, options }: MoaSetup,
 ): Readonly<Record<AgentId, NamedArrays>> {
+  checkRecord('moa.pretrain', 'data', data);
+  if (isExperience(data)) checkExperienceOf('moa.pretrain', game, data, 'data');
   const goals = options.goals === 'hindsight' ? game.goals : undefined;
   const rows = isExperience(data)
     ? Object.fromEntries(

@@ -1,5 +1,13 @@
 import { concatRows, type MoaHeld } from '@coplay/buffers';
-import type { Game, NamedArrays, ObservationArrays } from '@coplay/core';
+import {
+  checkArgument,
+  fail,
+  type Game,
+  type NamedArrays,
+  namedArrays,
+  type ObservationArrays,
+  show,
+} from '@coplay/core';
 import { type InputEncoder, prefixed } from '@coplay/models';
 import type { EpisodeList } from './batches';
 
@@ -58,4 +66,33 @@ export function joinTables(parts: readonly MoaTable[]): MoaTable {
       lengths: parts.flatMap(({ list }) => list.lengths),
     },
   };
+}
+
+/** Refuses rows of another form than `moaRows` makes them for a game. */
+export function checkMoaRows(where: string, game: Game, rows: NamedArrays): void {
+  checkArgument(where, 'rows', namedArrays, rows);
+  const N = rows['isFirst']?.shape[0] ?? 0;
+  const seen = Object.entries(game.observation).map(([name, { shape }]) => [`observations/${name}`, shape] as const);
+  const shapes: Readonly<Record<string, readonly number[]>> = {
+    ...{ isFirst: [], actions: [], goals: [], masks: [game.actions], previousActions: [game.agents.length] },
+    ...Object.fromEntries(seen),
+  };
+  for (const [name, shape] of Object.entries(shapes)) {
+    const expected = [N, ...shape].join(', ');
+    const got = rows[name]?.shape;
+    if (got?.join(', ') === expected) continue;
+    fail(
+      `${where}: rows.${name}`,
+      `an array [${expected}]`,
+      show(got),
+      `Make the rows with moaRows() of ${game.name}.`,
+    );
+  }
+  if (N === 0 || rows['isFirst'].data[0] === 1) return;
+  fail(
+    `${where}: rows.isFirst`,
+    'whole episodes, from a first step on',
+    'rows that begin later',
+    'Give whole episodes.',
+  );
 }

@@ -1,4 +1,11 @@
-import { allocateObservations, copyObservation, copyRow, type Experience, fail, ndarray, show } from '@coplay/core';
+import {
+  allocateObservations,
+  checkTypedArray,
+  copyObservation,
+  copyRow,
+  type Experience,
+  ndarray,
+} from '@coplay/core';
 import { paddedCount, padRows } from '../padding';
 import { encodeViews } from './rows';
 import type { OmgNetworks, OmgSetup } from './setup';
@@ -22,10 +29,7 @@ export async function inferSubgoals(
   const { game, seat, others, settings, inference, id } = setup;
   const units = inference.stateSize;
   const rows = own.rows * others.length;
-  if (state.length !== rows * units) {
-    const expected = `a state of ${own.rows} x ${others.length * units} numbers`;
-    fail(`OMG (${id}): infer`, expected, show(state.length), 'Give what the call before returned, zeros at first.');
-  }
+  checkTypedArray(`OMG (${id}).infer`, 'state', state, 'float32', rows * units);
   if (rows === 0) return { subgoals: new Float32Array(0), state };
   const views = coPlayerViews(game, own, seat, others, settings.view);
   const entered = state.slice();

@@ -1,6 +1,13 @@
 import { createHistoryBuffer, type HistoryBuffer } from '@coplay/buffers';
 import {
   type AgentId,
+  checkCount,
+  checkExperienceOf,
+  checkGenerator,
+  checkObservationArrays,
+  checkOptions,
+  checkRecord,
+  checkTypedArray,
   type Experience,
   fail,
   type Generator,
@@ -8,6 +15,7 @@ import {
   type NamedArrays,
   type SavedState,
 } from '@coplay/core';
+import { z } from 'zod';
 import { findNonFinite, NonFiniteError } from '../learner';
 import { type Inferred, inferOver, inferSubgoals } from './infer';
 import { trainInference, trainVae } from './learn';
@@ -101,6 +109,13 @@ export function createOmg(options: OmgOptions): OmgLearner {
   return new Omg(omgSetup('createOmg', options));
 }
 
+const subgoalsOfSchema = z.strictObject({
+  values: z.unknown().optional(),
+  epsilon: z.number().min(0).max(1),
+  generator: z.unknown(),
+  extra: z.string().optional(),
+});
+
 const GROUPS: readonly OmgGroup[] = ['vae', 'vaeSlots', 'inference', 'inferenceSlots'];
 
 /** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
@@ -143,20 +158,26 @@ class Omg implements OmgLearner {
   }
 
   async initialise(generator: Generator): Promise<void> {
+    checkGenerator(this.where('initialise'), generator);
     this.networks ??= omgNetworks(this.setup, freshParameters(this.setup, generator));
   }
 
   push(experience: Experience, values?: Float32Array): number {
+    checkExperienceOf(this.where('push'), this.setup.game, experience);
+    if (values !== undefined) {
+      checkTypedArray(this.where('push'), 'values', values, 'float32', experience.rewards.length);
+    }
     const { selector } = this.setup.settings;
     const isByValue = selector === 'optimistic' || selector === 'conservative';
     if (isByValue && !values && this.setup.others.length > 0) {
       const remedy = "Give the values of all states, or the selector 'fixed' or 'random'.";
-      fail(`OMG (${this.id}): push`, `values for the selector ${selector}`, 'none', remedy);
+      fail(this.where('push'), `values for the selector ${selector}`, 'none', remedy);
     }
     return this.buffer.push(experience, values);
   }
 
   async update(generator: Generator): Promise<Metrics> {
+    checkGenerator(this.where('update'), generator);
     const networks = this.ready();
     const { buffer, setup } = this;
     const train = this.isReady ? trainInference : trainVae;
@@ -167,6 +188,8 @@ class Omg implements OmgLearner {
   }
 
   async pretrain(data: Experience, options: OmgPretrainOptions, generator: Generator): Promise<readonly Metrics[]> {
+    checkExperienceOf(this.where('pretrain'), this.setup.game, data, 'data');
+    checkGenerator(this.where('pretrain'), generator);
     const networks = this.ready();
     const metrics = await pretrainOmg(this.setup, networks, data, options, generator);
     await this.tidy(networks);
@@ -174,19 +197,23 @@ class Omg implements OmgLearner {
     return metrics;
   }
 
-  infer(view: OwnView, state: Float32Array): Promise<Inferred> {
+  async infer(view: OwnView, state: Float32Array): Promise<Inferred> {
+    this.checkView(view);
     return inferSubgoals(this.setup, this.ready(), view, state);
   }
 
-  inferOver(experience: Experience): Promise<Float32Array> {
+  async inferOver(experience: Experience): Promise<Float32Array> {
+    checkExperienceOf(this.where('inferOver'), this.setup.game, experience);
     return inferOver(this.setup, this.ready(), experience);
   }
 
-  latentsOf(experience: Experience): Promise<Float32Array> {
+  async latentsOf(experience: Experience): Promise<Float32Array> {
+    checkExperienceOf(this.where('latentsOf'), this.setup.game, experience);
     return stateLatents(this.setup, this.ready(), experience);
   }
 
   async subgoalsOf(experience: Experience, options: SubgoalsOfOptions): Promise<MixedSubgoals> {
+    this.checkSubgoalsOf(experience, options);
     const networks = this.ready();
     if (this.isReady) return mixSubgoals(this.setup, networks, experience, options);
     const subgoals = inferredSubgoals(this.setup, experience, options);
@@ -220,6 +247,29 @@ class Omg implements OmgLearner {
   dispose(): void {
     this.networks?.dispose();
     this.networks = undefined;
+  }
+
+  private where(method: string): string {
+    return `OMG (${this.id}).${method}`;
+  }
+
+  private checkView(view: OwnView): void {
+    const { game } = this.setup;
+    const where = this.where('infer');
+    checkRecord(where, 'view', view);
+    const { rows, observations, previousActions, isFirst } = view;
+    checkCount(where, 'view.rows', rows);
+    checkObservationArrays(where, 'view.observations', game, observations, rows);
+    checkTypedArray(where, 'view.previousActions', previousActions, 'int32', rows * game.agents.length);
+    checkTypedArray(where, 'view.isFirst', isFirst, 'uint8', rows);
+  }
+
+  private checkSubgoalsOf(experience: Experience, options: SubgoalsOfOptions): void {
+    const where = this.where('subgoalsOf');
+    checkExperienceOf(where, this.setup.game, experience);
+    const { generator, values } = checkOptions(where, subgoalsOfSchema, options);
+    checkGenerator(where, generator);
+    if (values !== undefined) checkTypedArray(where, 'values', values, 'float32', experience.rewards.length);
   }
 
   private ready(): OmgNetworks {

@@ -1,5 +1,13 @@
 import { createHistoryBuffer } from '@coplay/buffers';
-import { checkOptions, type Experience, fail, type Generator, type Metrics } from '@coplay/core';
+import {
+  checkOptions,
+  checkRecord,
+  checkTypedArray,
+  type Experience,
+  fail,
+  type Generator,
+  type Metrics,
+} from '@coplay/core';
 import { z } from 'zod';
 import { trainInference, trainVae } from './learn';
 import type { OmgNetworks, OmgSetup } from './setup';
@@ -24,23 +32,27 @@ export async function pretrainOmg(
   setup: OmgSetup,
   networks: OmgNetworks,
   data: Experience,
-  { values, ...options }: OmgPretrainOptions,
+  given: OmgPretrainOptions,
   generator: Generator,
 ): Promise<readonly Metrics[]> {
-  const { vaeSteps, inferenceSteps } = checkOptions('omg.pretrain', schema, options);
-  const { seat, settings, others, id } = setup;
+  const where = `OMG (${setup.id}).pretrain`;
+  checkRecord(where, 'options', given);
+  const { values, ...options } = given;
+  const { vaeSteps, inferenceSteps } = checkOptions(where, schema, options);
+  if (values !== undefined) checkTypedArray(where, 'values', values, 'float32', data.rewards.length);
+  const { seat, settings, others } = setup;
   const { view, valuesOf, selector } = settings;
   if (others.length === 0) return [];
   const isByValue = selector === 'optimistic' || selector === 'conservative';
   if (isByValue && inferenceSteps > 0 && !values) {
-    fail(`OMG (${id}): pretrain`, `values for the selector ${selector}`, 'none', 'Give the values of all states.');
+    fail(where, `values for the selector ${selector}`, 'none', 'Give the values of all states.');
   }
   const capacity = Math.max(1, data.envs * data.steps * others.length);
   const buffer = createHistoryBuffer({ observer: seat, capacity, view, valuesOf });
   buffer.push(data, values);
   if (buffer.size === 0) {
     const remedy = 'Give streams of steps in which episodes begin and end.';
-    fail(`OMG (${id}): pretrain`, 'whole episodes', 'none in the data', remedy);
+    fail(where, 'whole episodes', 'none in the data', remedy);
   }
   const metrics: Metrics[] = [];
   for (let step = 0; step < vaeSteps; step += settings.vaeSteps) {

@@ -1,4 +1,4 @@
-import { type AgentId, createGenerator, type Game, type Generator, type NamedArrays } from '@coplay/core';
+import { type AgentId, checkRecord, createGenerator, type Game, type Generator, type NamedArrays } from '@coplay/core';
 import {
   type InputEncoder,
   type InputOptions,
@@ -48,6 +48,7 @@ const READING = { flags: 'apart' } as const;
 
 /** Checks options and builds networks. Nothing is drawn. */
 export function omgSetup(where: string, options: OmgOptions): OmgSetup {
+  checkRecord(where, 'options', options);
   const { game, id } = options;
   const settings = omgSettings(where, options);
   const count = game.agents.length;

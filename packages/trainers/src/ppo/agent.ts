@@ -2,12 +2,20 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
+  checkCount,
+  checkGame,
+  checkRecord,
+  checkTypedArray,
+  fail,
   type Game,
   type Generator,
   ndarray,
   sharedAmongCopies,
+  show,
 } from '@coplay/core';
 import type { LearningAgent } from '../learner';
+import { checkAct } from '../learner/check-calls';
+import { checkIds } from '../learner/ids';
 import { PpoLearner } from './learner';
 import type { PpoOptions } from './options';
 import { chooseActions } from './policy';
@@ -34,6 +42,7 @@ export interface PpoAgent extends LearningAgent<Float32Array> {
  * @throws CoplayError for unknown options, or an id that the game doesn't have
  */
 export function ppoAgent(options: PpoAgentOptions): PpoAgent {
+  checkRecord('ppoAgent', 'options', options);
   const { game, id, ppo = {}, ...networks } = options;
   const learner = new PpoLearner(ppoSetup('ppoAgent', game, [id], networks, ppo));
   return new NetworkAgent(id, learner);
@@ -54,9 +63,19 @@ export interface SharedPpoOptions extends PpoNetworkOptions {
  * lets them differ.
  */
 export function sharedPpoAgents(options: SharedPpoOptions): PpoAgent[] {
+  checkRecord('sharedPpoAgents', 'options', options);
   const { game, ids = game?.agents ?? [], ppo = {}, ...networks } = options;
+  checkGame('sharedPpoAgents: option game', game);
+  checkIds('sharedPpoAgents', game, ids);
   const learner = new PpoLearner(ppoSetup('sharedPpoAgents', game, ids, networks, ppo));
   return ids.map((id) => new NetworkAgent(id, learner));
+}
+
+/** Refuses what has no policy that PPO trains. */
+export function checkPpoAgent(where: string, agent: PpoAgent): void {
+  if (agent?.learner?.setup?.net !== undefined && agent.learner.setup.game !== undefined) return;
+  const got = agent?.name === undefined ? show(agent) : `${show(agent.id)}, ${show(agent.name)}`;
+  fail(`${where}: agent`, 'an agent of ppoAgent() or sharedPpoAgents()', got, 'Give an agent that learns by PPO.');
 }
 
 /** Acts by the policy of a learner. */
@@ -72,11 +91,16 @@ export class NetworkAgent implements PpoAgent {
   }
 
   initialState(rows: number): Float32Array {
+    checkCount(`PPO (${this.id}).initialState`, 'rows', rows);
     return new Float32Array(rows * this.learner.setup.net.stateSize);
   }
 
   async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
-    const { actions: actionCount, stateSize } = this.learner.setup.net;
+    const { game, net } = this.learner.setup;
+    const { actions: actionCount, stateSize } = net;
+    const where = `PPO (${this.id}).act`;
+    checkAct(where, game, input, generator);
+    checkTypedArray(where, 'state', state, 'float32', input.rows * stateSize);
     const { logProbs, entered, next } = await this.learner.ready().policy.act(input, this.seat, state);
     const chosen = chooseActions(logProbs, input.rows, actionCount, generator);
     const extras = { logProbs: ndarray(chosen.logProbs), ...(stateSize > 0 ? { actorStates: entered } : {}) };

@@ -1,7 +1,8 @@
-import { type Agent, type AgentId, checkOptions, fail, show } from '@coplay/core';
+import { type Agent, type AgentId, checkOptions, checkTypedArray, fail, show } from '@coplay/core';
 import { argmaxRows, sampleCategorical } from '@coplay/tensor';
 import { z } from 'zod';
-import type { PpoAgent } from './agent';
+import { checkAct } from '../learner/check-calls';
+import { checkPpoAgent, type PpoAgent } from './agent';
 
 /** Options of {@link frozen}. */
 export interface FrozenOptions {
@@ -20,6 +21,7 @@ const frozenSchema = z.strictObject({ id: z.string().optional(), greedy: z.boole
  * @throws CoplayError for unknown options, or an id that the game doesn't have
  */
 export function frozen(agent: PpoAgent, options: FrozenOptions = {}): Agent<Float32Array> {
+  checkPpoAgent('frozen', agent);
   const { id = agent.id, greedy } = checkOptions('frozen', frozenSchema, options);
   const { learner } = agent;
   const { game, net } = learner.setup;
@@ -36,6 +38,8 @@ export function frozen(agent: PpoAgent, options: FrozenOptions = {}): Agent<Floa
     name: `${agent.name} (${greedy ? 'greedy' : 'frozen'})`,
     initialState: (rows) => agent.initialState(rows),
     act: async (input, state, generator) => {
+      checkAct(`${agent.name} (${id}).act`, game, input, generator);
+      checkTypedArray(`${agent.name} (${id}).act`, 'state', state, 'float32', input.rows * net.stateSize);
       const { logProbs, next } = await learner.ready().policy.act(input, seat, state);
       const actions = greedy
         ? argmaxRows(logProbs, input.rows, net.actions)

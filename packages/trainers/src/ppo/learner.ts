@@ -1,5 +1,7 @@
 import { createPpoBuffer, type PpoBuffer } from '@coplay/buffers';
 import {
+  checkExperienceOf,
+  checkGenerator,
   createValueNorm,
   type Experience,
   fail,
@@ -13,6 +15,7 @@ import {
   type ValueNorm,
 } from '@coplay/core';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
+import { checkLearnerData } from '../learner/check-calls';
 import { ppoRows } from './batch';
 import { enteringStates, lastStates } from './critic';
 import { runEpochs } from './epochs';
@@ -64,6 +67,7 @@ export class PpoLearner implements Learner {
   }
 
   async initialise(generator: Generator): Promise<void> {
+    checkGenerator(`PPO (${this.name}).initialise`, generator);
     if (this.isDisposed) {
       const remedy = 'Make a new agent, or give this one parameters with learner.restore(saved).';
       fail(`PPO (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
@@ -91,10 +95,13 @@ export class PpoLearner implements Learner {
 
   /** [E, T, A] the present critic's values of what this learner's agents saw; for feedforward networks. */
   async values(experience: Experience): Promise<Float32Array> {
+    checkExperienceOf(`PPO (${this.name}).values`, this.setup.game, experience);
     return (await this.judge(experience)).values;
   }
 
-  async update({ experience, imagined = [], progress, generator }: LearnerData): Promise<Metrics> {
+  async update(data: LearnerData): Promise<Metrics> {
+    checkLearnerData(`PPO (${this.name}).update`, this.setup.game, data);
+    const { experience, imagined = [], progress, generator } = data;
     this.buffer.clear(); // whatever an update that failed left behind
     const real = await this.take(experience);
     const made = imagined.length > 0 ? await this.takeImagined(imagined) : {};

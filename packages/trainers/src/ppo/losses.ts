@@ -1,5 +1,5 @@
-import { checkShapes } from '@coplay/core';
-import { stopGradient, tf } from '@coplay/tensor';
+import { checkNumber, checkRecord, checkShapes } from '@coplay/core';
+import { checkTensor, stopGradient, tf } from '@coplay/tensor';
 
 /** sum(weights x) / sum(weights): the mean over the rows that count. 0 where none does. */
 export function weightedMean(x: tf.Tensor1D, weights: tf.Tensor1D): tf.Scalar {
@@ -29,8 +29,10 @@ export interface SurrogateInputs {
  * @returns [] to be minimised
  */
 export function clippedSurrogate(inputs: SurrogateInputs, clip: tf.Scalar | number): tf.Scalar {
+  checkRecord('clippedSurrogate', 'inputs', inputs);
   const { logProbs, oldLogProbs, advantages, weights } = inputs;
   checkShapes('clippedSurrogate', { logProbs, oldLogProbs, advantages, weights }, 'B');
+  checkClip('clippedSurrogate', clip);
   const ratio = tf.exp(tf.sub(logProbs, oldLogProbs));
   // Where the clipped side is the smaller one, the ratio is out of range and has no gradient through it: none is computed.
   const clipped = stopGradient(tf.minimum(tf.maximum(ratio, tf.sub(1, clip)), tf.add(1, clip)));
@@ -62,14 +64,25 @@ export interface ValueLossOptions {
  *
  * @returns [] to be minimised
  */
-export function valueLoss(inputs: ValueInputs, { clip, huberDelta }: ValueLossOptions): tf.Scalar {
+export function valueLoss(inputs: ValueInputs, options: ValueLossOptions): tf.Scalar {
+  checkRecord('valueLoss', 'inputs', inputs);
+  checkRecord('valueLoss', 'options', options);
+  const { clip, huberDelta } = options;
   const { values, oldValues, returns, weights } = inputs;
   checkShapes('valueLoss', { values, oldValues, returns, weights }, 'B');
+  if (clip !== false) checkNumber('valueLoss', 'options.clip', clip, { above: 0 });
+  if (huberDelta !== false) checkNumber('valueLoss', 'options.huberDelta', huberDelta, { above: 0 });
   const plain = penalty(tf.sub(values, returns), huberDelta);
   if (clip === false) return weightedMean(plain, weights);
   const change = tf.clipByValue(tf.sub(values, oldValues), -clip, clip);
   const clipped = penalty(tf.sub(tf.add(oldValues, change), returns), huberDelta);
   return weightedMean(tf.maximum(plain, clipped), weights);
+}
+
+/** A number, or a scalar whose value only the graph knows. */
+function checkClip(where: string, clip: tf.Scalar | number): void {
+  if (typeof clip === 'number') checkNumber(where, 'clip', clip, { min: 0 });
+  else checkTensor(where, 'clip', clip);
 }
 
 /** x^2 / 2, or Huber's function of it: m (|x| - m / 2) with m = min(|x|, d). */
@@ -92,10 +105,13 @@ export interface PolicyDiagnostics {
 
 /** How far the policy has moved from the one that collected the data. No gradient is meant to flow through it. */
 export function policyDiagnostics(
-  { logProbs, oldLogProbs, weights }: Omit<SurrogateInputs, 'advantages'>,
+  inputs: Omit<SurrogateInputs, 'advantages'>,
   clip: tf.Scalar | number,
 ): PolicyDiagnostics {
+  checkRecord('policyDiagnostics', 'inputs', inputs);
+  const { logProbs, oldLogProbs, weights } = inputs;
   checkShapes('policyDiagnostics', { logProbs, oldLogProbs, weights }, 'B');
+  checkClip('policyDiagnostics', clip);
   const logRatio = tf.sub(logProbs, oldLogProbs) as tf.Tensor1D;
   const excess = tf.sub(tf.exp(logRatio), 1) as tf.Tensor1D;
   const outside = tf.cast(tf.greater(tf.abs(excess), clip), 'float32') as tf.Tensor1D;

@@ -1,4 +1,4 @@
-import { checkOptions, linear } from '@coplay/core';
+import { checkArgument, checkNumber, checkOptions, linear } from '@coplay/core';
 import { z } from 'zod';
 
 /** A number that may change linearly from the start of training on, to its end or until the share `by` of it is done, in (0, 1]. */
@@ -67,6 +67,12 @@ export function annealed(from: z.ZodNumber, to: z.ZodNumber = from) {
   return z.union([from, z.strictObject({ from, to, by })]);
 }
 
+const movingSchema = z.looseObject({
+  from: z.number(),
+  to: z.number(),
+  by: z.number().positive().max(1).optional(),
+});
+
 const unit = z.number().min(0).max(1);
 /** A chance or share that may change over the training. */
 export const annealedUnit = annealed(unit);
@@ -105,6 +111,11 @@ export function resolvePpoOptions(where: string, options: PpoOptions = {}): Reso
 
 /** The value of an annealed option at a progress in [0, 1]; exactly `to` at the end and after it. */
 export function anneal(option: Annealed, progress: number): number {
-  if (typeof option === 'number') return option;
+  checkNumber('anneal', 'progress', progress, { min: 0 });
+  if (typeof option === 'number') {
+    checkNumber('anneal', 'option', option);
+    return option;
+  }
+  checkArgument('anneal', 'option', movingSchema, option);
   return linear(option.from, option.to)(Math.min(1, progress / (option.by ?? 1)));
 }

@@ -1,4 +1,4 @@
-import { createGenerator, createRollout, type Experience, vectorEnv } from '@coplay/core';
+import { allocateExperience, createGenerator, createRollout, type Experience, vectorEnv } from '@coplay/core';
 import { matrixGame, randomAgent } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
 import { chosenRewards, prosocialRewards } from './rewards';
@@ -9,9 +9,13 @@ const GAMMA = 0.5;
 function episode(rewards: readonly (readonly number[])[], lastSteps: readonly number[]): Experience {
   const steps = rewards.length;
   const active = rewards.flatMap((_, t) => lastSteps.map((last) => (t <= last ? 1 : 0)));
-  const part = { envs: 1, steps, agents: ['a', 'b', 'c', 'd'], rewards: Float32Array.from(rewards.flat()) };
   const ended = Uint8Array.from({ length: steps }, (_, t) => (t === steps - 1 ? 1 : 0));
-  return { ...part, active: Uint8Array.from(active), ended } as unknown as Experience;
+  return {
+    ...allocateExperience({ agents: ['a', 'b', 'c', 'd'], observation: {}, actions: 1 }, 1, steps),
+    rewards: Float32Array.from(rewards.flat()),
+    active: Uint8Array.from(active),
+    ended,
+  };
 }
 
 describe('prosocial rewards', () => {

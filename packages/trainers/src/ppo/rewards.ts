@@ -1,4 +1,4 @@
-import { type Experience, isLastStep } from '@coplay/core';
+import { checkExperience, checkNumber, type Experience, isLastStep } from '@coplay/core';
 
 /**
  * Which rewards an agent learns from: its own, everyone's mean, or whatever a function makes of the experience:
@@ -20,6 +20,8 @@ export function chosenRewards(choice: RewardChoice, experience: Experience, gamm
  * @returns [E, T, A]
  */
 export function prosocialRewards(experience: Experience, gamma: number): Float32Array {
+  checkExperience('prosocialRewards', experience);
+  checkNumber('prosocialRewards', 'gamma', gamma, { min: 0, max: 1 });
   const { envs, steps, rewards, active } = experience;
   const agents = experience.agents.length;
   const shared = new Float32Array(rewards.length);

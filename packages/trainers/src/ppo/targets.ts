@@ -1,5 +1,15 @@
-import { bootstrapValues, type Experience, gae, lambdaReturns, monteCarloReturns } from '@coplay/core';
-import type { ResolvedPpoOptions } from './options';
+import {
+  bootstrapValues,
+  checkArgument,
+  checkExperience,
+  checkNumbers,
+  type Experience,
+  gae,
+  lambdaReturns,
+  monteCarloReturns,
+} from '@coplay/core';
+import { z } from 'zod';
+import { ppoSchema, type ResolvedPpoOptions } from './options';
 
 /** What actor and critic are trained towards; [E, T, A] each, 0 where an agent was not active. */
 export interface Targets {
@@ -32,6 +42,14 @@ export function imaginedTargets(
 /** The parts of PPO's options that make targets. */
 export type TargetOptions = Pick<ResolvedPpoOptions, 'gamma' | 'lambda' | 'returns' | 'truncation'>;
 
+const { gamma, lambda, returns, truncation } = ppoSchema.shape;
+const optionsSchema = z.looseObject({
+  gamma: gamma.unwrap(),
+  lambda: lambda.unwrap(),
+  returns: returns.unwrap(),
+  truncation: truncation.unwrap(),
+});
+
 /**
  * Returns and advantages of recorded experience.
  *
@@ -44,6 +62,11 @@ export function ppoTargets(
   cutValues: Float32Array,
   options: TargetOptions,
 ): Targets {
+  checkExperience('ppoTargets', experience);
+  checkNumbers('ppoTargets', 'values', values, { length: experience.rewards.length, nan: true });
+  const places = experience.cuts.env.length * experience.agents.length;
+  checkNumbers('ppoTargets', 'cutValues', cutValues, { length: places, nan: true });
+  checkArgument('ppoTargets', 'options', optionsSchema, options);
   const nextValues = bootstrapValues(experience, values, cutValues, { truncation: options.truncation });
   const steps = { ...experience, values, nextValues };
   if (options.returns === 'gae') return gae(steps, options);

@@ -1,4 +1,15 @@
-import type { AgentId, Experience, Metrics, SavedState } from '@coplay/core';
+import {
+  type AgentId,
+  checkArgument,
+  checkCount,
+  checkExperience,
+  type Experience,
+  fail,
+  type Metrics,
+  type SavedState,
+  show,
+} from '@coplay/core';
+import { z } from 'zod';
 
 /** Sums up episodes while they stream by in rollouts. One that is broken off by a reset counts for nothing. */
 export interface EpisodeTracker {
@@ -16,6 +27,8 @@ export interface EpisodeTracker {
  * episodes and the agents that played in them), and `episode/count`. An agent that never played has no return.
  */
 export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTracker {
+  checkArgument('episodeTracker', 'ids', idsSchema, ids);
+  checkCount('episodeTracker', 'envs', envs, 1);
   const agents = ids.length;
   const returns = new Float64Array(envs * agents);
   const lengths = new Int32Array(envs);
@@ -31,6 +44,7 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
   };
 
   const add = (experience: Experience): Metrics => {
+    checkStream(experience, ids, envs);
     const ended = new Ended(ids);
     const infoNames = Object.keys(experience.extras).filter((name) => name.startsWith('info/'));
     for (const name of infoNames) infos[name] ??= new Float64Array(envs);
@@ -74,6 +88,18 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
       count = saved['count'] as number;
     },
   };
+}
+
+const idsSchema = z.array(z.string()).min(1);
+
+/** Refuses experience of other agents or environments. */
+function checkStream(experience: Experience, ids: readonly AgentId[], envs: number): void {
+  const where = 'episodeTracker.add: experience';
+  checkExperience('episodeTracker.add', experience);
+  const remedy = 'Give the rollouts of one batch of environments.';
+  if (experience.envs !== envs) fail(`${where}.envs`, String(envs), show(experience.envs), remedy);
+  const { agents } = experience;
+  if (agents.join() !== ids.join()) fail(`${where}.agents`, show(ids), show(agents), remedy);
 }
 
 /** Sums over the episodes that ended in one rollout. */

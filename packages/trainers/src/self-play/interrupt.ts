@@ -1,3 +1,5 @@
+import { checkFunction } from '@coplay/core';
+
 /** Ctrl-C, a request to end, and a terminal that was closed. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -22,6 +24,7 @@ const listeners = new Set<Listener>();
  * @param onStop  is told at the first one
  */
 export function interruptSignal(onStop?: () => void): InterruptSignal {
+  if (onStop !== undefined) checkFunction('interruptSignal', 'onStop', onStop);
   const listener: Listener = { controller: new AbortController(), onStop };
   if (listeners.size === 0) for (const name of SIGNALS) process.on(name, stop);
   listeners.add(listener);

@@ -3,7 +3,10 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
+  checkCount,
   checkOptions,
+  checkRecord,
+  checkTypedArray,
   fail,
   type Generator,
   type NamedArrays,
@@ -13,6 +16,7 @@ import {
 } from '@coplay/core';
 import { type Compiled, compile, sampleCategorical, type Variables, variables } from '@coplay/tensor';
 import { z } from 'zod';
+import { checkAct } from '../learner/check-calls';
 import type { PpoAgent } from '../ppo';
 import { actStep, createPolicy, type Policy } from '../ppo/policy';
 
@@ -96,10 +100,12 @@ class Pool implements Agent<PoolState> {
 
   initialState(rows: number): PoolState {
     const { stateSize } = this.of.learner.setup.net;
+    checkCount(`past selves (${this.id}).initialState`, 'rows', rows);
     return { players: new Int32Array(rows).fill(PRESENT), memory: new Float32Array(rows * stateSize) };
   }
 
   async act(input: AgentInput, state: PoolState, generator: Generator): Promise<AgentOutput<PoolState>> {
+    this.checkCall(input, state, generator);
     await this.takeSnapshot();
     const players = this.draw(input, state.players, generator);
     const { actions: actionCount, stateSize } = this.of.learner.setup.net;
@@ -115,6 +121,15 @@ class Pool implements Agent<PoolState> {
     }
     const actions = sampleCategorical(logProbs, input.rows, actionCount, generator);
     return { actions, state: { players, memory } };
+  }
+
+  private checkCall(input: AgentInput, state: PoolState, generator: Generator): void {
+    const { game, net } = this.of.learner.setup;
+    const where = `past selves (${this.id}).act`;
+    checkAct(where, game, input, generator);
+    checkRecord(where, 'state', state);
+    checkTypedArray(where, 'state.players', state.players, 'int32', input.rows);
+    checkTypedArray(where, 'state.memory', state.memory, 'float32', input.rows * net.stateSize);
   }
 
   save(): SavedState {

@@ -2,6 +2,7 @@ import {
   type Agent,
   checkGame,
   checkOptions,
+  checkRecord,
   createGenerator,
   createRollout,
   type EvaluateOptions,
@@ -184,6 +185,7 @@ class SelfPlayRun implements SelfPlay {
   }
 
   async evaluate(options: EvaluateOptions = {}): Promise<Evaluation> {
+    checkRecord('selfPlay.evaluate', 'options', options);
     await this.prepare('evaluate');
     const { game } = this.options;
     const seed = options.seed ?? streamSeed(this.options.seed, 'train/evaluate');

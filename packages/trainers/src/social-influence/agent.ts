@@ -1,5 +1,14 @@
-import { type AgentId, type AgentInput, type AgentOutput, type Generator, ndarray } from '@coplay/core';
+import {
+  type AgentId,
+  type AgentInput,
+  type AgentOutput,
+  checkCount,
+  checkTypedArray,
+  type Generator,
+  ndarray,
+} from '@coplay/core';
 import type { LearningAgent } from '../learner';
+import { checkAct } from '../learner/check-calls';
 import { chooseActions } from '../ppo/policy';
 import { POLICY, SocialInfluenceLearner } from './learner';
 import { type SocialInfluenceOptions, socialInfluenceSetup } from './options';
@@ -32,12 +41,16 @@ class InfluencingAgent implements SocialInfluenceAgent {
   }
 
   initialState(rows: number): Float32Array {
+    checkCount(`social influence (${this.id}).initialState`, 'rows', rows);
     return new Float32Array(rows * this.learner.ppo.setup.net.stateSize);
   }
 
   async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
     const { ppo } = this.learner;
     const { actions: K, stateSize } = ppo.setup.net;
+    const where = `social influence (${this.id}).act`;
+    checkAct(where, ppo.setup.game, input, generator);
+    checkTypedArray(where, 'state', state, 'float32', input.rows * stateSize);
     const { logProbs, entered, next } = await ppo.ready().policy.act(input, this.seat, state);
     const chosen = chooseActions(logProbs, input.rows, K, generator);
     const extras = {

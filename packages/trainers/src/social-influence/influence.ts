@@ -1,4 +1,4 @@
-import { fail } from '@coplay/core';
+import { checkNumbers, fail } from '@coplay/core';
 
 /**
  * How much an action of one's own changes what another agent is expected to do next (causal influence; Jaques et al. 2019, eq. 1): the
@@ -16,12 +16,16 @@ export function actionInfluence(
   policy: Float32Array | Float64Array,
   actions: Int32Array,
 ): Float64Array {
+  checkNumbers('actionInfluence', 'predictions', predictions, { nan: true });
+  checkNumbers('actionInfluence', 'policy', policy, { nan: true });
+  checkNumbers('actionInfluence', 'actions', actions);
   const B = actions.length;
   const K = policy.length / Math.max(1, B);
   if (!Number.isInteger(K) || predictions.length !== B * K * K) {
     const got = `${predictions.length} predictions and ${policy.length} chances for ${B} actions`;
     fail('actionInfluence', 'predictions [B, K, K], policy [B, K], actions [B]', got, 'Give all for the same rows.');
   }
+  checkNumbers('actionInfluence', 'actions', actions, { whole: true, min: 0, max: K - 1 });
   return Float64Array.from(actions, (action, row) => {
     let divergence = 0;
     for (let next = 0; next < K; next++) {

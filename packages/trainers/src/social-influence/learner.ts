@@ -1,4 +1,5 @@
 import {
+  checkGenerator,
   type Experience,
   fail,
   type Generator,
@@ -9,6 +10,7 @@ import {
 } from '@coplay/core';
 import type { Learner, LearnerData } from '../learner';
 import { AroundPpo } from '../learner/around-ppo';
+import { checkLearnerData } from '../learner/check-calls';
 import type { MoaLearner } from '../moa';
 import { PpoLearner } from '../ppo/learner';
 import { anneal } from '../ppo/options';
@@ -42,12 +44,15 @@ export class SocialInfluenceLearner extends AroundPpo implements Learner {
   }
 
   async initialise(generator: Generator): Promise<void> {
+    checkGenerator(`social influence (${this.name}).initialise`, generator);
     const own = generator.fork();
     await this.ppo.initialise(own.split(SPLITS.ppo));
     await this.moa.initialise(own.split(SPLITS.moa));
   }
 
-  async update({ experience, progress, generator }: LearnerData): Promise<Metrics> {
+  async update(data: LearnerData): Promise<Metrics> {
+    checkLearnerData(`social influence (${this.name}).update`, this.setup.game, data);
+    const { experience, progress, generator } = data;
     const own = generator.fork();
     // Before the models see this rollout: otherwise they would know what was done in it.
     const { rewarded, metrics } = await this.reward(experience, anneal(this.setup.influenceWeight, progress));

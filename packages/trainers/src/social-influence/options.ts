@@ -1,4 +1,4 @@
-import { type AgentId, checkOptions, fail, type Game } from '@coplay/core';
+import { type AgentId, checkOptions, checkRecord, fail, type Game } from '@coplay/core';
 import { canCentre } from '@coplay/models';
 import { z } from 'zod';
 import { createMoa, type MoaLearner, type MoaOptions } from '../moa';
@@ -54,8 +54,10 @@ function checkModels(where: string, game: Game, moa: object): void {
 
 /** Checks options and makes networks and models. Nothing here is random or touches a tensor. */
 export function socialInfluenceSetup(where: string, options: SocialInfluenceOptions): SocialInfluenceSetup {
+  checkRecord(where, 'options', options);
   const { game, id, ppo = {}, moa = {}, influenceWeight, rewardWeight, ...networks } = options;
   const setup = ppoSetup(where, game, [id], networks, ppo);
+  checkRecord(where, 'options.moa', moa);
   checkModels(where, game, moa);
   const weights = checkOptions(where, schema, { influenceWeight, rewardWeight }) as Required<
     Pick<SocialInfluenceOptions, 'influenceWeight' | 'rewardWeight'>

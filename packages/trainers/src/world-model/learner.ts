@@ -9,7 +9,11 @@ import {
   type TransitionStore,
 } from '@coplay/buffers';
 import {
+  checkArgument,
+  checkExperienceOf,
+  checkGenerator,
   checkOptions,
+  checkRecord,
   type Experience,
   fail,
   type Generator,
@@ -17,8 +21,11 @@ import {
   generatorFrom,
   type Metrics,
   type NamedArrays,
+  namedArrays,
   type SavedState,
   type Simulator,
+  show,
+  vectorEnv,
 } from '@coplay/core';
 import { z } from 'zod';
 import type { WorldModelLearner, WorldModelPrediction } from './contract';
@@ -79,6 +86,7 @@ class Learner implements WorldModelLearner {
   }
 
   async initialise(generator: Generator): Promise<void> {
+    checkGenerator('worldModel.initialise', generator);
     if (this.machine) return;
     this.machine = createMachine(this.setup, freshMembers(this.setup, generator.fork()));
     this.shares = generator.fork();
@@ -87,7 +95,7 @@ class Learner implements WorldModelLearner {
   push(experience: Experience): void {
     const { shares } = this;
     this.ready();
-    const rows = this.transitions(experience);
+    const rows = this.transitionsOf('worldModel.push', experience);
     if (rows['rewards'].shape[0] === 0 || !shares) return;
     this.store.push(rows, shares);
     this.outcomes.push(rows);
@@ -96,6 +104,7 @@ class Learner implements WorldModelLearner {
   }
 
   async update(generator: Generator): Promise<Metrics> {
+    checkGenerator('worldModel.update', generator);
     const machine = this.ready();
     const measured = this.fresh ? await this.measure(this.fresh) : undefined;
     this.fresh = undefined;
@@ -116,13 +125,22 @@ class Learner implements WorldModelLearner {
     };
   }
 
-  pretrain(data: Experience | NamedArrays, options: PretrainOptions): Promise<Metrics> {
-    const rows = isExperience(data) ? this.transitions(data) : data;
+  async pretrain(data: Experience | NamedArrays, options: PretrainOptions): Promise<Metrics> {
+    this.ready();
+    checkRecord('worldModel.pretrain', 'data', data);
+    const rows = isExperience(data) ? this.transitionsOf('worldModel.pretrain', data) : data;
+    this.checkRows('worldModel.pretrain', 'data', rows, ['rewards']);
     this.setup.model.check?.(rows);
     return pretrainOn(this.ready(), this.setup, rows, options);
   }
 
   async predict(rows: NamedArrays): Promise<WorldModelPrediction> {
+    this.ready();
+    this.checkRows('worldModel.predict', 'rows', rows);
+    return this.predicted(rows);
+  }
+
+  private async predicted(rows: NamedArrays): Promise<WorldModelPrediction> {
     const { model, members } = this.setup;
     const { imagined, disagreement } = await expectation(this.ready(), members, rows);
     const planes = model.planes?.(imagined, rows);
@@ -130,6 +148,11 @@ class Learner implements WorldModelLearner {
   }
 
   transitions(experience: Experience): NamedArrays {
+    return this.transitionsOf('worldModel.transitions', experience);
+  }
+
+  private transitionsOf(where: string, experience: Experience): NamedArrays {
+    checkExperienceOf(where, this.setup.model.game, experience);
     const { model, seat } = this.setup;
     const rows =
       model.data === 'grid' ? gridTransitions(model.game, experience, seat) : observationTransitions(experience);
@@ -180,6 +203,25 @@ class Learner implements WorldModelLearner {
     this.machine = undefined;
   }
 
+  /**
+   * Refuses rows of another form than the model reads.
+   *
+   * @param outcomes  columns [N, A] that they must have besides
+   */
+  private checkRows(where: string, argument: string, rows: NamedArrays, outcomes: readonly string[] = []): void {
+    checkArgument(where, argument, namedArrays, rows);
+    const { game } = this.setup.model;
+    const known = this.setup.model.encode(vectorEnv(game, { envs: 1 }).states, new Int32Array(game.agents.length));
+    const shapes = Object.entries(known).map(([name, { shape }]) => [name, shape.slice(1)] as const);
+    const N = rows[shapes[0][0]]?.shape[0] ?? 0;
+    for (const [name, shape] of [...shapes, ...outcomes.map((name) => [name, [game.agents.length]] as const)]) {
+      const expected = [N, ...shape].join(', ');
+      const got = rows[name]?.shape;
+      if (got?.join(', ') === expected) continue;
+      fail(`${where}: ${argument}.${name}`, `an array [${expected}]`, show(got), 'Give what transitions() made.');
+    }
+  }
+
   private ready(): Machine {
     const remedy = 'Call initialise(generator) or restore(saved) first.';
     return this.machine ?? fail('worldModel', 'parameters', 'none yet', remedy);
@@ -188,11 +230,11 @@ class Learner implements WorldModelLearner {
   /** On rows that were learned from already: it tells whether rare outcomes are known at all. */
   private async accuracyByOutcome(generator: Generator): Promise<number> {
     const rows = this.outcomes.sample(generator, OUTCOMES_SCORED);
-    return meanOf(scoreRows((await this.predict(rows)).happened, rows).exact);
+    return meanOf(scoreRows((await this.predicted(rows)).happened, rows).exact);
   }
 
   private async measure(rows: NamedArrays): Promise<Metrics> {
-    const { happened, disagreement } = await this.predict(rows);
+    const { happened, disagreement } = await this.predicted(rows);
     const score: Score = scoreRows(happened, rows);
     this.score.add(score);
     const isEnsemble = this.setup.members > 1;

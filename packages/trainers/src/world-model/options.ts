@@ -1,4 +1,4 @@
-import { checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import { checkGame, checkOptions, checkRecord, fail, type Game, show } from '@coplay/core';
 import { cellsWorldModel, type WorldModel, type WorldModelBuilder } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
@@ -57,8 +57,10 @@ const schema = z.strictObject({
 });
 
 /** Checks options and builds the model. */
-export function worldModelSetup({ game, model: builder, ...options }: WorldModelOptions): WorldModelSetup {
+export function worldModelSetup(given: WorldModelOptions): WorldModelSetup {
   const where = 'createWorldModel';
+  checkRecord(where, 'options', given);
+  const { game, model: builder, ...options } = given;
   checkGame(`${where}: option game`, game);
   const checked = checkOptions(where, schema, options);
   if (checked.seat >= game.agents.length) {

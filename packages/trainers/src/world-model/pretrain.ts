@@ -1,5 +1,5 @@
 import { createTransitionStore } from '@coplay/buffers';
-import { checkOptions, type Generator, type Metrics, type NamedArrays } from '@coplay/core';
+import { checkGenerator, checkOptions, functions, type Generator, type Metrics, type NamedArrays } from '@coplay/core';
 import { z } from 'zod';
 import type { Machine } from './machine';
 import type { WorldModelSetup } from './options';
@@ -23,6 +23,8 @@ export interface PretrainOptions {
 const STEPS_PER_CALL = 64;
 
 const schema = z.strictObject({
+  generator: z.unknown(),
+  onProgress: functions<NonNullable<PretrainOptions['onProgress']>>().optional(),
   steps: z.int().min(1),
   learningRate: z.number().positive().optional(),
   anneal: z.boolean().default(true),
@@ -33,10 +35,13 @@ export async function pretrainOn(
   machine: Machine,
   setup: WorldModelSetup,
   rows: NamedArrays,
-  { generator, onProgress, ...options }: PretrainOptions,
+  options: PretrainOptions,
 ): Promise<Metrics> {
   const where = 'worldModel.pretrain';
-  const { steps, learningRate = setup.learningRate, anneal } = checkOptions(where, schema, options);
+  const checked = checkOptions(where, schema, options);
+  const { steps, learningRate = setup.learningRate, anneal, onProgress } = checked;
+  const { generator } = options;
+  checkGenerator(where, generator);
   const store = createTransitionStore({ capacity: Math.max(1, rows['rewards'].shape[0]), members: setup.members });
   store.push(rows, generator);
   let metrics: Metrics = {};

@@ -1,0 +1,69 @@
+import type { AgentInput, AgentStep } from './agent';
+import { sizeOf } from './arrays';
+import { checkCount, checkRecord, checkTypedArray, isTypedArray } from './check-values';
+import { fail, show } from './errors';
+import type { Game, ObservationArrays } from './game';
+
+/** The part of a game that the arguments of its agents are checked by. */
+export type SeatedGame = Pick<Game, 'agents' | 'actions' | 'observation' | 'infos'>;
+
+/**
+ * Refuses what an agent can't act on: arrays that are missing, or that have another number of values than the rows ask
+ * for. The values aren't looked at, so that it takes next to no time.
+ *
+ * @param where  the agent and its method, for the message: `PPO (agent_0).act`
+ */
+export function checkAgentInput(where: string, game: SeatedGame, input: AgentInput): void {
+  checkRecord(where, 'input', input);
+  const { rows, observations, masks, active, isFirst, previousActions } = input;
+  checkCount(where, 'input.rows', rows);
+  checkObservationArrays(where, 'input.observations', game, observations, rows);
+  checkTypedArray(where, 'input.masks', masks, 'uint8', rows * game.actions);
+  checkTypedArray(where, 'input.active', active, 'uint8', rows);
+  checkTypedArray(where, 'input.isFirst', isFirst, 'uint8', rows);
+  checkTypedArray(where, 'input.previousActions', previousActions, 'int32', rows * game.agents.length);
+}
+
+/**
+ * Refuses observations without a field of the game, or with another number of values than the rows ask for.
+ *
+ * @param where  the function whose argument they are, for the message
+ * @param name   the argument's name
+ */
+export function checkObservationArrays(
+  where: string,
+  name: string,
+  { observation }: Pick<Game, 'observation'>,
+  observations: ObservationArrays,
+  rows: number,
+): void {
+  checkRecord(where, name, observations);
+  for (const field in observation) {
+    const { shape } = observation[field];
+    const data: unknown = observations[field];
+    const length = rows * sizeOf(shape);
+    if (isTypedArray(data) && data.length === length) continue;
+    const expected = `a typed array of ${length} values, [${shape}] in ${rows} rows`;
+    const remedy = 'Make the agent with the game that it plays.';
+    fail(`${where}: ${name}.${field}`, expected, show(data), remedy);
+  }
+}
+
+/**
+ * Refuses what isn't a step that an agent can be told of.
+ *
+ * @param where  the agent and its method, for the message: `HOP (agent_0).observe`
+ */
+export function checkAgentStep(where: string, game: SeatedGame, step: AgentStep): void {
+  checkRecord(where, 'step', step);
+  const { rows, actions, active, rewards, ended, terminated, infos } = step;
+  checkCount(where, 'step.rows', rows);
+  const size = rows * game.agents.length;
+  checkTypedArray(where, 'step.actions', actions, 'int32', size);
+  checkTypedArray(where, 'step.active', active, 'uint8', size);
+  checkTypedArray(where, 'step.rewards', rewards, 'float32', size);
+  checkTypedArray(where, 'step.ended', ended, 'uint8', rows);
+  checkTypedArray(where, 'step.terminated', terminated, 'uint8', size);
+  checkRecord(where, 'step.infos', infos);
+  for (const name of game.infos) checkTypedArray(where, `step.infos.${name}`, infos[name], 'float32', size);
+}

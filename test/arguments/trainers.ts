@@ -1,0 +1,316 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as buffers from '@coplay/buffers';
+import { type Agent, createGenerator, createRollout, ndarray, vectorEnv } from '@coplay/core';
+import { matrixGame, randomAgent, stagHunt } from '@coplay/envs';
+import { cellsWorldModel, mlp } from '@coplay/models';
+import { ensureBackend, tf } from '@coplay/tensor';
+import * as trainers from '@coplay/trainers';
+import { type Doors, door } from './doors';
+
+await ensureBackend();
+const folder = mkdtempSync(join(tmpdir(), 'coplay-arguments-'));
+const path = (name: string) => join(folder, name);
+
+const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1, maxSteps: 3 });
+const dilemma = matrixGame({ maxSteps: 3 });
+const [id, other] = game.agents;
+const generator = () => createGenerator(1);
+const executor = 'eager';
+const network = mlp({ hidden: [2] });
+const common = { game, id, network, executor } as const;
+
+const smallModel = cellsWorldModel({ filters: [2], hidden: 2 });
+const models = { network, minRows: 1, minibatchSize: 4, capacity: 16 } as const;
+const ppo = () => ({ ...common, ppo: { epochs: 1, minibatchSize: 16 } });
+const hop = () => ({
+  ...common,
+  search: { simulations: 1, trees: 1 },
+  moa: models,
+  hop: { minibatchSize: 4, minibatches: 1, minRows: 1, capacity: 16 },
+});
+const omgSizes = {
+  goalDim: 2,
+  hidden: [2],
+  stateUnits: 2,
+  historyUnits: 2,
+  vaeUpdates: 1,
+  vaeSteps: 1,
+  vaeBatchSize: 2,
+};
+const hopPlus = () => ({
+  ...common,
+  omg: omgSizes,
+  worldModel: { model: smallModel, stepsPerUpdate: 1, batchSize: 4 },
+  moa: models,
+});
+const dreamer = () =>
+  ({ game, id, executor, size: 'debug', batchSize: 1, sequenceLength: 2, horizon: 1, updatesPerPhase: 1 }) as const;
+const withoutId = ({ id: own, ...options }: { readonly id: string }) => ({ ...options, ids: [own] });
+const influence = () => ({ ...common, moa: models });
+const moa = () => ({ ...common, ...models });
+const omg = () => ({ game, id, executor, selector: 'random', inferenceSteps: 1, batchSize: 2, ...omgSizes }) as const;
+const worldModel = () => ({ game, executor, model: smallModel, batchSize: 4, stepsPerUpdate: 1 }) as const;
+
+type LearningAgent = Agent & { readonly learner: trainers.Learner };
+const prepare = ({ learner }: LearningAgent) => learner.initialise(generator());
+const ready = async <T extends LearningAgent>(agent: T): Promise<T> => {
+  await prepare(agent);
+  return agent;
+};
+const begin = (learner: { initialise(generator: ReturnType<typeof createGenerator>): Promise<void> }) =>
+  learner.initialise(generator());
+
+const random = (seat: string) => randomAgent({ game, id: seat }) as Agent;
+const livedBy = (agent: Agent) => {
+  return createRollout(vectorEnv(game, { envs: 2 }), [agent, random(other)], generator()).collect(4);
+};
+const trained = await ready(trainers.ppoAgent(ppo()));
+const planning = await ready(trainers.hopAgent(hop()));
+const lived = await livedBy(trained);
+const influenced = await livedBy(await ready(trainers.socialInfluenceAgent(influence())));
+const planned = await livedBy(planning);
+const minded = await livedBy(await ready(trainers.hopPlusAgent(hopPlus())));
+const dreamt = await livedBy(await ready(trainers.dreamerAgent(dreamer())));
+const dataOf = (experience: typeof lived) => () => [{ experience, progress: 0, generator: generator() }];
+const cutValues = () => new Float32Array(lived.cuts.env.length * 2);
+const values = () => new Float32Array(lived.rewards.length);
+
+const env = vectorEnv(game, { envs: 2 });
+/** What the first seat sees. */
+const input = () => ({
+  rows: 1,
+  observations: Object.fromEntries(
+    Object.entries(env.observations).map(([name, data]) => [name, data.slice(0, data.length / 4)]),
+  ),
+  masks: env.masks.slice(0, game.actions),
+  active: Uint8Array.of(1),
+  isFirst: Uint8Array.of(1),
+  previousActions: Int32Array.of(-1, -1),
+});
+const step = () => ({
+  rows: 1,
+  actions: Int32Array.of(0, 0),
+  active: Uint8Array.of(1, 1),
+  rewards: new Float32Array(2),
+  ended: Uint8Array.of(0),
+  terminated: new Uint8Array(2),
+  infos: Object.fromEntries(game.infos.map((name) => [name, new Float32Array(2)])),
+});
+/** Whatever a checkpoint can hold. */
+const saved = [
+  'null',
+  'NaN',
+  'Infinity',
+  '-1',
+  '1.5',
+  '2**33',
+  "''",
+  "'x'",
+  '[]',
+  '{}',
+  '[NaN]',
+  "['x']",
+  '[null]',
+  'Uint16Array [7]',
+  'true',
+];
+const begun = door(() => [generator()]);
+const rows = door(() => [1], [['2**33']]);
+const acts = (state: () => unknown, ...takes: string[]) => ({
+  initialState: rows,
+  act: door(() => [input(), state(), generator()], ['nothing', ...takes]),
+});
+const learns = (experience: typeof lived) => ({
+  'learner.initialise': begun,
+  'learner.update': door(dataOf(experience)),
+});
+const acting = async (agent: trainers.HopAgent) => {
+  await prepare(agent);
+  await agent.act(input(), agent.initialState(1), generator());
+};
+const played = async (agent: trainers.DreamerAgent) => {
+  await prepare(agent);
+  await agent.learner.update({ experience: dreamt, progress: 0, generator: generator() });
+};
+/** The functions that the option size is handed on to. */
+const sizes = ['dreamerNets', 'dreamerSizes'];
+const nothing = () => new Float32Array();
+const made = (options: () => unknown, methods = {}, ...as: string[]) =>
+  door(() => [options()], [], methods, as, prepare);
+
+const logits = () => new Float64Array(5);
+const column = () => tf.tensor1d([0.5, 0.5]);
+const surrogate = () => ({ logProbs: column(), oldLogProbs: column(), advantages: column(), weights: column() });
+const arrays = () => ({ a: ndarray(new Float32Array(4), [4]) });
+await trainers.saveCheckpoint(path('checkpoints'), 1, { a: 1 });
+const { checkpoint } = await trainers.latestCheckpoint(path('checkpoints'));
+const transitions = trainers.createWorldModel(worldModel()).transitions(lived);
+const moaRows = buffers.moaRows(lived, 1, { goals: game.goals });
+const view = () => ({ ...input(), rows: 1 });
+const runOptions = () => ({ game, agents: [trainers.ppoAgent(ppo()), random(other)], envs: 2, steps: 2 });
+
+/** The public functions of trainers, and what each argument may be. */
+export const trainersDoors: Doors = {
+  DreamerLearner: 'is made by dreamerAgent',
+  NonFiniteError: 'is made by learners',
+  PpoLearner: 'is made by ppoAgent',
+  actionInfluence: door(() => [Float32Array.of(0.5, 0.5, 0.5, 0.5), Float32Array.of(0.5, 0.5), Int32Array.of(0)]),
+  anneal: door(
+    () => [{ from: 1, to: 0 }, 0.5],
+    [
+      ['-1', '1.5', '2**33'],
+      ['1.5', '2**33'],
+    ],
+  ),
+  clippedSurrogate: door(() => [surrogate(), 0.2], ['nothing', ['1.5', '2**33']]),
+  createMoa: door(
+    () => [moa()],
+    [],
+    {
+      initialise: begun,
+      push: door(() => [lived]),
+      update: begun,
+      pretrain: door(() => [lived, { generator: generator(), epochs: 1 }], ['record']),
+      predict: door(() => [other, view(), Int32Array.of(-1)], ['nothing', 'nothing', ['undefined']]),
+      step: door(() => [other, view(), Int32Array.of(-1)], ['nothing', 'nothing', ['undefined']]),
+      predictRows: door(() => [other, { ...moaRows }]),
+      agent: door(() => [other, () => 0], ['nothing', ['undefined', 'a function']]),
+      accuracy: door(() => [other]),
+      goalCounts: door(() => [other]),
+      prior: door(() => [other]),
+      parameters: door(() => [other]),
+    },
+    [],
+    begin,
+  ),
+  createOmg: door(
+    () => [omg()],
+    [],
+    {
+      initialise: begun,
+      push: door(() => [lived, values()], ['nothing', ['undefined']]),
+      update: begun,
+      pretrain: door(() => [lived, { vaeSteps: 1 }, generator()], ['nothing', ['-{}', '-vaeSteps: undefined']]),
+      infer: door(() => [view(), new Float32Array(2)]),
+      inferOver: door(() => [lived]),
+      latentsOf: door(() => [lived]),
+      subgoalsOf: door(() => [minded, { epsilon: 0, generator: generator() }]),
+    },
+    [],
+    begin,
+  ),
+  createRunDirectory: door(() => [path('run'), { config: {}, versions: {}, resume: true }], ['path']),
+  createWorldModel: door(
+    () => [worldModel()],
+    [],
+    {
+      initialise: begun,
+      push: door(() => [lived]),
+      update: begun,
+      pretrain: door(() => [lived, { steps: 1, generator: generator() }]),
+      predict: door(() => [{ ...transitions }]),
+      transitions: door(() => [lived]),
+      simulator: door(() => [{}], ['options']),
+    },
+    [],
+    begin,
+  ),
+  decodeSafetensors: door(() => [Buffer.concat(trainers.encodeSafetensors(arrays()))], [['longer']]),
+  describeCheckpoint: door(() => [checkpoint, 1], ['nothing', ['undefined', '-1', '1.5', '2**33']]),
+  dreamerAgent: door(
+    () => [dreamer()],
+    [],
+    {
+      ...acts(() => trainers.dreamerAgent(dreamer()).initialState(1)),
+      ...learns(dreamt),
+      'learner.train': door(() => [1, generator()]),
+      'learner.trainWorldModel': begun,
+      'learner.trainBehaviour': door(() => [generator(), undefined], ['nothing', ['undefined']]),
+      'learner.openLoop': door(() => [generator(), {}], ['nothing', 'options']),
+    },
+    sizes,
+    played,
+  ),
+  encodeSafetensors: door(() => [arrays(), {}], ['record', 'options']),
+  episodeTracker: door(() => [game.agents, 2], [["['x']", 'longer'], ['2**33']], { add: door(() => [lived]) }),
+  exportOnnx: door(() => [trained, path('a.onnx'), {}], ['nothing', 'path', 'options']),
+  findNonFinite: door(() => [arrays()], ['record']),
+  flattenState: door(() => [{ a: 1 }], [saved]),
+  frozen: door(() => [trained, {}], ['nothing', 'options'], acts(nothing)),
+  hopAgent: door(
+    () => [hop()],
+    [],
+    {
+      ...acts(() => trainers.hopAgent(hop()).initialState(1)),
+      ...learns(planned),
+      observe: door(() => [step()]),
+      'learner.watch': door(() => [trainers.hopAgent(hop()).search]),
+      'learner.mindOf': door(() => [0]),
+    },
+    [],
+    acting,
+  ),
+  hopPlusAgent: made(hopPlus, {
+    ...acts(() => new Float32Array(2)),
+    ...learns(minded),
+    'learner.mindOf': door(() => [0]),
+  }),
+  interruptSignal: door(() => [() => undefined], [['undefined', 'a function']]),
+  isLearning: door(() => [random(id)], ['anything']),
+  iteratedGame: door(() => [dilemma, 0.9]),
+  iteratedGradients: door(() => [trainers.iteratedGame(dilemma, 0.9), logits(), logits()]),
+  latestCheckpoint: door(() => [path('checkpoints'), {}], ['path', 'options']),
+  loadCheckpoint: door(() => [checkpoint?.path, {}], ['path', 'options']),
+  lola: door(() => [{ game: dilemma }], [], { train: door(() => [1]) }),
+  memoryOneAgent: door(() => [{ game: dilemma, id: dilemma.agents[0], parameters: logits() }], [], {
+    initialState: rows,
+  }),
+  nodeFileSystem: 'takes nothing',
+  pastSelves: door(() => [{ id, of: trained }], [], {
+    ...acts(() => trainers.pastSelves({ id, of: trained }).initialState(1)),
+  }),
+  planner: door(
+    () => [planning, {}],
+    ['nothing', 'options'],
+    acts(() => planning.initialState(1)),
+    ['createSearch'], // whose options they are
+  ),
+  policyDiagnostics: door(() => [surrogate(), 0.2], ['nothing', ['1.5', '2**33']]),
+  ppoAgent: made(ppo, { ...acts(nothing), ...learns(lived), 'learner.values': door(() => [lived]) }),
+  ppoTargets: door(() => [
+    lived,
+    values(),
+    cutValues(),
+    { gamma: 0.9, lambda: 0.9, returns: 'gae', truncation: 'bootstrap' },
+  ]),
+  prosocialRewards: door(() => [lived, 0.9]),
+  resumeFits: door(() => [{}, {}], [['{}', 'a cyclic object'], 'record']),
+  runtimeVersions: 'takes nothing',
+  saveCheckpoint: door(() => [path('saved'), 1, { a: 1 }, {}], ['path', ['2**33'], 'record', 'options']),
+  selfPlay: door(
+    () => [runOptions()],
+    [],
+    {
+      train: door(() => [{ envSteps: 4 }]),
+      evaluate: door(() => [{ episodes: 1 }], ['options']),
+    },
+    [],
+    (run: trainers.SelfPlay) => run.state(), // which draws the first parameters
+  ),
+  sharedDreamerAgents: door(() => [{ game, ids: [id], executor, size: 'debug' }], [], {}, sizes),
+  sharedHopAgents: door(() => [withoutId(hop())]),
+  sharedHopPlusAgents: door(() => [withoutId(hopPlus())]),
+  sharedPpoAgents: door(() => [{ game, ids: [id], network, executor }]),
+  socialInfluenceAgent: made(influence, { ...acts(nothing), ...learns(influenced) }),
+  toOnnx: door(() => [trained, {}], ['nothing', 'options']),
+  unflattenState: door(() => [trainers.flattenState({ a: 1 })]),
+  valueLoss: door(() => [
+    { values: column(), oldValues: column(), returns: column(), weights: column() },
+    { clip: 0.2, huberDelta: false },
+  ]),
+  weightedMean: door(() => [column(), column()]),
+  withInsight: door(() => [random(id)]),
+  writeFileAtomic: door(() => [path('file'), 'text'], ['path', ["''", "'x'"]]),
+};
