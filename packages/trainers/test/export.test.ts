@@ -212,7 +212,7 @@ describe('exportOnnx', () => {
     const agent = ppoAgent({ game, id: 'agent_0', critic: 'joint' });
     await expect(toOnnx(agent)).rejects.toThrow(/parameters, got none yet/);
     await agent.learner.initialise(createGenerator(1));
-    await expect(toOnnx(frozen(agent) as PpoAgent)).rejects.toThrow(/exportOnnx: expected an agent of ppoAgent\(\)/);
+    await expect(toOnnx(frozen(agent) as PpoAgent)).rejects.toThrow(/toOnnx: expected an agent of ppoAgent\(\)/);
     await expect(toOnnx(agent, { id: 'agent_9' })).rejects.toThrow(/option id: expected an id of stag-hunt/);
     await expect(toOnnx(agent, { value: true })).rejects.toThrow(/option value: expected a critic that reads/);
     await expect(toOnnx(agent, { values: true } as object)).rejects.toThrow(/unknown option "values"/);
