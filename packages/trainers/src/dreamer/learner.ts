@@ -8,10 +8,12 @@ import {
   type Metrics,
   type NamedArrays,
   type NDArray,
+  namedArrays,
   ndarray,
   ndarrays,
   type SavedState,
   show,
+  typedArrays,
 } from '@coplay/core';
 import { learningRate } from '@coplay/tensor';
 import { z } from 'zod';
@@ -40,6 +42,19 @@ export interface DreamerStates {
 }
 
 const statesSchema = z.looseObject({ deter: ndarrays, stoch: ndarrays, coplayersActive: ndarrays.optional() });
+const counted = z.int().min(0);
+const savedSchema = z.looseObject({
+  arrays: z.looseObject({}),
+  replay: z
+    .looseObject({ buffer: z.looseObject({ rows: namedArrays, pushed: typedArrays('float64') }) })
+    .nullable()
+    .optional(),
+  streams: counted.optional(),
+  updates: counted,
+  behaviourUpdates: counted,
+  due: z.number(),
+  hasBegun: z.boolean(),
+});
 
 /** DreamerV3 (Hafner et al. 2023) for one agent, or for several that share weights. */
 export class DreamerLearner implements Learner {
@@ -182,6 +197,7 @@ export class DreamerLearner implements Learner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    checkArgument(`DreamerV3 (${this.name}): restore`, 'saved', savedSchema, saved);
     const arrays = checkArrays(`DreamerV3 (${this.name})`, this.setup, saved['arrays'] as SavedState | undefined);
     const replay = saved['replay'] ? this.restoredReplay(saved['replay'] as SavedState) : undefined;
     // Nothing has changed up to here, whatever was refused.

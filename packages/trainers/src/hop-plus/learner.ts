@@ -1,5 +1,6 @@
 import {
   type AgentId,
+  checkArgument,
   checkGenerator,
   checkNumber,
   type Experience,
@@ -10,10 +11,12 @@ import {
   type SavedState,
   type Simulator,
 } from '@coplay/core';
+import { z } from 'zod';
 import type { Learner, LearnerData } from '../learner';
 import { AroundPpo } from '../learner/around-ppo';
 import { checkLearnerData } from '../learner/check-calls';
 import { meanMetrics } from '../learner/metrics';
+import { restoreNamed, restoreOrGoBack } from '../learner/restore';
 import { PpoLearner } from '../ppo/learner';
 import { currentLogProbs } from '../ppo/log-probs';
 import { anneal } from '../ppo/options';
@@ -27,6 +30,12 @@ const SPLITS = { ppo: 0, worldModel: 1, minds: 2, imagination: 3, subgoals: 4 };
 
 /** Updates of the world model in one of the agent while its accuracy is below what imagination waits for. */
 const UPDATES_WHILE_AWAITED = 4;
+
+const savedSchema = z.looseObject({
+  ppo: z.looseObject({}).optional(),
+  worldModel: z.looseObject({}).optional(),
+  minds: z.record(z.string(), z.looseObject({})).optional(),
+});
 
 /**
  * HOP+ without tree search: PPO on real and imagined experience. Each update trains the models on what was lived through,
@@ -91,15 +100,24 @@ export class HopPlusLearner extends AroundPpo implements Learner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    checkArgument(`HOP+ (${this.name}): restore`, 'saved', savedSchema, saved);
     this.checkSaved(saved);
+    const before = this.ppo.isReady ? await this.state() : undefined;
+    await restoreOrGoBack(before, saved, (state) => this.takeOver(state));
+  }
+
+  private async takeOver(saved: SavedState): Promise<void> {
+    const where = `HOP+ (${this.name}): restore`;
     const { worldModel, minds, game } = this.setup;
-    await this.ppo.restore(saved['ppo'] as SavedState);
-    if (typeof worldModel === 'object') await worldModel.restore(saved['worldModel'] as SavedState);
+    await restoreNamed(`${where}: saved.ppo`, this.ppo, saved['ppo'] as SavedState);
+    if (typeof worldModel === 'object') {
+      await restoreNamed(`${where}: saved.worldModel`, worldModel, saved['worldModel'] as SavedState);
+    }
     const all = saved['minds'] as Record<AgentId, Record<'moa' | 'omg', SavedState>>;
     for (const [seat, { moa, omg }] of minds) {
-      const own = all[game.agents[seat]];
-      await moa?.restore(own.moa);
-      await omg?.restore(own.omg);
+      const id = game.agents[seat];
+      if (moa) await restoreNamed(`${where}: saved.minds.${id}.moa`, moa, all[id].moa);
+      if (omg) await restoreNamed(`${where}: saved.minds.${id}.omg`, omg, all[id].omg);
     }
   }
 

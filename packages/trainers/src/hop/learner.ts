@@ -1,6 +1,7 @@
 import { createEpisodeCollector, createReplayBuffer, type EpisodeCollector, type ReplayBuffer } from '@coplay/buffers';
 import {
   type AgentId,
+  checkArgument,
   checkGenerator,
   checkRecord,
   type Experience,
@@ -8,6 +9,7 @@ import {
   type Generator,
   type Metrics,
   type NamedArrays,
+  namedArrays,
   ndarray,
   type SavedState,
   sharedAmongCopies,
@@ -15,9 +17,11 @@ import {
 } from '@coplay/core';
 import { cutRows, prefixed } from '@coplay/models';
 import type { TreeSearch } from '@coplay/planning';
+import { z } from 'zod';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
 import { checkLearnerData } from '../learner/check-calls';
 import { meanMetrics } from '../learner/metrics';
+import { restoreBeside, restoreNamed, restoreOrGoBack } from '../learner/restore';
 import type { MoaLearner } from '../moa';
 import { paddedCount, padRows } from '../padding';
 import { anneal } from '../ppo/options';
@@ -33,6 +37,13 @@ const SPLITS = { network: 0, worldModel: 1, minds: 2, replay: 3, ranks: 4 };
 
 /** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
 const FLUSH_EVERY = 8;
+
+const savedSchema = z.looseObject({
+  params: namedArrays,
+  slots: namedArrays,
+  updates: z.int().min(0),
+  progress: z.number().min(0).max(1),
+});
 
 /** HOP for one agent, or for several that share weights: learns from finished episodes what the search found in them. */
 export class HopLearner implements Learner {
@@ -149,21 +160,33 @@ export class HopLearner implements Learner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    const before = this.networks && (await this.state());
+    await restoreOrGoBack(before, saved, (state) => this.takeOver(state));
+  }
+
+  private async takeOver(saved: SavedState): Promise<void> {
     const { minds, worldModel, ranks, game } = this.setup;
+    const where = `HOP (${this.name}): restore`;
+    checkArgument(where, 'saved', savedSchema, saved);
     this.checkSaved(saved);
     const networks = savedNetworks(this.setup, saved);
+    restoreBeside(networks, where, [
+      { path: 'saved.replay', part: this.replay, saved: saved['replay'] as SavedState },
+      { path: 'saved.collector', part: this.collector, saved: saved['collector'] as SavedState },
+      ...(ranks ? [{ path: 'saved.ranks', part: ranks, saved: saved['ranks'] as SavedState }] : []),
+    ]);
     this.networks?.dispose();
     this.networks = networks;
     this.isDisposed = false;
     this.updates = saved['updates'] as number;
     this.progress = saved['progress'] as number;
     this.changes++;
-    this.replay.restore(saved['replay'] as SavedState);
-    this.collector.restore(saved['collector'] as SavedState);
     const all = saved['minds'] as Record<AgentId, SavedState>;
-    for (const [seat, moa] of minds) await moa.restore(all[game.agents[seat]]);
-    await worldModel?.restore(saved['worldModel'] as SavedState);
-    ranks?.restore(saved['ranks'] as SavedState);
+    for (const [seat, moa] of minds) {
+      const id = game.agents[seat];
+      await restoreNamed(`${where}: saved.minds.${id}`, moa, all[id]);
+    }
+    if (worldModel) await restoreNamed(`${where}: saved.worldModel`, worldModel, saved['worldModel'] as SavedState);
   }
 
   dispose(): void {

@@ -1,4 +1,5 @@
-import type { Generator, SavedState, Simulator } from '@coplay/core';
+import { checkArgument, type Generator, type SavedState, type Simulator } from '@coplay/core';
+import { z } from 'zod';
 
 /** Ranked reward (R2; Laterre et al. 2018): what a return counts for among the latest ones. */
 export interface RankedReward {
@@ -9,6 +10,8 @@ export interface RankedReward {
   state(): SavedState;
   restore(saved: SavedState): void;
 }
+
+const savedSchema = z.looseObject({ kept: z.array(z.number()) });
 
 /**
  * @param window      returns that are kept
@@ -35,6 +38,7 @@ export function rankedReward({ window, percentile }: { window: number; percentil
     },
     state: () => ({ kept: [...kept] }),
     restore(saved) {
+      checkArgument('rankedReward.restore', 'saved', savedSchema, saved);
       kept = [...(saved['kept'] as readonly number[])];
       threshold = undefined;
     },

@@ -2,6 +2,7 @@ import type { MoaBuffer, MoaCounts } from '@coplay/buffers';
 import {
   type Agent,
   type AgentId,
+  checkArgument,
   checkCount,
   checkExperienceOf,
   checkFunction,
@@ -22,6 +23,8 @@ import {
 } from '@coplay/core';
 import { type InputEncoder, type MoaNet, prefixed } from '@coplay/models';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
+import { z } from 'zod';
+import { restoreBeside } from '../learner/restore';
 import { drawFrom, type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
 import type { MoaLearner, MoaView } from './contract';
 import { topOne } from './metrics';
@@ -63,6 +66,28 @@ const NOTHING: MoaCounts = { rows: 0, episodes: 0 };
 
 /** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
 const FLUSH_EVERY = 8;
+
+/** What is saved of a {@link Standing}. */
+interface SavedStanding {
+  readonly counts: SavedState;
+  readonly accuracy: number | null;
+  readonly seen: MoaCounts;
+}
+
+function savedSchema(coplayers: readonly AgentId[]) {
+  const counted = z.int().min(0);
+  const standing = z.looseObject({
+    counts: z.looseObject({}),
+    accuracy: z.number().min(0).max(1).nullable(),
+    seen: z.looseObject({ rows: counted, episodes: counted }),
+  });
+  return z.looseObject({
+    networks: z.looseObject({}),
+    buffer: z.looseObject({}),
+    standings: z.looseObject(Object.fromEntries(coplayers.map((coplayer) => [coplayer, standing]))),
+    updates: counted,
+  });
+}
 
 /** {@link MoaLearner}, made by `createMoa`. */
 export class MoaModels implements MoaLearner {
@@ -230,16 +255,22 @@ export class MoaModels implements MoaLearner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    const where = `moa (${this.id}): restore`;
+    checkArgument(where, 'saved', savedSchema(this.coplayers), saved);
+    const standings = saved['standings'] as unknown as Readonly<Record<AgentId, SavedStanding>>;
     const networks = savedMoaNetworks(this.networkSetup(), saved['networks'] as SavedState);
+    const counts = [...this.standings].map(([coplayer, { counts: part }]) => {
+      return { path: `saved.standings.${coplayer}.counts`, part, saved: standings[coplayer].counts };
+    });
+    const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
+    restoreBeside(networks, where, [buffer, ...counts]);
     this.networks?.dispose();
     this.networks = networks;
     this.version++;
-    this.buffer.restore(saved['buffer'] as SavedState);
     this.updates = saved['updates'] as number;
     for (const [coplayer, standing] of this.standings) {
-      const { counts, accuracy, seen } = (saved['standings'] as SavedState)[coplayer] as SavedState;
-      standing.counts.restore(counts as SavedState);
-      Object.assign(standing, { accuracy: accuracy ?? undefined, seen });
+      const { accuracy, seen } = standings[coplayer];
+      Object.assign(standing, { accuracy: accuracy ?? undefined, seen: { ...seen } });
     }
   }
 

@@ -1,6 +1,7 @@
 import { createHistoryBuffer, type HistoryBuffer } from '@coplay/buffers';
 import {
   type AgentId,
+  checkArgument,
   checkCount,
   checkExperienceOf,
   checkGenerator,
@@ -13,10 +14,12 @@ import {
   type Generator,
   type Metrics,
   type NamedArrays,
+  namedArrays,
   type SavedState,
 } from '@coplay/core';
 import { z } from 'zod';
 import { findNonFinite, NonFiniteError } from '../learner';
+import { restoreBeside } from '../learner/restore';
 import { type Inferred, inferOver, inferSubgoals } from './infer';
 import { trainInference, trainVae } from './learn';
 import type { OmgOptions } from './options';
@@ -120,6 +123,16 @@ const GROUPS: readonly OmgGroup[] = ['vae', 'vaeSlots', 'inference', 'inferenceS
 
 /** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
 const FLUSH_EVERY = 8;
+
+const savedSchema = z.looseObject({
+  vae: namedArrays,
+  vaeSlots: namedArrays,
+  inference: namedArrays,
+  inferenceSlots: namedArrays,
+  updates: z.int().min(0),
+  isPretrained: z.boolean(),
+  buffer: z.looseObject({}),
+});
 
 class Omg implements OmgLearner {
   updates = 0;
@@ -236,12 +249,15 @@ class Omg implements OmgLearner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    const where = `OMG (${this.id}): restore`;
+    checkArgument(where, 'saved', savedSchema, saved);
     const networks = omgNetworks(this.setup, saved as unknown as Record<OmgGroup, NamedArrays>);
+    const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
+    restoreBeside(networks, where, [buffer]);
     this.networks?.dispose();
     this.networks = networks;
     this.updates = saved['updates'] as number;
     this.isPretrained = saved['isPretrained'] as boolean;
-    this.buffer.restore(saved['buffer'] as SavedState);
   }
 
   dispose(): void {

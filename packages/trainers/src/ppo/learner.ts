@@ -1,5 +1,6 @@
 import { createPpoBuffer, type PpoBuffer } from '@coplay/buffers';
 import {
+  checkArgument,
   checkExperienceOf,
   checkGenerator,
   createValueNorm,
@@ -9,13 +10,17 @@ import {
   type Metrics,
   type NamedArrays,
   type NDArray,
+  namedArrays,
   normaliseAdvantages,
   type SavedState,
   sharedAmongCopies,
+  typedArrays,
   type ValueNorm,
 } from '@coplay/core';
+import { z } from 'zod';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
 import { checkLearnerData } from '../learner/check-calls';
+import { restoreBeside } from '../learner/restore';
 import { ppoRows } from './batch';
 import { enteringStates, lastStates } from './critic';
 import { runEpochs } from './epochs';
@@ -41,6 +46,15 @@ interface Judgement {
 
 /** Updates between flushes of denormal numbers: it takes hundreds of steps without a gradient to get there. */
 const FLUSH_EVERY = 8;
+
+const savedSchema = z.looseObject({
+  params: namedArrays,
+  slots: namedArrays,
+  updates: z.int().min(0),
+  valueNorm: z.looseObject({}),
+  buffer: z.looseObject({}),
+  criticStates: z.record(z.string(), typedArrays('float32')),
+});
 
 /** PPO (Schulman et al. 2017) for one agent, or for several that share weights. */
 export class PpoLearner implements Learner {
@@ -73,6 +87,11 @@ export class PpoLearner implements Learner {
       fail(`PPO (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
     }
     this.networks ??= await freshNetworks(this.setup, generator);
+  }
+
+  /** Whether it has parameters. */
+  get isReady(): boolean {
+    return this.networks !== undefined;
   }
 
   /** The running networks. */
@@ -146,16 +165,33 @@ export class PpoLearner implements Learner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    const where = `PPO (${this.name}): restore`;
+    checkArgument(where, 'saved', savedSchema, saved);
+    const criticStates = saved['criticStates'] as Readonly<Record<string, Float32Array>>;
+    this.checkCriticStates(`${where}: saved.criticStates`, criticStates);
     const networks = await savedNetworks(this.setup, saved);
+    restoreBeside(networks, where, [
+      { path: 'saved.valueNorm', part: this.valueNorm, saved: saved['valueNorm'] as SavedState },
+      { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState },
+    ]);
     this.networks?.dispose();
     this.networks = networks;
     this.isDisposed = false;
     this.updates = saved['updates'] as number;
-    this.valueNorm.restore(saved['valueNorm'] as SavedState);
-    this.buffer.restore(saved['buffer'] as SavedState);
     this.criticStates.clear();
-    for (const [seat, state] of Object.entries(saved['criticStates'] as SavedState)) {
-      this.criticStates.set(Number(seat), state as Float32Array);
+    for (const [seat, state] of Object.entries(criticStates)) this.criticStates.set(Number(seat), state);
+  }
+
+  /** Refuses critic states of other seats or of another size. There are none before the first update, nor without recurrence. */
+  private checkCriticStates(where: string, states: Readonly<Record<string, Float32Array>>): void {
+    const [seats, given] = [this.seats().map(String).sort(), Object.keys(states).sort()];
+    const remedy = 'Give what state() returned.';
+    if (given.length > 0 && seats.join() !== given.join())
+      fail(where, `seats ${seats.join(', ')}`, given.join(', '), remedy);
+    const size = this.setup.net.stateSize;
+    for (const [seat, state] of Object.entries(states)) {
+      if (state.length > 0 && state.length % size === 0) continue;
+      fail(`${where}.${seat}`, `${size} numbers for each environment`, `${state.length} numbers`, remedy);
     }
   }
 

@@ -3,11 +3,13 @@ import {
   checkArgument,
   checkCount,
   checkExperience,
+  checkNumbers,
   type Experience,
   fail,
   type Metrics,
   type SavedState,
   show,
+  typedArrays,
 } from '@coplay/core';
 import { z } from 'zod';
 
@@ -20,6 +22,15 @@ export interface EpisodeTracker {
   state(): SavedState;
   restore(saved: SavedState): void;
 }
+
+const RESTORE = 'episodeTracker.restore';
+const savedSchema = z.looseObject({
+  returns: typedArrays('float64'),
+  lengths: typedArrays('int32'),
+  hasPlayed: typedArrays('uint8'),
+  infos: z.record(z.string(), typedArrays('float64')),
+  count: z.int().min(0),
+});
 
 /**
  * Means over the episodes that ended within one rollout: `episode/return/<id>` of each agent over those in which it played,
@@ -81,6 +92,13 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
       count,
     }),
     restore: (saved) => {
+      checkArgument(RESTORE, 'saved', savedSchema, saved);
+      checkNumbers(RESTORE, 'saved.returns', saved['returns'], { length: returns.length });
+      checkNumbers(RESTORE, 'saved.lengths', saved['lengths'], { length: lengths.length, min: 0 });
+      checkNumbers(RESTORE, 'saved.hasPlayed', saved['hasPlayed'], { length: hasPlayed.length, max: 1 });
+      for (const [name, values] of Object.entries(saved['infos'] as SavedState)) {
+        checkNumbers(RESTORE, `saved.infos.${name}`, values, { length: envs });
+      }
       returns.set(saved['returns'] as Float64Array);
       lengths.set(saved['lengths'] as Int32Array);
       hasPlayed.set(saved['hasPlayed'] as Uint8Array);

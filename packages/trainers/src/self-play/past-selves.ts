@@ -3,13 +3,16 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
+  checkArgument,
   checkCount,
   checkOptions,
   checkRecord,
   checkTypedArray,
+  createGenerator,
   fail,
   type Generator,
   type NamedArrays,
+  namedArrays,
   type Saved,
   type SavedState,
   show,
@@ -17,6 +20,7 @@ import {
 import { type Compiled, compile, sampleCategorical, type Variables, variables } from '@coplay/tensor';
 import { z } from 'zod';
 import { checkAct } from '../learner/check-calls';
+import { checkSavedArrays } from '../learner/saved-arrays';
 import type { PpoAgent } from '../ppo';
 import { actStep, createPolicy, type Policy } from '../ppo/policy';
 
@@ -42,6 +46,11 @@ const schema = z.strictObject({
   size: z.int().min(1).default(5),
   every: z.int().min(1).default(20),
   latest: z.number().min(0).max(1).default(0.2),
+});
+
+const savedSchema = z.looseObject({
+  taken: z.int().min(0),
+  snapshots: z.array(z.looseObject({ serial: z.int().min(0), params: namedArrays })),
 });
 
 /** A frozen self. */
@@ -138,9 +147,15 @@ class Pool implements Agent<PoolState> {
   }
 
   restore(saved: SavedState): void {
-    this.dispose();
-    this.taken = saved['taken'] as number;
+    const where = `pastSelves (${this.id}): restore`;
+    checkArgument(where, 'saved', savedSchema, saved);
     const snapshots = saved['snapshots'] as unknown as { serial: number; params: NamedArrays }[];
+    const expected = this.of.learner.setup.net.init(createGenerator(0));
+    snapshots.forEach(
+      ({ params }, i) => void checkSavedArrays(`${where}: saved.snapshots[${i}].params`, expected, params),
+    );
+    this.dispose(); // only now that all of it fits
+    this.taken = saved['taken'] as number;
     this.snapshots = snapshots.map(({ serial, params }) => this.freeze(serial, params));
   }
 

@@ -1,5 +1,6 @@
 import {
   type Agent,
+  checkArgument,
   checkGame,
   checkOptions,
   checkRecord,
@@ -16,6 +17,7 @@ import {
   type LogEntry,
   type Metrics,
   type Rollout,
+  restorePart,
   type SavedState,
   seatAgents,
   show,
@@ -26,6 +28,7 @@ import {
 import { z } from 'zod';
 import { stackHopLearners } from '../hop/stack-learners';
 import { isLearning, type Learner } from '../learner';
+import { restoreNamed, restoreOrGoBack } from '../learner/restore';
 import { stackLearners } from '../ppo/stack-learners';
 import { breathe } from './breathe';
 import { type EpisodeTracker, episodeTracker } from './episode-tracker';
@@ -238,19 +241,33 @@ class SelfPlayRun implements SelfPlay {
   }
 
   restore(saved: SavedState): Promise<void> {
-    return this.inTurn(() => this.takeOver(saved));
+    return this.inTurn(() => this.restoreWhole(saved));
+  }
+
+  /** Where a part refuses its state, all parts go back to how they were. */
+  private async restoreWhole(saved: SavedState): Promise<void> {
+    checkSaved(this.learners, this.agents, saved);
+    await this.prepare('restore'); // so that there is a state to go back to
+    await restoreOrGoBack(await this.present(), saved, (state) => this.takeOver(state));
   }
 
   private async takeOver(saved: SavedState): Promise<void> {
-    const learners = checkSaved(this.learners, saved);
-    // First, since it refuses another game before anything has changed.
-    this.env.restore(saved['env'] as unknown as ReturnType<VectorEnv['state']>);
-    for (const learner of this.learners) await learner.restore(learners[learner.name]);
-    const memories = saved['memories'] as Record<string, SavedState>;
-    for (const agent of this.agents) if (Object.hasOwn(memories, agent.id)) agent.restore?.(memories[agent.id]);
-    this.rollout.restore(saved['rollout'] as SavedState);
-    this.tracker.restore(saved['tracker'] as SavedState);
-    this.generators = (saved['generators'] as unknown as GeneratorState[]).map(generatorFrom);
+    const { env, learners, memories, rollout, tracker, generators } = saved as Readonly<Record<string, SavedState>>;
+    // Memory of numbers first: these refuse most of what doesn't fit before a network is made.
+    const words = restorePart('restore: saved.generators', () => {
+      return (generators as unknown as GeneratorState[]).map(generatorFrom);
+    });
+    this.env.restore(env as unknown as ReturnType<VectorEnv['state']>);
+    this.rollout.restore(rollout);
+    this.tracker.restore(tracker);
+    for (const learner of this.learners) {
+      await restoreNamed(`restore: saved.learners.${learner.name}`, learner, learners[learner.name] as SavedState);
+    }
+    for (const agent of this.agents) {
+      if (!Object.hasOwn(memories, agent.id)) continue;
+      restorePart(`restore: saved.memories.${agent.id}`, () => agent.restore?.(memories[agent.id] as SavedState));
+    }
+    this.generators = words;
     this.envSteps = saved['envSteps'] as number;
     this.updates = saved['updates'] as number;
   }
@@ -312,8 +329,8 @@ async function closing(sinks: Sinks, work: () => Promise<void>): Promise<void> {
   await sinks.close();
 }
 
-/** The learners' part of a saved run; it must be that of the same learners. */
-function checkSaved(learners: readonly Learner[], saved: SavedState): Record<string, SavedState> {
+/** Refuses what isn't the state of a run with the same learners and agents. */
+function checkSaved(learners: readonly Learner[], agents: readonly Agent[], saved: SavedState): void {
   const found = (saved?.['learners'] ?? {}) as Record<string, SavedState>;
   const names = learners.map((learner) => learner.name).sort();
   const given = Object.keys(found).sort();
@@ -322,7 +339,20 @@ function checkSaved(learners: readonly Learner[], saved: SavedState): Record<str
     const got = saved?.['env'] === undefined ? show(saved) : `one with ${given.join(', ') || 'none'}`;
     fail('restore', expected, got, 'Make the run with the agents that it was saved with.');
   }
-  return found;
+  checkArgument('restore', 'saved', savedSchema(learners, agents), saved);
+}
+
+function savedSchema(learners: readonly Learner[], agents: readonly Agent[]) {
+  const record = z.looseObject({});
+  const each = (names: readonly string[]) => z.looseObject(Object.fromEntries(names.map((name) => [name, record])));
+  return z.looseObject({
+    envSteps: z.int().min(0),
+    updates: z.int().min(0),
+    ...{ env: record, rollout: record, tracker: record },
+    generators: z.array(z.array(z.number())).length(learners.length),
+    learners: each(learners.map((learner) => learner.name)),
+    memories: each(agents.filter((agent) => agent.save).map((agent) => agent.id)),
+  });
 }
 
 /** Each learner's agents must all be seated, and names must tell learners apart in checkpoints. */

@@ -1,4 +1,5 @@
 import {
+  checkArgument,
   checkGenerator,
   type Experience,
   fail,
@@ -7,10 +8,14 @@ import {
   ndarray,
   type ObservationArrays,
   type SavedState,
+  show,
+  typedArrays,
 } from '@coplay/core';
+import { z } from 'zod';
 import type { Learner, LearnerData } from '../learner';
 import { AroundPpo } from '../learner/around-ppo';
 import { checkLearnerData } from '../learner/check-calls';
+import { restoreNamed, restoreOrGoBack } from '../learner/restore';
 import type { MoaLearner } from '../moa';
 import { PpoLearner } from '../ppo/learner';
 import { anneal } from '../ppo/options';
@@ -23,6 +28,12 @@ export const POLICY = 'policyLogProbs';
 
 /** Children of a learner's generator. */
 const SPLITS = { ppo: 0, moa: 1 };
+
+const savedSchema = z.looseObject({
+  ppo: z.looseObject({}),
+  moa: z.looseObject({}),
+  last: z.record(z.string(), typedArrays()).optional(),
+});
 
 /**
  * PPO that is also paid for its influence on the others (Jaques et al. 2019): r = alpha e + beta c, c its {@link actionInfluence} on each of them
@@ -73,17 +84,24 @@ export class SocialInfluenceLearner extends AroundPpo implements Learner {
   }
 
   async restore(saved: SavedState): Promise<void> {
-    if (!saved['ppo'] || !saved['moa']) {
+    if (!saved?.['ppo'] || !saved['moa']) {
       const remedy = 'Give what its learner.state() returned.';
       fail(
         `social influence (${this.name}): restore`,
         'a state with ppo and moa',
-        Object.keys(saved).join(', '),
+        Object.keys(saved ?? {}).join(', ') || show(saved),
         remedy,
       );
     }
-    await this.ppo.restore(saved['ppo'] as SavedState);
-    await this.moa.restore(saved['moa'] as SavedState);
+    checkArgument(`social influence (${this.name}): restore`, 'saved', savedSchema, saved);
+    const before = this.ppo.isReady ? await this.state() : undefined;
+    await restoreOrGoBack(before, saved, (state) => this.takeOver(state));
+  }
+
+  private async takeOver(saved: SavedState): Promise<void> {
+    const where = `social influence (${this.name}): restore`;
+    await restoreNamed(`${where}: saved.ppo`, this.ppo, saved['ppo'] as SavedState);
+    await restoreNamed(`${where}: saved.moa`, this.moa, saved['moa'] as SavedState);
     this.last = saved['last'] as unknown as ObservationArrays | undefined;
   }
 

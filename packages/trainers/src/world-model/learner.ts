@@ -22,12 +22,14 @@ import {
   type Metrics,
   type NamedArrays,
   namedArrays,
+  restorePart,
   type SavedState,
   type Simulator,
   show,
   vectorEnv,
 } from '@coplay/core';
 import { z } from 'zod';
+import { restoreBeside } from '../learner/restore';
 import type { WorldModelLearner, WorldModelPrediction } from './contract';
 import { expectation } from './imagine';
 import { checkMembers, createMachine, freshMembers, type Machine, type MemberArrays } from './machine';
@@ -45,6 +47,16 @@ import { trainOn } from './train';
 export function createWorldModel(options: WorldModelOptions): WorldModelLearner {
   return new Learner(worldModelSetup(options));
 }
+
+const savedSchema = z.looseObject({
+  members: z.array(z.looseObject({ params: namedArrays, slots: namedArrays })),
+  store: z.looseObject({}),
+  outcomes: z.looseObject({}),
+  shares: z.array(z.number()),
+  fresh: namedArrays.nullable(),
+  score: z.array(z.number().min(0)).length(3),
+  updates: z.int().min(0),
+});
 
 const simulatorSchema = z.strictObject({ sample: z.boolean().default(true) });
 
@@ -186,13 +198,21 @@ class Learner implements WorldModelLearner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    const where = 'worldModel.restore';
+    checkArgument(where, 'saved', savedSchema, saved);
     const members = saved['members'] as unknown as readonly MemberArrays[];
     checkMembers(this.setup, members);
-    this.store.restore(saved['store'] as SavedState);
-    this.outcomes.restore(saved['outcomes'] as SavedState);
+    const shares = restorePart(`${where}: saved.shares`, () => {
+      return generatorFrom(saved['shares'] as unknown as GeneratorState);
+    });
+    const machine = createMachine(this.setup, members);
+    restoreBeside(machine, where, [
+      { path: 'saved.store', part: this.store, saved: saved['store'] as SavedState },
+      { path: 'saved.outcomes', part: this.outcomes, saved: saved['outcomes'] as SavedState },
+    ]);
     this.machine?.dispose();
-    this.machine = createMachine(this.setup, members);
-    this.shares = generatorFrom(saved['shares'] as unknown as GeneratorState);
+    this.machine = machine;
+    this.shares = shares;
     this.fresh = (saved['fresh'] ?? undefined) as NamedArrays | undefined;
     this.score.restore(saved['score'] as readonly number[]);
     this.updates = saved['updates'] as number;
