@@ -3,11 +3,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CoplayError, type SavedState } from '@coplay/core';
 
-/** A damaged copy of a state, and where it's damaged. */
+/** A damage of a state, and where it is. */
 export interface Mutation {
   readonly path: readonly string[];
   readonly kind: string;
-  readonly saved: SavedState;
+  /** A damaged copy: whatever isn't damaged is shared with the state. */
+  make(): SavedState;
 }
 
 /** Something that is saved and restored. */
@@ -24,56 +25,53 @@ export interface TryOptions {
   readonly good?: readonly string[];
 }
 
-/** Damaged copies: whatever isn't damaged is shared with the state. */
+/** All damages of a state. Copies are made only of those that are tried: a state of networks has thousands. */
 export function mutations(state: SavedState): Mutation[] {
-  return [...damages(state, [])].map(({ value, ...rest }) => ({ ...rest, saved: value as SavedState }));
+  return [...damages(state, [])].map(({ path, kind, make }) => ({ path, kind, make: () => make() as SavedState }));
 }
 
 interface Damage {
   readonly path: readonly string[];
   readonly kind: string;
-  readonly value: unknown;
+  make(): unknown;
 }
 
 function* damages(value: unknown, path: readonly string[]): Generator<Damage> {
-  for (const [kind, other] of Object.entries(others(value))) yield { path, kind, value: other };
+  for (const [kind, make] of Object.entries(others(value))) yield { path, kind, make };
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
   for (const name of Object.keys(value)) {
-    const own = (value as Record<string, unknown>)[name];
+    const entries = value as Record<string, unknown>;
     const put = (inner: unknown) =>
-      Array.isArray(value) ? value.with(Number(name), inner) : { ...value, [name]: inner };
+      Array.isArray(value) ? value.with(Number(name), inner) : { ...entries, [name]: inner };
     if (!Array.isArray(value)) {
-      const { [name]: _, ...rest } = value as Record<string, unknown>;
-      yield { path: [...path, name], kind: 'left out', value: rest };
+      const { [name]: _, ...rest } = entries;
+      yield { path: [...path, name], kind: 'left out', make: () => rest };
     }
-    for (const damage of damages(own, [...path, name])) yield { ...damage, value: put(damage.value) };
+    for (const inner of damages(entries[name], [...path, name])) yield { ...inner, make: () => put(inner.make()) };
   }
 }
 
 /** What may stand in place of a value. */
-function others(value: unknown): Record<string, unknown> {
-  const common = { null: null, 'a record': {}, 'a text': 'text', NaN: Number.NaN, 'a promise': Promise.resolve(value) };
+function others(value: unknown): Record<string, () => unknown> {
+  const wrong = { null: () => null, 'a text': () => 'text', NaN: () => Number.NaN };
+  const common = { ...wrong, 'a record': () => ({}), 'a promise': () => Promise.resolve(value) };
   if (ArrayBuffer.isView(value)) {
     const array = value as Float64Array;
-    const kinds = {
-      'of another dtype': array instanceof Float32Array ? Int16Array.from(array) : Float32Array.from(array),
-    };
-    const shorter = array.length > 0 ? { shortened: array.slice(0, -1) } : {};
     return {
       ...common,
-      ...kinds,
-      ...shorter,
-      'of clamped bytes': Uint8ClampedArray.from(array),
-      bigints: new BigInt64Array(array.length),
+      'of another dtype': () => (array instanceof Float32Array ? Int16Array.from(array) : Float32Array.from(array)),
+      'of clamped bytes': () => Uint8ClampedArray.from(array),
+      bigints: () => new BigInt64Array(array.length),
+      ...(array.length > 0 && { shortened: () => array.slice(0, -1) }),
     };
   }
-  if (Array.isArray(value)) return { ...common, ...(value.length > 0 && { truncated: value.slice(0, -1) }) };
-  if (typeof value === 'number')
-    return { ...common, negative: -1 - Math.abs(value), infinite: Number.POSITIVE_INFINITY };
-  if (typeof value === 'string') return { ...common, 'a text': 7 };
-  if (value === null) return { 'a text': 'text', NaN: Number.NaN };
-  if (Object.keys(value as object).length === 0) return { null: null, 'a text': 'text', NaN: Number.NaN };
-  return common;
+  if (Array.isArray(value)) return { ...common, ...(value.length > 0 && { truncated: () => value.slice(0, -1) }) };
+  if (typeof value === 'number') {
+    return { ...common, negative: () => -1 - Math.abs(value), infinite: () => Number.POSITIVE_INFINITY };
+  }
+  if (typeof value === 'string') return { ...common, 'a text': () => 7 };
+  if (value === null) return { 'a text': wrong['a text'], NaN: wrong.NaN };
+  return Object.keys(value as object).length === 0 ? wrong : common;
 }
 
 /**
@@ -85,8 +83,9 @@ function others(value: unknown): Record<string, unknown> {
 export async function faultsOf(part: Restorable, { every = 1, good = [] }: TryOptions = {}): Promise<string[]> {
   const before = await part.state();
   const faults: string[] = [];
-  for (const [i, { path, kind, saved }] of mutations(before).entries()) {
+  for (const [i, { path, kind, make }] of mutations(before).entries()) {
     if (i % every !== 0) continue;
+    const saved = make();
     const place = `${path.join('.') || 'all of it'}, ${kind}`;
     const error = await attempt(part, saved);
     const now = await part.state();

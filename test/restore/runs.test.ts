@@ -6,7 +6,7 @@ import { faultsOf, mutations, type Restorable } from './mutations';
 
 const RUNS = ['ppo', 'ppo-recurrent', 'hop', 'hop-plus', 'dreamer', 'social-influence'];
 /** Damages tried of each run: all of them would take minutes. */
-const TRIED = 40;
+const TRIED = 12;
 
 it.each(RUNS)('%s', { tags: ['learning'], timeout: 300_000 }, async (name) => {
   const run = TRAINERS[name]('small');

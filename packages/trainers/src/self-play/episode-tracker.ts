@@ -96,7 +96,12 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
       checkNumbers(RESTORE, 'saved.returns', saved['returns'], { length: returns.length });
       checkNumbers(RESTORE, 'saved.lengths', saved['lengths'], { length: lengths.length, min: 0 });
       checkNumbers(RESTORE, 'saved.hasPlayed', saved['hasPlayed'], { length: hasPlayed.length, max: 1 });
-      for (const [name, values] of Object.entries(saved['infos'] as SavedState)) {
+      const given = saved['infos'] as SavedState;
+      // Before the first rollout there are none.
+      const missing = Object.keys(given).length > 0 && Object.keys(infos).find((name) => !Object.hasOwn(given, name));
+      if (missing)
+        fail(`${RESTORE}: saved.infos`, missing, Object.keys(given).join(', '), 'Give what state() returned.');
+      for (const [name, values] of Object.entries(given)) {
         checkNumbers(RESTORE, `saved.infos.${name}`, values, { length: envs });
       }
       returns.set(saved['returns'] as Float64Array);
