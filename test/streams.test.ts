@@ -135,7 +135,7 @@ describe('evaluate', () => {
 });
 
 describe('a run that is restored', () => {
-  it('goes on by the generators that were saved, whatever its own seed is', async () => {
+  it('goes on with the generators that were saved; its own seed does not matter', async () => {
     const make = (seed: number) => {
       const watch = new Watch();
       return { watch, run: selfPlay({ game: watch.game, agents: watch.agents, envs: 4, steps: 8, seed }) };

@@ -59,7 +59,7 @@ export type Takes = string | readonly string[];
 
 /** A public function, and what it takes. */
 export interface Door {
-  /** Valid arguments, made anew for each call. */
+  /** Valid arguments, made for each call. */
   readonly give: () => readonly unknown[];
   /** What else each argument may be. */
   readonly takes: readonly Takes[];

@@ -98,7 +98,7 @@ const step = () => ({
   terminated: new Uint8Array(2),
   infos: Object.fromEntries(game.infos.map((name) => [name, new Float32Array(2)])),
 });
-/** Whatever a checkpoint can hold. */
+/** Anything that a checkpoint can hold. */
 const saved = [
   'null',
   'NaN',

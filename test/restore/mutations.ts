@@ -7,7 +7,7 @@ import { CoplayError, type SavedState } from '@coplay/core';
 export interface Mutation {
   readonly path: readonly string[];
   readonly kind: string;
-  /** A damaged copy: whatever isn't damaged is shared with the state. */
+  /** A damaged copy; the undamaged parts are shared with the state. */
   make(): SavedState;
 }
 

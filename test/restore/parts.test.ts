@@ -1,4 +1,4 @@
-/** Each part that is saved takes a whole state or leaves everything as it was, whatever entry of the state is damaged. */
+/** Each part that is saved takes a whole state, or leaves everything as it was when any entry of the state is damaged. */
 import * as buffers from '@coplay/buffers';
 import * as core from '@coplay/core';
 import * as envs from '@coplay/envs';
@@ -79,7 +79,7 @@ const PARTS: Record<string, [part: unknown, options?: TryOptions]> = {
   driftCounts: [planning.driftCounts(3)],
   beliefs: [await believing()],
   titForTat: [await played(envs.titForTat({ game, id: 'agent_0' }))],
-  // Another number of rows begins anew: `evaluate` plays with as many as it's told.
+  // Another number of rows starts from the beginning: `evaluate` chooses its own number.
   switcher: [await played(switching), { good: ['episodes, shortened'] }],
   lola: [lola({ game: envs.matrixGame({ kind: 'prisoners-dilemma' }) })],
   episodeCollector: [filled(buffers.createEpisodeCollector(), (own) => void own.push(lived)), collected],

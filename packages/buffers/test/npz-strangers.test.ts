@@ -14,7 +14,7 @@ it('a shape of Python 2, with an L behind each number, is a shape', () => {
   expect(() => decodeNpy(npy('|u1', '(1LL, 2)'))).toThrow('a shape of whole numbers');
 });
 
-it('arrays beside one of objects are read by their names', () => {
+it('arrays in a file with an array of objects are read by their names', () => {
   const good = encodeNpy({ data: Float32Array.of(1, 2), shape: [2] });
   const bytes = zipSync({ 'good.npy': good, 'objects.npy': npy('|O', '(1,)') });
   expect(() => decodeNpz(bytes)).toThrow('objects');

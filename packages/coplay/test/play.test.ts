@@ -112,7 +112,7 @@ describe('coplay play', () => {
     expect(await end()).toBe(0);
   });
 
-  it('answers those only who ask for it by its name: no page of another site, whatever address its name has', async () => {
+  it('answers only requests for its own host name: no page of another site, to which address its name may point', async () => {
     const { first, end } = start(['play', '--port', '0']);
     const { port } = new URL((await first)!);
     for (const host of ['localhost', '127.0.0.1', '[::1]', 'LocalHost']) {

@@ -157,7 +157,7 @@ describe('a run that was mine and is no more', () => {
     return copy;
   }
 
-  it('a copy beside it is still mine', async () => {
+  it('a copy next to it is still mine', async () => {
     expect(await coplay(['evaluate', tampered(() => ({})), '--episodes', '1'])).toMatchObject({ code: 0 });
   });
 

@@ -1,4 +1,4 @@
-/** A short picture of any value, for error messages. It never throws, whatever the value does. */
+/** A short picture of any value, for error messages. It never throws. */
 export function show(value: unknown): string {
   try {
     const picture = pictureOf(value, 3);

@@ -23,7 +23,7 @@ describe('parseJson', () => {
     }
     const brackets = JSON.stringify(['[{'.repeat(500), '\\"[', '"', '[['.repeat(100)]);
     expect(parseJson('x', brackets, { levels: 1 })).toEqual(JSON.parse(brackets));
-    // Lists beside one another are on one level.
+    // Neighbouring lists are on one level.
     expect(parseJson('x', `[${new Array(500).fill('[]').join(',')}]`, { levels: 2 })).toHaveLength(500);
   });
 

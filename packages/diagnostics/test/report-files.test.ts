@@ -12,7 +12,7 @@ const distribution = { count: 2, mean: 1, min: 0, max: 2, histogram };
 const scored = { name: 'up', count: 2, recall: 1, precision: 1, f1: 1 };
 const moa = { count: 2, top1: 1, top3: 1, balancedAccuracy: 1, classes: [scored], confusion: [[2]] };
 
-/** A run directory with these files beside a short log. */
+/** A run directory with these files and a short log. */
 function run(files: Readonly<Record<string, unknown>>): string {
   const directory = mkdtempSync(join(folder, 'run-'));
   const all = { 'config.json': { seed: 1 }, 'log.jsonl': { envSteps: 1, update: 1, 'policy/loss': 1 }, ...files };

@@ -78,10 +78,10 @@ describe('inputEncoder', () => {
     expect(inputEncoder(cardGame).shapes).toEqual({ vector: [10] });
   });
 
-  it('refuses a field named vector beside flat fields, which would be read as one', () => {
+  it('refuses a field named vector next to flat fields, which would be read as one', () => {
     const vector = { shape: [1, 2, 2], dtype: 'uint8' } as const;
     const twice = { ...game, observation: { vector, time: game.observation['time'] } };
-    expect(() => inputEncoder(twice)).toThrow(/no field named vector beside flat fields/);
+    expect(() => inputEncoder(twice)).toThrow(/no field named vector next to flat fields/);
     expect(inputEncoder({ ...game, observation: { vector } }).shapes).toEqual({ vector: [1, 2, 2] });
   });
 

@@ -112,7 +112,7 @@ const BINARY: Readonly<Record<string, (a: tf.Tensor, b: tf.Tensor) => tf.Tensor>
 const base = Array.from({ length: 12 }, (_, i) => 2 * Math.sin(1.3 * i + 0.7));
 const other = Array.from({ length: 12 }, (_, i) => Math.cos(i));
 
-/** NaN at each place, at several, and beside infinities. */
+/** NaN at each place, at several, and next to infinities. */
 const PLACES: readonly (readonly number[])[] = [
   ...base.map((_, place) => base.with(place, Number.NaN)),
   base.with(1, Number.NaN).with(5, Number.NaN).with(6, Number.NaN),

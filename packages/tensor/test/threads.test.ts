@@ -85,7 +85,7 @@ describe.skipIf(!onnx)(`threads${needsOnnx}`, () => {
     expect(made()).toEqual([]);
   });
 
-  it('are remembered after a trial for a function of the same name, whatever its graph', async () => {
+  it('are remembered after a trial for a function of the same name, also with another graph', async () => {
     vi.stubEnv('COPLAY_THREADS', 'trial');
     await squaring(LARGE, 'twin').sum();
     const [[key, threads]] = Object.entries(threadChoices());

@@ -178,7 +178,7 @@ describe('Dreamer by default, shown bytes up to 254', () => {
 
   it('refuses them by name where no kind is declared, and says which kinds take them', async () => {
     const game = gameOf(bytes);
-    // What is seen is that of an image, whatever the field says.
+    // The observation is that of an image, with any field description.
     const observe = gameOf({ ...bytes, kind: 'image' }).observe;
     const shown = { ...game, observe };
     const agents = ids(game).map((id) => dreamerAgent({ game: shown, id, ...few }));

@@ -192,7 +192,7 @@ describe('names of agents', () => {
   });
 
   it.each(nasty.map((id) => [id]))(
-    'NaN rewards of %j are told as such, with the batch beside the checkpoints',
+    'NaN rewards of %j are named, and the batch is saved next to the checkpoints',
     async (id) => {
       const rules = named([id, 'other']);
       const game: Game = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Names that Windows keeps for devices, whatever their ending. */
+/** Names that Windows keeps for devices, with any ending. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)($|\.)/i;
 /** With what a file's name says besides, and with that of {@link writeWhole}, no file system finds it too long. */
 const LONGEST = 80;

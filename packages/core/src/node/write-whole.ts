@@ -134,7 +134,7 @@ function placeOf(path: string): string {
   return sync.realpathSync(path);
 }
 
-/** A name that no other process uses, whatever its number: in a container the next process often has the same one. */
+/** A name that no other process uses. A process number isn't enough: in a container the next process often has the same one. */
 function temporaryFor(place: string): string {
   const name = basename(place);
   const isLong = new TextEncoder().encode(name).length > LONGEST_NAME_BYTES;

@@ -97,7 +97,7 @@ describe('lockDirectory', () => {
     lock.release();
     const other = (fields: object) =>
       writeFileSync(join(folder, name), JSON.stringify({ ...claim, isHeld: true, ...fields }));
-    // The number of this very process, but another start: whoever wrote it has ended.
+    // The number of this process, but another start: the process that wrote it has ended.
     other({ began: '1' });
     lockDirectory('train', folder).release();
     other({ boot: 'of yesterday' });

@@ -141,7 +141,7 @@ export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading
   if (vectorSize > 0) {
     if (apart.includes('vector')) {
       const remedy = 'Rename the field: all flat numbers together are the input of that name.';
-      fail('inputEncoder', 'no field named vector beside flat fields', `one in ${game.name}`, remedy);
+      fail('inputEncoder', 'no field named vector next to flat fields', `one in ${game.name}`, remedy);
     }
     shapes['vector'] = [vectorSize];
     kinds['vector'] = { kind: 'vector' };

@@ -70,7 +70,7 @@ export class RunFiles {
   async open(resume: boolean): Promise<void> {
     const { directory } = this.options;
     if (directory === undefined) return;
-    // Beside what the run is made of: on what its last bits depend. A run may go on with another number of cores.
+    // Also what the last bits of the run depend on. A run may go on with another number of cores.
     const config = { ...this.config, compute: await threadInfo() };
     await createRunDirectory(directory, { config, versions: runtimeVersions(), resume });
   }
