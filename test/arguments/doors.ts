@@ -199,7 +199,9 @@ function picture(receiver: unknown): string {
 
 async function outcomeOf(names: readonly string[], callee: Callee, given: readonly unknown[]): Promise<string> {
   try {
-    await callee(...given);
+    const made = await callee(...given);
+    // The files of tests share a process, and with it what listens to the process's signals.
+    if (made instanceof AbortSignal && 'dispose' in made) (made.dispose as () => void)();
     return 'taken';
   } catch (error) {
     const complaint: Partial<Complaint> = error instanceof CoplayError ? error.complaint : {};

@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import type { DType, TypedArray } from '@coplay/core';
 
 /** Weights as a user may keep them. */
-export class Weights extends Float32Array {
+class Weights extends Float32Array {
   override get [Symbol.toStringTag](): 'Float32Array' {
     return 'Weights' as 'Float32Array';
   }

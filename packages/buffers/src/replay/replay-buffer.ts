@@ -83,7 +83,7 @@ export interface ReplayBuffer {
    * @throws CoplayError where a step isn't held
    */
   gather(windows: ReplayPlaces, length: number): ReplaySample;
-  /** Whether all steps of a window are held. */
+  /** Whether all steps of a window are held. @throws CoplayError for anything but whole numbers */
   holds(stream: number, step: number, length: number): boolean;
   /**
    * Replaces some fields of steps that were pushed before; those that made room meanwhile, and those that haven't come yet, are passed over.
@@ -193,13 +193,20 @@ class Rings implements ReplayBuffer {
       rows[name] = { data, shape: [batch, length, ...shape.slice(1)] };
     }
     for (let b = 0; b < batch; b++) {
-      if (!this.holds(streams[b], steps[b], length)) this.refuseWindow(streams[b], steps[b], length);
+      if (!this.isHeld(streams[b], steps[b], length)) this.refuseWindow(streams[b], steps[b], length);
       this.read(streams[b], steps[b], length, rows, b * length);
     }
     return { rows, streams, steps };
   }
 
   holds(stream: number, step: number, length: number): boolean {
+    checkCount('replayBuffer.holds', 'stream', stream);
+    checkNumber('replayBuffer.holds', 'step', step, { whole: true });
+    checkCount('replayBuffer.holds', 'length', length, 1);
+    return this.isHeld(stream, step, length);
+  }
+
+  private isHeld(stream: number, step: number, length: number): boolean {
     const pushed = this.pushed[stream] ?? 0;
     return step >= pushed - this.held(stream) && step + length <= pushed;
   }
@@ -219,7 +226,7 @@ class Rings implements ReplayBuffer {
       for (let row = 0; row < streams.length * length; row++) {
         const stream = streams[Math.floor(row / length)];
         const step = steps[Math.floor(row / length)] + (row % length);
-        if (!this.holds(stream, step, 1)) continue;
+        if (!this.isHeld(stream, step, 1)) continue;
         copyRow(data, row, target.data, stream * this.ring + (step % this.ring), size);
       }
     }
