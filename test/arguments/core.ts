@@ -162,7 +162,16 @@ export const coreDoors: Doors = {
   otherView: door(() => [game, core.allocateObservations(game.observation, 1), 1, 0, 1]),
   ofPart: 'is called by the code of a whole with its own parts',
   parseJson: door(() => ['parseJson', '[1]', {}], ['where', 'nothing', 'options']),
-  parallelEnv: door(() => [game, {}], ['nothing', 'options'], { reset: door(() => [{}], ['options']) }),
+  parallelEnv: door(
+    () => [game, {}],
+    ['nothing', 'options'],
+    {
+      reset: door(() => [{}], ['options']),
+      step: door(() => [Object.fromEntries(game.agents.map((id) => [id, 0]))]),
+    },
+    [],
+    (env: core.ParallelEnv) => env.reset(),
+  ),
   piecewise: door(
     () => [
       [

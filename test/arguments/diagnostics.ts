@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allocateExperience, createGenerator, ndarray } from '@coplay/core';
+import { allocateExperience, createGenerator, type Log, ndarray } from '@coplay/core';
 import * as diagnostics from '@coplay/diagnostics';
 import { stagHunt } from '@coplay/envs';
 import { type Doors, door } from './doors';
@@ -125,7 +125,16 @@ export const diagnosticsDoors: Doors = {
   planesErrors: door(() => [planes()]),
   planesFigure: door(() => [planes(), 0, {}], ['nothing', 'nothing', 'options']),
   priorLine: door(() => [trace, 'stag']),
-  progress: door(() => [{ stream: { write: () => undefined } }], ['options']),
+  progress: door(
+    () => [{ stream: { write: () => undefined } }],
+    ['options'],
+    {
+      start: door(() => [{ name: 'a game', config: {}, envSteps: 8, startedAt: 0 }]),
+      write: door(() => [{ envSteps: 8, update: 1, metrics: { 'policy/loss': 1 } }]),
+    },
+    [],
+    (log: Log) => log.start({ name: 'a game', config: {}, envSteps: 8, startedAt: 0 }),
+  ),
   psnr: door(() => [0.1], ['positive']),
   quantile: door(() => [[1, 2], 0.5], [['Uint16Array [7]', 'longer']]),
   readLog: door(() => [path('log.jsonl'), {}], ['path', 'options']),

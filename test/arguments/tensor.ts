@@ -1,4 +1,4 @@
-import { createGenerator } from '@coplay/core';
+import { createGenerator, ndarray } from '@coplay/core';
 import * as tensor from '@coplay/tensor';
 import { type Doors, door } from './doors';
 
@@ -11,12 +11,16 @@ const normal = () => ({ mean: matrix(), stddev: matrix() });
 const bins = () => tensor.twoHotBins(2);
 const process = 'sets or reads what a whole process uses';
 const graph = 'its arguments are functions and arrays that are only known by what a call traces';
+const step = () => ({ outputs: {} });
+const params = () => ({ w: ndarray(new Float32Array(2)) });
+/** An optimiser's slots are made outside of graphs; its steps are tried where graphs are. */
+const slots = { init: door(() => [params()], ['record']) };
 const layers = 'is given models of TensorFlow.js';
 
 /** The public functions of tensor, and what each argument may be. */
 export const tensorDoors: Doors = {
-  adam: door(() => [{}], ['options']),
-  adamW: door(() => [{}], ['options']),
+  adam: door(() => [{}], ['options'], slots),
+  adamW: door(() => [{}], ['options'], slots),
   applyModel: layers,
   applyModelOutputs: layers,
   argmaxRows: door(() => [new Float32Array(4), 2, 2]),
@@ -27,8 +31,8 @@ export const tensorDoors: Doors = {
   categoricalKl: door(() => [matrix(), matrix()]),
   checkThreadChoices: process,
   checkTensor: door(() => ['checkTensor', 'x', matrix()], ['where', 'where']),
-  compile: graph,
-  compileScan: graph,
+  compile: door(() => [step, { name: 'f' }], ['function']),
+  compileScan: door(() => [step, { name: 'f' }], ['function']),
   compileScanEach: graph,
   compileStacked: graph,
   compileTogether: graph,
@@ -37,7 +41,7 @@ export const tensorDoors: Doors = {
   exportOnnx: graph,
   glorotUniform: door(() => [generator(), [2, 3]], ['nothing', ['longer']]),
   inspectGraph: graph,
-  laProp: door(() => [{}], ['options']),
+  laProp: door(() => [{}], ['options'], slots),
   latentLosses: door(() => [matrix(), matrix(), 1], ['nothing', 'nothing', 'positive']),
   learningRate: door(() => [{ rate: 1 }], [], { '()': door(() => [1], ['positive']) }),
   logProbOf: door(() => [matrix(), tf.tensor1d([0], 'int32')]),
@@ -52,9 +56,9 @@ export const tensorDoors: Doors = {
   orthogonal: door(() => [generator(), [2, 3], 1], ['nothing', ['longer'], ['undefined', '-1', '1.5', '2**33']]),
   readWeights: layers,
   restoreThreadChoices: process,
-  rmsProp: door(() => [{}], ['options']),
+  rmsProp: door(() => [{}], ['options'], slots),
   sampleCategorical: door(() => [new Float32Array(4), 2, 2, generator()]),
-  sgd: door(() => [{}], ['options']),
+  sgd: door(() => [{}], ['options'], slots),
   stackVariables: graph,
   stopGradient: door(() => [matrix()]),
   straightThrough: door(() => [matrix(), noise()]),

@@ -4,7 +4,7 @@ import { fail, type Log, type LogEntry, show } from '@coplay/core';
 import { putAside } from './aside';
 import { formatRecord, parseRecords } from './csv-text';
 import { LockedFile, replaceFile } from './files';
-import { checkEntry, checkFileLog, type FileLogOptions } from './options';
+import { checkEntry, checkFileLog, checkStart, type FileLogOptions } from './options';
 import { countKept } from './rows';
 
 /** The columns that every file begins with. */
@@ -26,8 +26,9 @@ export function csv(directory: string, options: FileLogOptions = {}): Log {
   let columns: string[] = [];
   return {
     start(info) {
+      const startedAt = checkStart('csv', info);
       file.start(() => {
-        columns = repair(path, info.startedAt, warn);
+        columns = repair(path, startedAt, warn);
       });
     },
     write(given) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Log } from '@coplay/core';
 import { putAside } from './aside';
 import { LockedFile, replaceFile } from './files';
-import { checkEntry, checkFileLog, type FileLogOptions } from './options';
+import { checkEntry, checkFileLog, checkStart, type FileLogOptions } from './options';
 import { countKept, formatRow, parseRows } from './rows';
 
 /**
@@ -19,7 +19,10 @@ export function jsonLines(directory: string, options: FileLogOptions = {}): Log 
   const path = join(directory, 'log.jsonl');
   const file = new LockedFile('jsonLines', path);
   return {
-    start: (info) => file.start(() => repair(path, info.startedAt, warn)),
+    start(info) {
+      const startedAt = checkStart('jsonLines', info);
+      file.start(() => repair(path, startedAt, warn));
+    },
     write: (entry) => file.open.append(formatRow(checkEntry('jsonLines', entry))),
     close: () => file.close(),
   };

@@ -1,4 +1,13 @@
-import { checkOptions, fail, type LogEntry, type Metrics, show } from '@coplay/core';
+import {
+  checkNumber,
+  checkOptions,
+  checkRecord,
+  fail,
+  type LogEntry,
+  type Metrics,
+  type RunInfo,
+  show,
+} from '@coplay/core';
 import { z } from 'zod';
 
 /** Options that the logs which write files share. */
@@ -41,17 +50,27 @@ export function notStarted(where: string): never {
   fail(`${where}.write`, 'a log that was started', 'one that was not, or is closed', 'Call start(info) first.');
 }
 
+/** The step that a run starts from. @throws CoplayError for an `info` without a whole number there */
+export function checkStart(where: string, info: Pick<RunInfo, 'startedAt'>): number {
+  checkRecord(`${where}.start`, 'info', info);
+  checkNumber(`${where}.start`, 'startedAt', info.startedAt, { min: 0, whole: true });
+  return info.startedAt;
+}
+
 /**
  * An entry that every log can hold: whole numbers of steps and updates, and metrics that are numbers. Metrics that are undefined
  * weren't measured, and are left out.
  *
  * @throws CoplayError that names the metric whose value is no number, or the count that is no whole number
  */
-export function checkEntry(where: string, { envSteps, update, metrics }: LogEntry): LogEntry {
+export function checkEntry(where: string, entry: LogEntry): LogEntry {
+  checkRecord(`${where}.write`, 'entry', entry);
+  const { envSteps, update, metrics } = entry;
   for (const [name, count] of Object.entries({ envSteps, update })) {
     if (Number.isSafeInteger(count) && count >= 0) continue;
     fail(`${where}.write: ${name}`, 'a whole number from 0 to 2^53 - 1', show(count), 'Count steps and updates.');
   }
+  checkRecord(`${where}.write`, 'metrics', metrics);
   const measured = Object.entries(metrics).filter(([, value]: [string, unknown]) => value !== undefined);
   for (const [name, value] of measured) {
     if (name === '' || name === 'envSteps' || name === 'update') {

@@ -1,6 +1,14 @@
-import { checkOptions, type Log, type LogEntry, type Metrics, type RunInfo } from '@coplay/core';
+import {
+  checkOptions,
+  checkRecord,
+  checkText,
+  type Log,
+  type LogEntry,
+  type Metrics,
+  type RunInfo,
+} from '@coplay/core';
 import { z } from 'zod';
-import { checkEntry, isFunction, notStarted } from './options';
+import { checkEntry, checkStart, isFunction, notStarted } from './options';
 import { fitted, formatDuration, grouped } from './progress-text';
 
 /** The part of a Node stream that {@link progress} uses. */
@@ -64,6 +72,8 @@ export function progress(options: ProgressOptions = {}): Log {
   };
   return {
     start(info) {
+      checkStart('progress', info);
+      checkText('progress.start', 'name', info.name);
       run = { ...info, time: clock() };
       shownAt = Number.NEGATIVE_INFINITY;
       seen = {};
@@ -71,6 +81,7 @@ export function progress(options: ProgressOptions = {}): Log {
     },
     write(given) {
       if (!run) notStarted('progress');
+      checkRecord('progress.write', 'entry', given);
       const entry = checkEntry('progress', { ...given, update: 0 }); // which it doesn't show
       seen = { ...seen, ...finiteOnly(entry.metrics) };
       pending = entry;

@@ -4,7 +4,7 @@ import { checkOptions, type Log } from '@coplay/core';
 import { codeOf } from '@coplay/core/node';
 import { z } from 'zod';
 import { type AppendFile, openAppend } from './files';
-import { checkDirectory, checkEntry, isFunction, notStarted } from './options';
+import { checkDirectory, checkEntry, checkStart, isFunction, notStarted } from './options';
 import { scalarEvent, sessionStartEvent, versionEvent } from './tensorboard-event';
 import { tfRecord } from './tfrecord';
 
@@ -38,7 +38,8 @@ export function tensorboard(directory: string, options: TensorboardOptions = {})
   const seconds = () => clock() / 1000;
   let file: AppendFile | undefined;
   return {
-    start({ startedAt }) {
+    start(info) {
+      const startedAt = checkStart('tensorboard', info);
       file?.close();
       file = openNext(directory, seconds());
       file.append(tfRecord(versionEvent(seconds())));

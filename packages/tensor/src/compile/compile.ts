@@ -1,4 +1,4 @@
-import { checkOptions, fail, type NamedArrays, type NDArray } from '@coplay/core';
+import { checkFunction, checkOptions, checkRecord, fail, type NamedArrays, type NDArray } from '@coplay/core';
 import type * as tf from '@tensorflow/tfjs-core';
 import { z } from 'zod';
 import { callable } from './callable';
@@ -100,6 +100,7 @@ export function compile<
   Inputs extends TensorTree = TensorRecord,
   Outputs extends TensorTree = TensorRecord,
 >(fn: StepFunction<Key, Inputs, Outputs>, options: CompileOptions<Key>): Compiled<Inputs, Outputs> {
+  checkStep('compile', fn, options);
   const { name, executor = 'auto', acceptState = () => true, state = {} } = options;
   const where = `compile(${name})`;
   checkChoice(where, executor);
@@ -112,6 +113,12 @@ export function compile<
     return unsupported === 'error' ? compiled : withFallback(`compiled function ${name}`, compiled, step);
   };
   return callable(`compiled function ${name}`, start) as unknown as Compiled<Inputs, Outputs>;
+}
+
+/** Refuses a step that is no function, and options that are no record. */
+export function checkStep(where: string, fn: unknown, options: unknown): void {
+  checkFunction(where, 'fn', fn);
+  checkRecord(where, 'options', options);
 }
 
 /** The variables of a function; refuses what isn't made by `variables`. */

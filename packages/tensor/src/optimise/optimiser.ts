@@ -1,4 +1,4 @@
-import { fail, type NamedArrays, ndarray } from '@coplay/core';
+import { checkArgument, checkRecord, fail, type NamedArrays, namedArrays, ndarray } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import type { TensorRecord } from '../compile/convert';
 import { countOf } from './flat';
@@ -26,6 +26,7 @@ export interface OptimiserUpdate {
 
 /** [N] zeros: a slot for each parameter. */
 export function zeroSlot(params: NamedArrays) {
+  checkArgument('optimiser.init', 'params', namedArrays, params);
   return ndarray(new Float32Array(countOf(params)));
 }
 
@@ -40,6 +41,8 @@ export function momentSlots(params: NamedArrays): NamedArrays {
 
 /** Refuses gradients that don't belong to the parameters. */
 export function checkGradients(where: string, gradients: TensorRecord, params: TensorRecord): void {
+  checkRecord(where, 'gradients', gradients);
+  checkRecord(where, 'params', params);
   const names = Object.keys(params);
   for (const name of names) {
     if (gradients[name] && tf.util.arraysEqual(gradients[name].shape, params[name].shape)) continue;

@@ -27,7 +27,10 @@ export function sgd(options: SgdOptions = {}): Optimiser {
   const { momentum, nesterov, ...clipping } = checkOptions('sgd', schema, options);
   if (nesterov && momentum === 0) fail('sgd', 'momentum with nesterov', '0', 'Give momentum, such as 0.9.');
   return {
-    init: (params) => (momentum === 0 ? {} : { velocity: zeroSlot(params) }),
+    init(params) {
+      const velocity = zeroSlot(params);
+      return momentum === 0 ? {} : { velocity };
+    },
     update(gradients, slots, params, learningRate) {
       checkGradients('sgd.update', gradients, params);
       const names = Object.keys(params);

@@ -1,7 +1,7 @@
 import { checkOptions, fail, type NamedArrays, type NDArray } from '@coplay/core';
 import { z } from 'zod';
 import { callable } from '../callable';
-import { type Compiled, checkState, commonSchema, type StepFunction, stateSchema } from '../compile';
+import { type Compiled, checkState, checkStep, commonSchema, type StepFunction, stateSchema } from '../compile';
 import { isArray, type TensorTree } from '../convert';
 import type { AnyStep, Executor, Statics, StepSetup } from '../executor';
 import { checkChoice, type ExecutorChoice, planExecutor } from '../executor-choice';
@@ -48,6 +48,7 @@ export function compileScanEach<Key extends string, Inputs extends ScanInputs<Te
   fn: StepFunction<Key, Inputs>,
   options: ScanEachOptions<Key>,
 ): Compiled<Inputs>[] {
+  checkStep('compileScanEach', fn, options);
   const { name, states, executor = 'auto', threads, acceptState = () => true } = options;
   const where = `compileScanEach(${name})`;
   checkChoice(where, executor);

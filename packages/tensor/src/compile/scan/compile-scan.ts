@@ -9,6 +9,7 @@ import {
   type Compiled,
   type CompileOptions,
   checkState,
+  checkStep,
   commonSchema,
   type StepFunction,
   stateSchema,
@@ -51,6 +52,7 @@ export function compileScan<Key extends string = never, Inputs extends ScanInput
   fn: StepFunction<Key, Inputs>,
   options: ScanOptions<Key>,
 ): Compiled<Inputs> {
+  checkStep('compileScan', fn, options);
   const { name, executor = 'auto', threads, acceptState = () => true, state = {} } = options;
   const where = `compileScan(${name})`;
   checkChoice(where, executor);

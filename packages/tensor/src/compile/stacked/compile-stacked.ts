@@ -4,7 +4,7 @@ import { optimiseGraph } from '../../passes';
 import { scanGraph } from '../../scan';
 import { readApart, readFlat, stackGraph } from '../../stack';
 import { callable } from '../callable';
-import { type Compiled, checkGroups, commonSchema, type StepFunction, stateSchema } from '../compile';
+import { type Compiled, checkGroups, checkStep, commonSchema, type StepFunction, stateSchema } from '../compile';
 import type { TensorRecord, TensorTree } from '../convert';
 import { isArray } from '../convert';
 import { eagerExecutor } from '../eager';
@@ -51,6 +51,7 @@ export function compileStacked<
   Inputs extends TensorTree = TensorRecord,
   Outputs extends TensorTree = TensorRecord,
 >(fn: StepFunction<Key, Inputs, Outputs>, options: StackedOptions<Key>): Compiled<Inputs, Outputs> {
+  checkStep('compileStacked', fn, options);
   const { name, executor = 'auto', threads, scan = false, acceptState = () => true } = options;
   const where = `compileStacked(${name})`;
   checkChoice(where, executor);

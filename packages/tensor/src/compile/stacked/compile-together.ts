@@ -1,7 +1,7 @@
 import { checkOptions, fail, type NamedArrays, type NDArray } from '@coplay/core';
 import { z } from 'zod';
 import { checkCall } from '../callable';
-import { type Compiled, commonSchema, compile, type StepFunction, stateSchema } from '../compile';
+import { type Compiled, checkStep, commonSchema, compile, type StepFunction, stateSchema } from '../compile';
 import { isArray, type TensorRecord, type TensorTree } from '../convert';
 import type { Statics } from '../executor';
 import type { ExecutorChoice } from '../executor-choice';
@@ -49,6 +49,7 @@ export function compileTogether<Key extends string, Inputs extends TensorTree = 
   fn: StepFunction<Key, Inputs>,
   options: TogetherOptions<Key>,
 ): Compiled<Inputs>[] {
+  checkStep('compileTogether', fn, options);
   const { name, state, executor = 'auto', acceptState = () => true } = options;
   const where = `compileTogether(${name})`;
   checkOptions(where, schema, options);
