@@ -73,7 +73,7 @@ describe('a directory', () => {
 
   it('below a file is refused', async () => {
     const file = files(place(), { 'a.txt': '' });
-    expect(await train(written(folder, PLAIN), join(file, 'run'))).toMatchObject(told('coplay train', 'ENOTDIR'));
+    expect(await train(written(folder, PLAIN), join(file, 'run'))).toMatchObject(told('expected', 'ENOTDIR'));
   });
 
   it.each([
