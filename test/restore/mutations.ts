@@ -25,7 +25,7 @@ export interface TryOptions {
   readonly good?: readonly string[];
 }
 
-/** All damages of a state. Copies are made only of those that are tried: a state of networks has thousands. */
+/** Every way to damage one entry of a state. The damaged copy is made only when it is tried: a state of networks has thousands of entries. */
 export function mutations(state: SavedState): Mutation[] {
   return [...damages(state, [])].map(({ path, kind, make }) => ({ path, kind, make: () => make() as SavedState }));
 }

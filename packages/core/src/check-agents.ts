@@ -8,8 +8,8 @@ import type { Game, ObservationArrays } from './game';
 export type SeatedGame = Pick<Game, 'agents' | 'actions' | 'observation' | 'infos'>;
 
 /**
- * Refuses what an agent can't act on: arrays that are missing, or that have another number of values than the rows ask
- * for. The values aren't looked at, so that it takes next to no time.
+ * Refuses the input of `act` if an array is missing, or has another dtype or length than the rows need. It reads no values,
+ * so it costs almost no time.
  *
  * @param where  the agent and its method, for the message: `PPO (agent_0).act`
  */
@@ -25,7 +25,7 @@ export function checkAgentInput(where: string, game: SeatedGame, input: AgentInp
 }
 
 /**
- * Refuses observations without a field of the game, or with another number of values than the rows ask for.
+ * Refuses observations that lack a field of the game, or hold another number of values than the rows need.
  *
  * @param where  the function whose argument they are, for the message
  * @param name   the argument's name
@@ -50,7 +50,7 @@ export function checkObservationArrays(
 }
 
 /**
- * Refuses what isn't a step that an agent can be told of.
+ * Refuses the step given to `observe` if an array is missing, or has another dtype or length than the rows need.
  *
  * @param where  the agent and its method, for the message: `HOP (agent_0).observe`
  */

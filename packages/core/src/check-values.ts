@@ -104,6 +104,20 @@ function isUnlimited({ min, max, above, below, whole }: NumberRange): boolean {
   return min === undefined && max === undefined && above === undefined && below === undefined && !whole;
 }
 
+/** The class of the typed arrays of each dtype, as {@link tagOf} tells it. */
+export const TAGS: Readonly<Record<DType, string>> = {
+  uint8: 'Uint8Array',
+  int8: 'Int8Array',
+  uint16: 'Uint16Array',
+  int16: 'Int16Array',
+  uint32: 'Uint32Array',
+  int32: 'Int32Array',
+  float32: 'Float32Array',
+  float64: 'Float64Array',
+};
+/** All dtypes. */
+export const DTYPES = Object.keys(TAGS) as readonly DType[];
+
 /**
  * Refuses anything but a typed array of one element type and length. The values in it aren't looked at.
  *
@@ -111,9 +125,8 @@ function isUnlimited({ min, max, above, below, whole }: NumberRange): boolean {
  * @param name   the argument's name
  */
 export function checkTypedArray(where: string, name: string, value: unknown, dtype: DType, length: number): void {
-  const type = `${dtype.charAt(0).toUpperCase()}${dtype.slice(1)}Array`;
-  if (isTypedArray(value) && tagOf(value) === type && value.length === length) return;
-  fail(`${where}: ${name}`, `${type} of ${length} values`, show(value), remedyFor(name, value));
+  if (isTypedArray(value) && tagOf(value) === TAGS[dtype] && value.length === length) return;
+  fail(`${where}: ${name}`, `${TAGS[dtype]} of ${length} values`, show(value), remedyFor(name, value));
 }
 
 /**

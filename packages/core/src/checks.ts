@@ -1,6 +1,6 @@
 import { type ZodType, z } from 'zod';
 import type { DType, NamedArrays, NDArray, TypedArray } from './arrays';
-import { remedyFor, tagOf } from './check-values';
+import { DTYPES, remedyFor, TAGS, tagOf } from './check-values';
 import { fail } from './fail';
 import { parse } from './parse';
 import { show } from './show';
@@ -26,16 +26,10 @@ export function checkArgument(where: string, name: string, schema: ZodType, valu
  * @param dtypes  the accepted element types; without any, all of them
  */
 export function typedArrays<Data extends TypedArray = TypedArray>(...dtypes: readonly DType[]): ZodType<Data> {
-  const tags = (dtypes.length === 0 ? DTYPES : dtypes).map(tagOfDType);
+  const tags = (dtypes.length === 0 ? DTYPES : dtypes).map((dtype) => TAGS[dtype]);
   const accepts = (value: unknown) => ArrayBuffer.isView(value) && tags.includes(tagOf(value));
   const expected = dtypes.length === 0 ? `a typed array of ${DTYPES.join(', ')}` : `a ${tags.join(' or ')}`;
   return z.custom<Data>(accepts, expected);
-}
-
-const DTYPES: readonly DType[] = ['uint8', 'int8', 'uint16', 'int16', 'uint32', 'int32', 'float32', 'float64'];
-
-function tagOfDType(dtype: DType): string {
-  return `${dtype.charAt(0).toUpperCase()}${dtype.slice(1)}Array`;
 }
 
 /** A zod schema of arrays with a shape, each with as many values as its shape has. */

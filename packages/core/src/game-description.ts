@@ -1,4 +1,5 @@
 import type { DType } from './arrays';
+import { DTYPES } from './check-values';
 import { show } from './errors';
 import type { ExperienceSpec } from './experience';
 import type { Game, ObservationField, ObservationSpec } from './game';
@@ -17,7 +18,6 @@ type Refuse = (part: string, expected: string, got: unknown, remedy?: string) =>
 
 const FUNCTIONS = ['reset', 'step', 'legal', 'observe', 'isActive', 'elapsed'] as const;
 const OPTIONAL_FUNCTIONS = ['readLayout', 'writeLayout', 'scene'] as const;
-const DTYPES = ['uint8', 'int8', 'uint16', 'int16', 'uint32', 'int32', 'float32', 'float64'];
 const COUNT = 'a whole number of at least 1';
 
 /**

@@ -133,7 +133,7 @@ function episodesIn({ lengths }: SavedState): number | undefined {
   return (lengths as { readonly data?: ArrayLike<number> } | null | undefined)?.data?.length;
 }
 
-/** Refuses numbers of episodes that aren't as many as the episodes, or don't rise. */
+/** Refuses serial numbers unless there is one for each episode and they increase. */
 function checkSerials(where: string, serials: readonly number[], episodes: number | undefined): void {
   if (episodes === undefined) return;
   const rises = serials.every((serial, i) => i === 0 || serial > serials[i - 1]);

@@ -183,7 +183,7 @@ export function storeOf(where: string, name: string, group: unknown): VariableSt
   if (group instanceof VariableStore) return group;
   const isOther = (group as object | null)?.constructor?.name === VariableStore.name;
   const remedy = isOther
-    ? 'Install one version of @coplay/tensor: `npm ls @coplay/tensor` lists those that are there.'
+    ? 'Install one version of @coplay/tensor: `npm ls @coplay/tensor` lists the installed ones.'
     : 'Wrap the arrays: variables(arrays).';
   return fail(where, `${name} made by variables()`, show(group), remedy);
 }

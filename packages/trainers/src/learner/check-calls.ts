@@ -13,7 +13,7 @@ import {
 import type { LearnerData } from './learner';
 
 /**
- * Refuses what a learner can't learn from, before anything has changed. The values of arrays aren't looked at.
+ * Refuses the data of an update if a part is missing or belongs to another game, before anything has changed. It reads no values of arrays.
  *
  * @param where  the learner and its method, for the message: `PPO (agent_0).update`
  */
@@ -30,7 +30,7 @@ export function checkLearnerData(where: string, game: Game, data: LearnerData): 
 }
 
 /**
- * Refuses what an agent can't act on. Its state is checked by the agent.
+ * Refuses the input and the generator of `act`. The agent itself checks its state.
  *
  * @param where  the agent and its method, for the message: `PPO (agent_0).act`
  */

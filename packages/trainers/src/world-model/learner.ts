@@ -28,6 +28,7 @@ import {
   show,
   vectorEnv,
 } from '@coplay/core';
+import type { WorldModel } from '@coplay/models';
 import { z } from 'zod';
 import { restoreBeside } from '../learner/restore';
 import type { WorldModelLearner, WorldModelPrediction } from './contract';
@@ -75,10 +76,13 @@ class Learner implements WorldModelLearner {
   private shares: Generator | undefined;
   private fresh: NamedArrays | undefined;
   private readonly score: RunningScore;
+  /** Shapes of the columns that the model reads, without the first dimension. */
+  private readonly rowShapes: readonly (readonly [name: string, shape: readonly number[]])[];
 
   constructor(private readonly setup: WorldModelSetup) {
     this.store = createTransitionStore({ capacity: setup.capacity, members: setup.members });
     this.score = new RunningScore(setup.accuracyWindow);
+    this.rowShapes = rowShapesOf(setup.model);
   }
 
   get model() {
@@ -231,8 +235,7 @@ class Learner implements WorldModelLearner {
   private checkRows(where: string, argument: string, rows: NamedArrays, outcomes: readonly string[] = []): void {
     checkArgument(where, argument, namedArrays, rows);
     const { game } = this.setup.model;
-    const known = this.setup.model.encode(vectorEnv(game, { envs: 1 }).states, new Int32Array(game.agents.length));
-    const shapes = Object.entries(known).map(([name, { shape }]) => [name, shape.slice(1)] as const);
+    const shapes = this.rowShapes;
     const N = rows[shapes[0][0]]?.shape[0] ?? 0;
     for (const [name, shape] of [...shapes, ...outcomes.map((name) => [name, [game.agents.length]] as const)]) {
       const expected = [N, ...shape].join(', ');
@@ -285,4 +288,11 @@ function thin(rows: NamedArrays, most: number): NamedArrays {
     rows,
     Int32Array.from({ length: most }, (_, i) => Math.floor((i * count) / most)),
   );
+}
+
+/** Shapes of a model's columns, without the first dimension, from a first state of its game. */
+function rowShapesOf(model: WorldModel): readonly (readonly [name: string, shape: readonly number[]])[] {
+  const { game } = model;
+  const columns = model.encode(vectorEnv(game, { envs: 1 }).states, new Int32Array(game.agents.length));
+  return Object.entries(columns).map(([name, { shape }]) => [name, shape.slice(1)] as const);
 }
