@@ -48,6 +48,8 @@ describe('saveNpz and loadNpz', () => {
   });
 
   it('name the file, the array and what is wrong', async () => {
+    const half = { 'half \ud800': ndarray(Float32Array.of(1)) };
+    await expect(saveNpz(join(directory, 'half.npz'), half)).rejects.toThrow(/names that UTF-8 can hold/);
     const path = join(directory, 'damaged.npz');
     await saveNpz(path, { first: arrays['uint8'], second: arrays['float64'] });
     const bytes = await readFile(path);

@@ -116,8 +116,8 @@ function misfitOf(field: ObservationField): Misfit | undefined {
 }
 
 function firstNonFinite(data: TypedArray, start: number, end: number): number {
-  // A difference with itself is 0 for finite numbers alone.
-  for (let i = start; i < end; i++) if (data[i] - data[i] !== 0) return i;
+  // Networks read float32, where large numbers of float64 are infinite. Only finite numbers have the difference 0 with themselves.
+  for (let i = start; i < end; i++) if (Math.fround(data[i]) - Math.fround(data[i]) !== 0) return i;
   return -1;
 }
 
@@ -154,8 +154,9 @@ function badCode(classes: number): Misfit {
 }
 
 function refuse(where: string, name: string, field: ObservationField, value: number, place: string): never {
-  if (!Number.isFinite(value)) {
-    const expected = `finite numbers in the observation field ${show(name)}`;
+  if (!Number.isFinite(Math.fround(value))) {
+    const limit = Number.isFinite(value) ? ', also as float32, which networks read' : '';
+    const expected = `finite numbers in the observation field ${show(name)}${limit}`;
     fail(where, expected, `${value} for ${place}`, 'Look for it in observe() of the game.');
   }
   const kind = kindOf(field);

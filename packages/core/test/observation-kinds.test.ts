@@ -87,6 +87,15 @@ describe('checkObservations', () => {
   });
 });
 
+describe('numbers of float64', () => {
+  it('are refused where float32, which networks read, has no finite number for them', () => {
+    const field: ObservationField = { shape: [2], dtype: 'float64' };
+    const largest = 3.4028234663852886e38; // (2 - 2^-23) 2^127
+    expect(() => look(field, Float64Array.of(largest, -1e-300))).not.toThrow();
+    expect(() => look(field, Float64Array.of(0, -1e300))).toThrow(/field "x", also as float32.*got -1e\+300/);
+  });
+});
+
 describe('a rollout', () => {
   const NAN_AT = 3;
   const sick: Game = {

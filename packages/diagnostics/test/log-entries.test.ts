@@ -45,7 +45,7 @@ describe.each(Object.keys(SINKS) as (keyof typeof SINKS)[])('%s', (name) => {
     log.close();
   });
 
-  it.each(['', 'envSteps', 'update'])('refuses the name %j', (key) => {
+  it.each(['', 'envSteps', 'update', 'half \ud800'])('refuses the name %j', (key) => {
     const { log } = started(name);
     expect(() => log.write({ envSteps: 1, update: 1, metrics: { [key]: 1 } })).toThrow(/Rename the metric/);
     log.close();

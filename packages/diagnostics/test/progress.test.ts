@@ -9,7 +9,7 @@ function stage(stream: { isTTY?: boolean; columns?: number } = {}) {
   const log = progress({ stream: { ...stream, write: (text) => written.push(text) }, clock: () => now });
   const at = (seconds: number, envSteps: number, metrics: Record<string, number> = {}) => {
     now = seconds * 1000;
-    log.write({ envSteps, update: envSteps / 10, metrics });
+    log.write({ envSteps, update: Math.ceil(envSteps / 10), metrics });
   };
   return { written, log, at, setTime: (seconds: number) => (now = seconds * 1000) };
 }

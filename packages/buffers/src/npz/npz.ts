@@ -25,6 +25,7 @@ export function npzParts(arrays: Readonly<StoredArrays>): Uint8Array[] {
   return zipParts(
     Object.entries(arrays).map(([name, array]) => {
       if (name === '') fail('encodeNpz', 'names for all arrays', 'an empty one', 'Name the array.');
+      if (/\p{Cs}/u.test(name)) fail('encodeNpz', 'names that UTF-8 can hold', show(name), 'Rename the array.');
       return { name: `${name}.npy`, parts: npyParts(`encodeNpz: ${name}`, array) };
     }),
   );

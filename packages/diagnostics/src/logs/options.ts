@@ -73,7 +73,8 @@ export function checkEntry(where: string, entry: LogEntry): LogEntry {
   checkRecord(`${where}.write`, 'metrics', metrics);
   const measured = Object.entries(metrics).filter(([, value]: [string, unknown]) => value !== undefined);
   for (const [name, value] of measured) {
-    if (name === '' || name === 'envSteps' || name === 'update') {
+    // Files in UTF-8 hold no halves of surrogate pairs: two names would become one.
+    if (name === '' || name === 'envSteps' || name === 'update' || /\p{Cs}/u.test(name)) {
       fail(`${where}.write`, 'names of metrics such as policy/loss', show(name), 'Rename the metric.');
     }
     if (typeof value === 'number') continue;

@@ -1,12 +1,4 @@
-import {
-  checkOptions,
-  checkRecord,
-  checkText,
-  type Log,
-  type LogEntry,
-  type Metrics,
-  type RunInfo,
-} from '@coplay/core';
+import { checkOptions, checkText, type Log, type LogEntry, type Metrics, type RunInfo } from '@coplay/core';
 import { z } from 'zod';
 import { checkEntry, checkStart, isFunction, notStarted } from './options';
 import { fitted, formatDuration, grouped } from './progress-text';
@@ -81,8 +73,7 @@ export function progress(options: ProgressOptions = {}): Log {
     },
     write(given) {
       if (!run) notStarted('progress');
-      checkRecord('progress.write', 'entry', given);
-      const entry = checkEntry('progress', { ...given, update: 0 }); // which it doesn't show
+      const entry = checkEntry('progress', given);
       seen = { ...seen, ...finiteOnly(entry.metrics) };
       pending = entry;
       const now = clock();
