@@ -109,8 +109,8 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: 'core: the standard error is a standard deviation',
-    find: 'Math.sqrt(sum / (count - 1) / count)',
-    replace: 'Math.sqrt(sum / (count - 1))',
+    find: '** 2, 0) / (count - 1) / count)',
+    replace: '** 2, 0) / (count - 1))',
     tests: CORE,
   },
   { name: 'core: imagined experience is not marked', find: 'experience.isImagined.fill(1);', replace: '', tests: CORE },

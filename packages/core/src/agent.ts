@@ -1,7 +1,8 @@
-import type { NamedArrays, TypedArray } from './arrays';
-import type { AgentId, ObservationArrays } from './game';
+import type { AgentId } from './game';
 import type { Generator } from './generator';
 import type { Metrics } from './metrics';
+import type { ObservationArrays } from './observations';
+import type { NamedArrays, TypedArray } from './typed-arrays';
 
 /** What one agent knows when it chooses actions in B games at once. The arrays are views: copy what you keep. */
 export interface AgentInput {

@@ -1,30 +1,8 @@
 import { z } from 'zod';
-import { checkCount, tagOf } from './check-values';
+import { checkCount } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
-
-/** The element types that games, buffers and files use. `bool` is stored as one byte, 0 or 1. */
-export type DType = 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'int32' | 'float32' | 'float64';
-
-/** The typed arrays that hold them. */
-export type TypedArray =
-  | Uint8Array
-  | Int8Array
-  | Uint16Array
-  | Int16Array
-  | Uint32Array
-  | Int32Array
-  | Float32Array
-  | Float64Array;
-
-/** An array with a shape, outside any tensor library. Row-major; `data.length` is the product of `shape`. */
-export interface NDArray<Data extends TypedArray = TypedArray> {
-  readonly data: Data;
-  readonly shape: readonly number[];
-}
-
-/** A flat record of named arrays: parameters, optimiser slots, a batch. Nested names are joined by `/`. */
-export type NamedArrays = Record<string, NDArray>;
+import { type ArrayOf, type DType, type NDArray, type TypedArray, tagOf } from './typed-arrays';
 
 const constructors = {
   uint8: Uint8Array,
@@ -37,22 +15,8 @@ const constructors = {
   float64: Float64Array,
 } as const;
 
-interface ArrayTypes {
-  readonly uint8: Uint8Array;
-  readonly int8: Int8Array;
-  readonly uint16: Uint16Array;
-  readonly int16: Int16Array;
-  readonly uint32: Uint32Array;
-  readonly int32: Int32Array;
-  readonly float32: Float32Array;
-  readonly float64: Float64Array;
-}
-
 const anyArray = typedArrays();
 const dimensions = z.array(z.int().min(0));
-
-/** The typed array of a dtype: `ArrayOf<'uint8'>` is `Uint8Array`. */
-export type ArrayOf<D extends DType> = ArrayTypes[D];
 
 /** A zeroed typed array of `length` elements. */
 export function allocate<D extends DType>(dtype: D, length: number): ArrayOf<D> {

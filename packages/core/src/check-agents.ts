@@ -1,8 +1,10 @@
 import type { AgentInput, AgentStep } from './agent';
 import { sizeOf } from './arrays';
-import { checkCount, checkRecord, checkTypedArray, isTypedArray } from './check-values';
+import { checkCount, checkRecord, checkTypedArray } from './check-values';
 import { fail, show } from './errors';
-import type { Game, ObservationArrays } from './game';
+import type { Game } from './game';
+import type { ObservationArrays } from './observations';
+import { isNumberArray } from './typed-arrays';
 
 /** The part of a game that the arguments of its agents are checked by. */
 export type SeatedGame = Pick<Game, 'agents' | 'actions' | 'observation' | 'infos'>;
@@ -42,7 +44,7 @@ export function checkObservationArrays(
     const { shape } = observation[field];
     const data: unknown = observations[field];
     const length = rows * sizeOf(shape);
-    if (isTypedArray(data) && data.length === length) continue;
+    if (isNumberArray(data) && data.length === length) continue;
     const expected = `a typed array of ${length} values, [${shape}] in ${rows} rows`;
     const remedy = 'Make the agent with the game that it plays.';
     fail(`${where}: ${name}.${field}`, expected, show(data), remedy);

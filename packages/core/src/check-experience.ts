@@ -3,7 +3,8 @@ import { sizeOf } from './arrays';
 import { checkExperienceSpec } from './check-game';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
-import type { Experience, ExperienceSpec } from './experience';
+import type { Experience } from './experience';
+import type { ExperienceSpec } from './game';
 
 const count = z.int().min(0);
 const named = z.record(z.string(), z.looseObject({ data: typedArrays(), shape: z.array(count) }));

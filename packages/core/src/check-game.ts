@@ -1,8 +1,7 @@
-import type { DType } from './arrays';
 import { fail, show } from './errors';
-import type { ExperienceSpec } from './experience';
-import type { Game } from './game';
+import type { ExperienceSpec, Game } from './game';
 import { type DescriptionFault, descriptionFaults, specFaults } from './game-description';
+import type { DType } from './typed-arrays';
 
 /**
  * Refuses what isn't a game, and a game whose description is wrong: names, numbers of actions and of state values,

@@ -1,7 +1,6 @@
-import type { DType, TypedArray } from './arrays';
 import { fail } from './fail';
-import type { Generator } from './generator';
 import { show } from './show';
+import { type DType, isNumberArray, TAGS, tagOf } from './typed-arrays';
 
 /*
  * Checks of single values. They need no schemas, so that a page's script that uses them stays small; those by schema are in checks.ts.
@@ -86,13 +85,13 @@ export interface NumbersRange extends NumberRange {
  */
 export function checkNumbers(where: string, name: string, values: unknown, range: NumbersRange = {}): void {
   const { length, atLeast = 0, nan = false } = range;
-  const isList = Array.isArray(values) || isTypedArray(values);
+  const isList = Array.isArray(values) || isNumberArray(values);
   if (!isList || (length !== undefined && values.length !== length) || values.length < atLeast) {
     const count = length !== undefined ? `${length} ` : atLeast > 0 ? `at least ${atLeast} ` : '';
     const kind = length === 1 || (length === undefined && atLeast === 1) ? 'number' : 'numbers';
     fail(`${where}: ${name}`, `an array of ${count}${kind}`, show(values), remedyFor(name, values));
   }
-  if (isTypedArray(values) && (nan || !/^Float/.test(tagOf(values))) && isUnlimited(range)) return;
+  if (isNumberArray(values) && (nan || !/^Float/.test(tagOf(values))) && isUnlimited(range)) return;
   for (let i = 0; i < values.length; i++) {
     const value: unknown = values[i];
     if (typeof value === 'number' && (isWithin(value, range) || (nan && !Number.isFinite(value)))) continue;
@@ -104,20 +103,6 @@ function isUnlimited({ min, max, above, below, whole }: NumberRange): boolean {
   return min === undefined && max === undefined && above === undefined && below === undefined && !whole;
 }
 
-/** The class of the typed arrays of each dtype, as {@link tagOf} tells it. */
-export const TAGS: Readonly<Record<DType, string>> = {
-  uint8: 'Uint8Array',
-  int8: 'Int8Array',
-  uint16: 'Uint16Array',
-  int16: 'Int16Array',
-  uint32: 'Uint32Array',
-  int32: 'Int32Array',
-  float32: 'Float32Array',
-  float64: 'Float64Array',
-};
-/** All dtypes. */
-export const DTYPES = Object.keys(TAGS) as readonly DType[];
-
 /**
  * Refuses anything but a typed array of one element type and length. The values in it aren't looked at.
  *
@@ -125,7 +110,7 @@ export const DTYPES = Object.keys(TAGS) as readonly DType[];
  * @param name   the argument's name
  */
 export function checkTypedArray(where: string, name: string, value: unknown, dtype: DType, length: number): void {
-  if (isTypedArray(value) && tagOf(value) === TAGS[dtype] && value.length === length) return;
+  if (isNumberArray(value) && tagOf(value) === TAGS[dtype] && value.length === length) return;
   fail(`${where}: ${name}`, `${TAGS[dtype]} of ${length} values`, show(value), remedyFor(name, value));
 }
 
@@ -161,37 +146,6 @@ export function checkText(where: string, name: string, value: unknown): void {
 export function checkFunction(where: string, name: string, value: unknown): void {
   if (typeof value === 'function') return;
   fail(`${where}: ${name}`, 'a function', show(value), remedyFor(name, value));
-}
-
-/**
- * Refuses anything but a generator of random numbers.
- *
- * @param where  the function whose argument it is, for the message
- * @param name   the argument's name
- */
-export function checkGenerator(where: string, value: unknown, name = 'generator'): void {
-  const { uniform, integer, split, fork } = (value ?? {}) as Partial<Generator>;
-  if ([uniform, integer, split, fork].every((method) => typeof method === 'function')) return;
-  fail(`${where}: ${name}`, 'a generator', show(value), 'Make one with createGenerator(1).');
-}
-
-const numberTags = new Set(
-  ['Uint8', 'Uint8Clamped', 'Int8', 'Uint16', 'Int16', 'Uint32', 'Int32', 'Float16', 'Float32', 'Float64'].map(
-    (type) => `${type}Array`,
-  ),
-);
-
-/** Whether it's a typed array of numbers, of this realm or of another one. */
-export function isTypedArray(value: unknown): value is TypedArray {
-  return ArrayBuffer.isView(value) && numberTags.has(tagOf(value));
-}
-
-/** What typed arrays of every realm and subclass share: it reads what an array is, and not what its class says of itself. */
-const readTag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get;
-
-/** `Float32Array`, for typed arrays of any realm and their subclasses; '' for a DataView. */
-export function tagOf(value: ArrayBufferView): string {
-  return (readTag?.call(value) as string | undefined) ?? '';
 }
 
 /** What to do about an argument that isn't accepted. */

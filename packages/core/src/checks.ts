@@ -1,9 +1,10 @@
 import { type ZodType, z } from 'zod';
-import type { DType, NamedArrays, NDArray, TypedArray } from './arrays';
-import { DTYPES, remedyFor, TAGS, tagOf } from './check-values';
+import { remedyFor } from './check-values';
 import { fail } from './fail';
 import { parse } from './parse';
 import { show } from './show';
+import type { DType, NamedArrays, NDArray, TypedArray } from './typed-arrays';
+import { DTYPES, TAGS, tagOf } from './typed-arrays';
 
 /**
  * Refuses an argument that doesn't fit a zod schema. Unlike `checkOptions`, it leaves the argument as it is: no defaults,

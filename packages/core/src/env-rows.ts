@@ -1,11 +1,17 @@
-import type { ArrayOf, DType } from './arrays';
 import { fail } from './errors';
-import type { Game, StepArrays } from './game';
-import type { VectorEnv } from './vector-env';
+import type { AgentId, Game, StepArrays } from './game';
+import type { ArrayOf, DType } from './typed-arrays';
+
+/** Of a batch of environments with A agents: who plays [rows, A], and what was done last [rows, A]. */
+interface ActingRows {
+  readonly agents: readonly AgentId[];
+  readonly active: Uint8Array;
+  readonly previousActions: Int32Array;
+}
 
 /** Writes row `env` of `previousActions`: the actions of those who were playing, -1 for the others. */
 export function rememberActions(
-  { active, previousActions, agents }: Pick<VectorEnv, 'active' | 'previousActions' | 'agents'>,
+  { active, previousActions, agents }: ActingRows,
   env: number,
   actions: Int32Array,
 ): void {

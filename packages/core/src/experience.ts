@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { allocate, type NamedArrays, sizeOf, type TypedArray } from './arrays';
+import { allocate, sizeOf } from './arrays';
 import { checkExperienceSpec } from './check-game';
 import { checkCount } from './check-values';
 import { checkArgument } from './checks';
 import { fail, show } from './errors';
-import type { AgentId, Game, ObservationArrays, ObservationSpec } from './game';
+import type { AgentId, ExperienceSpec } from './game';
+import type { ObservationArrays, ObservationSpec } from './observations';
+import type { NamedArrays, TypedArray } from './typed-arrays';
 
 /**
  * What A agents lived through in E environments over T steps: arrays `[E, T, A, ...]`, one row an agent's step.
@@ -146,9 +148,6 @@ function refuseRow(
   const got = `row ${show(from)} of ${show(source)} and row ${show(to)} of ${show(target)}, of ${show(size)} values`;
   return fail(where, 'rows that lie within both typed arrays', got, 'Count rows from 0, and give the size of one row.');
 }
-
-/** The part of a game that the sizes of {@link Experience} follow from. */
-export type ExperienceSpec = Pick<Game, 'agents' | 'observation' | 'actions'>;
 
 /** Zeroed experience of `envs` environments over `steps` steps of a game, without cuts or extras; `previousActions` are -1. */
 export function allocateExperience(game: ExperienceSpec, envs: number, steps: number): Experience {

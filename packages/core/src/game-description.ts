@@ -1,9 +1,9 @@
-import type { DType } from './arrays';
-import { DTYPES } from './check-values';
 import { show } from './errors';
-import type { ExperienceSpec } from './experience';
-import type { Game, ObservationField, ObservationSpec } from './game';
-import { kindFault } from './observation-kinds';
+import type { ExperienceSpec, Game } from './game';
+import type { ObservationField, ObservationSpec } from './observations';
+import { kindFault } from './observations';
+import type { DType } from './typed-arrays';
+import { DTYPES } from './typed-arrays';
 
 /** One part of a game's description that is wrong, such as `actions`. */
 export interface DescriptionFault {

@@ -1,48 +1,11 @@
-import type { ArrayOf, DType, TypedArray } from './arrays';
 import type { Generator } from './generator';
 import type { GoalSet } from './goals';
 import type { GridParts } from './grid-parts';
+import type { ObservationArrays, ObservationSpec } from './observations';
+import type { ArrayOf, DType } from './typed-arrays';
 
 /** The name of an agent, such as `agent_0`. It stays the agent's for the whole run, whatever seat it plays. */
 export type AgentId = string;
-
-/**
- * What the numbers of an observation field mean. Networks, likelihoods and exports go by it.
- *
- * - `planes`: zeros and ones, such as the planes [H, W, C] of a grid or a list of flags
- * - `one-hot`: codes of zeros and ones with at most one 1 each; all zeros say that there is none
- * - `indices`: whole numbers from 0 to `classes - 1`
- * - `image`: a picture [H, W, C] whose values go from 0 to `high`
- * - `vector`: any finite numbers
- */
-export type ObservationKind = 'planes' | 'one-hot' | 'indices' | 'image' | 'vector';
-
-/** One named part of what an agent sees. */
-export interface ObservationField {
-  /** Without any batch dimension; [] is one number. */
-  readonly shape: readonly number[];
-  readonly dtype: DType;
-  /**
-   * What the numbers mean. Values that don't fit are refused. Without it, whole numbers of shape [H, W, C] are taken for
-   * `planes` and all else for a `vector`; a reader that relies on that (Dreamer, OMG) refuses other values.
-   */
-  readonly kind?: ObservationKind;
-  /**
-   * Of `indices`: how many values there are, at least 2. Of `one-hot`: the size of one code, where the last dimension holds
-   * several of them one after another; by default it is one code.
-   */
-  readonly classes?: number;
-  /** Of an `image`: the largest value, above 0. Default 255 for whole numbers, 1 for floats */
-  readonly high?: number;
-  /** What the last dimension's entries are, for plots and tables: `['self', 'others', 'stags']`. */
-  readonly channels?: readonly string[];
-}
-
-/** What an agent sees: the shape and dtype of each field, by name. */
-export type ObservationSpec = Readonly<Record<string, ObservationField>>;
-
-/** Observations of many rows: for each field of the spec one array `[rows, ...shape]`. */
-export type ObservationArrays = Record<string, TypedArray>;
 
 /** Where `step` writes what happened; row r of an array belongs to environment r. A agents, in the order of `game.agents`. */
 export interface StepArrays {
@@ -138,3 +101,6 @@ export interface Game<State extends DType = DType> {
   /** The parts of a grid game's state; absent where an agent doesn't see all of them. */
   readonly grid?: GridParts<State>;
 }
+
+/** The part of a game that the sizes of {@link Experience} follow from. */
+export type ExperienceSpec = Pick<Game, 'agents' | 'observation' | 'actions'>;

@@ -1,5 +1,5 @@
-import { tagOf } from './check-values';
 import { fail, show } from './errors';
+import { tagOf } from './typed-arrays';
 
 /** What {@link Generator.state} returns: the four words of xoshiro128**. Plain JSON. */
 export type GeneratorState = readonly [number, number, number, number];
@@ -225,4 +225,16 @@ class Xoshiro128 implements Generator {
     checkState('generator.restore', state);
     [this.a, this.b, this.c, this.d] = state.map((word) => word | 0);
   }
+}
+
+/**
+ * Refuses anything but a generator of random numbers.
+ *
+ * @param where  the function whose argument it is, for the message
+ * @param name   the argument's name
+ */
+export function checkGenerator(where: string, value: unknown, name = 'generator'): void {
+  const { uniform, integer, split, fork } = (value ?? {}) as Partial<Generator>;
+  if ([uniform, integer, split, fork].every((method) => typeof method === 'function')) return;
+  fail(`${where}: ${name}`, 'a generator', show(value), 'Make one with createGenerator(1).');
 }

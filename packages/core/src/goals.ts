@@ -1,5 +1,5 @@
-import type { ArrayOf, DType } from './arrays';
-import type { ObservationArrays } from './game';
+import type { ObservationArrays } from './observations';
+import type { ArrayOf, DType } from './typed-arrays';
 
 /** What the agents of a game may be after, as it shows in hindsight. */
 export interface GoalSet<State extends DType = DType> {

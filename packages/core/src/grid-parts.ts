@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ArrayOf, DType } from './arrays';
 import { checkCount } from './check-values';
 import { checkArgument } from './checks';
-import type { ObservationArrays } from './game';
+import type { ObservationArrays } from './observations';
+import type { ArrayOf, DType } from './typed-arrays';
 
 /**
  * What states of a grid game consist of, B of them; cells are counted in reading order. Models of a grid game predict

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Agent, Saved } from './agent';
 import { dtypeOf, sizeOf } from './arrays';
-import { checkGenerator } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { isOverState } from './env-rows';
 import { checkOptions, fail } from './errors';
 import { allocateCuts, type Cuts, copyRow, type Experience } from './experience';
 import type { Game } from './game';
 import type { Generator } from './generator';
+import { checkGenerator } from './generator';
 import { type ImaginationStarts, ImaginedEnv } from './imagined-env';
 import { createRollout } from './rollout';
 import { checkAgent, seatAgents } from './seats';

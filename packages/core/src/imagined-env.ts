@@ -1,11 +1,12 @@
-import type { ArrayOf, DType } from './arrays';
 import { checkRewards } from './check-rewards';
 import { isOver, rememberActions } from './env-rows';
 import { allocateObservations } from './experience';
-import type { AgentId, Game, ObservationArrays, StepArrays } from './game';
+import type { AgentId, Game, StepArrays } from './game';
 import type { Generator } from './generator';
-import type { RolloutEnv } from './rollout';
+import type { ObservationArrays } from './observations';
 import type { Simulator } from './simulator';
+import type { ArrayOf, DType } from './typed-arrays';
+import type { RolloutEnv } from './vector-env';
 import { allocateStepArrays } from './vector-env';
 
 /** Where B imagined episodes begin: somewhere in the middle of real ones, or at their start. */

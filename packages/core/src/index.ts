@@ -8,7 +8,6 @@ export * from './check-rewards';
 export {
   checkCount,
   checkFunction,
-  checkGenerator,
   checkNumber,
   checkNumbers,
   checkRecord,
@@ -26,12 +25,13 @@ export * from './experience';
 export * from './game';
 export * from './game-contract';
 export * from './generator';
+export { checkGenerator } from './generator';
 export * from './goals';
 export * from './grid-parts';
 export * from './imagine';
 export * from './json';
 export * from './metrics';
-export * from './observation-kinds';
+export * from './observations';
 export * from './other-views';
 export * from './parallel-env';
 export * from './restore-parts';
@@ -43,5 +43,6 @@ export * from './schedules';
 export * from './seats';
 export * from './shapes';
 export * from './simulator';
+export type { ArrayOf, DType, NamedArrays, NDArray, TypedArray } from './typed-arrays';
 export * from './value-norm';
 export * from './vector-env';

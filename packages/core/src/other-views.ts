@@ -5,8 +5,9 @@ import { checkCount, checkNumber, checkNumbers } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { fail } from './errors';
 import { allocateObservations } from './experience';
-import type { Game, ObservationArrays } from './game';
+import type { Game } from './game';
 import { allocateGrid } from './grid-parts';
+import type { ObservationArrays } from './observations';
 
 /**
  * What another agent sees, told from what one sees oneself: for models of others, which read the other's own view.

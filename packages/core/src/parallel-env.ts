@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ArrayOf, allocate, type DType, type TypedArray } from './arrays';
+import { allocate } from './arrays';
 import { checkGame } from './check-game';
 import { checkRewards } from './check-rewards';
 import { readStart } from './env-rows';
@@ -8,6 +8,7 @@ import { allocateObservations } from './experience';
 import type { AgentId, Game, StepArrays } from './game';
 import { createGenerator, type Generator } from './generator';
 import { readActions } from './parallel-actions';
+import type { ArrayOf, DType, TypedArray } from './typed-arrays';
 import { allocateStepArrays } from './vector-env';
 
 /** Options of {@link parallelEnv}. */

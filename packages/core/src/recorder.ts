@@ -1,8 +1,9 @@
 import type { AgentOutput } from './agent';
-import { allocate, dtypeOf, type NamedArrays, sizeOf, type TypedArray } from './arrays';
+import { allocate, dtypeOf, sizeOf } from './arrays';
 import { fail } from './errors';
 import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow, type Experience } from './experience';
-import type { RolloutEnv } from './rollout';
+import type { NamedArrays, TypedArray } from './typed-arrays';
+import type { RolloutEnv } from './vector-env';
 
 /** Writes a stream of steps into an {@link Experience}. */
 export class Recorder {

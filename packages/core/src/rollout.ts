@@ -2,20 +2,15 @@ import { z } from 'zod';
 import type { Agent, AgentInput, AgentOutput, Saved, SavedState } from './agent';
 import { dtypeOf, isTypedArray } from './arrays';
 import { checkGame } from './check-game';
-import { checkFunction, checkGenerator, checkNumber } from './check-values';
+import { checkFunction, checkNumber } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 import { allocateObservations, copyObservation, copyRow, type Experience } from './experience';
-import { type Generator, type GeneratorState, generatorFrom } from './generator';
-import { checkObservations } from './observation-kinds';
+import { checkGenerator, type Generator, type GeneratorState, generatorFrom } from './generator';
+import { checkObservations } from './observations';
 import { Recorder } from './recorder';
 import { checkAgent, seatAgents } from './seats';
-import type { VectorEnv } from './vector-env';
-
-/** What a rollout needs of a batch of environments: those of `vectorEnv`, or imagined ones, whose steps may take a while. */
-export type RolloutEnv = Omit<VectorEnv, 'reset' | 'step' | 'state' | 'restore'> & {
-  step(actions: Int32Array): void | Promise<void>;
-};
+import type { RolloutEnv } from './vector-env';
 
 const arrays = z.record(z.string(), typedArrays());
 const bytes = typedArrays('uint8');

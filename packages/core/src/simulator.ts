@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import type { ArrayOf, DType } from './arrays';
 import { checkGame } from './check-game';
-import { checkGenerator, checkNumbers } from './check-values';
+import { checkNumbers } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 import type { Game, StepArrays } from './game';
 import type { Generator } from './generator';
+import { checkGenerator } from './generator';
+import type { ArrayOf, DType } from './typed-arrays';
 
 const resultSchema = z.looseObject({
   rewards: typedArrays('float32'),

@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import { type ArrayOf, allocate, type DType } from './arrays';
+import { allocate } from './arrays';
 import { checkGame } from './check-game';
 import { checkCount, checkNumbers } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { isOver, readStart, rememberActions } from './env-rows';
 import { checkOptions, fail, show } from './errors';
 import { allocateObservations } from './experience';
-import type { AgentId, Game, ObservationArrays, StepArrays } from './game';
+import type { AgentId, Game, StepArrays } from './game';
 import { createGenerator, type Generator, type GeneratorState, generatorFrom, splitSeed } from './generator';
+import type { ObservationArrays } from './observations';
+import type { ArrayOf, DType } from './typed-arrays';
 
 /** Options of {@link vectorEnv}. */
 export interface VectorEnvOptions {
@@ -103,6 +105,11 @@ export interface VectorEnv {
   state(): VectorEnvState;
   restore(state: VectorEnvState): void;
 }
+
+/** What a rollout needs of a batch of environments: those of `vectorEnv`, or imagined ones, whose steps may take a while. */
+export type RolloutEnv = Omit<VectorEnv, 'reset' | 'step' | 'state' | 'restore'> & {
+  step(actions: Int32Array): void | Promise<void>;
+};
 
 /**
  * A batch of environments of one game: the fast path. Allocates nothing while it steps.

@@ -1,7 +1,8 @@
-import { type ArrayOf, allocate, type DType } from '../arrays';
+import { allocate } from '../arrays';
 import { allocateObservations } from '../experience';
 import type { Game } from '../game';
 import { createGenerator, streamSeed } from '../generator';
+import type { ArrayOf, DType } from '../typed-arrays';
 import { allocateStepArrays } from '../vector-env';
 import type { Findings } from './findings';
 import type { Transition } from './play';

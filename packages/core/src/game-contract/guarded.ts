@@ -1,4 +1,5 @@
-import { type ArrayOf, allocate, type DType, type TypedArray } from '../arrays';
+import { allocate } from '../arrays';
+import type { ArrayOf, DType, TypedArray } from '../typed-arrays';
 
 /** What the margins hold; also what unwritten bytes hold before a call. */
 export const MARK = 85;

@@ -1,7 +1,9 @@
-import { type ArrayOf, type DType, sizeOf } from '../arrays';
+import { sizeOf } from '../arrays';
 import { show } from '../errors';
-import type { Game, ObservationArrays, StepArrays } from '../game';
+import type { Game, StepArrays } from '../game';
 import type { Generator } from '../generator';
+import type { ObservationArrays } from '../observations';
+import type { ArrayOf, DType } from '../typed-arrays';
 import { type Findings, Unplayable } from './findings';
 import { firstDifference, type Guarded, guarded, MARK } from './guarded';
 

@@ -1,6 +1,7 @@
-import { allocate, type DType } from '../arrays';
+import { allocate } from '../arrays';
 import { CoplayError } from '../errors';
-import { checkObservations } from '../observation-kinds';
+import { checkObservations } from '../observations';
+import type { DType } from '../typed-arrays';
 import { firstDifference, MARK } from './guarded';
 import type { Outcome, Probe, Sight } from './probe';
 

@@ -1,5 +1,20 @@
 import { type Grid, type Kind, OBSTACLES, type Place, textFromThings, thingsFromText } from '../game';
-import type { StagHuntLayout } from './layout';
+
+/** A state as lists of places `[row, column]`, both from 0: needed where several things share a cell. */
+export interface StagHuntLayout {
+  /** [A] the place of each agent, null for one that has left. Agents may share a cell with each other and with prey */
+  readonly agents: readonly (Place | null)[];
+  /** Obstacles, stags and hares stand on different cells. None by default; any number of each */
+  readonly obstacles?: readonly Place[] | undefined;
+  readonly stags?: readonly Place[] | undefined;
+  readonly hares?: readonly Place[] | undefined;
+  /** Steps done in the episode, 0 to maxSteps. Default 0 */
+  readonly steps?: number | undefined;
+  /** The step of the first catch, 1 to `steps`, with the option `stepsAfterFirstHunt`; 0 (default) if there was none */
+  readonly firstCatch?: number | undefined;
+  /** [A] what each agent did last, null for nothing, with the option `previousActions`. Default: nothing */
+  readonly previousActions?: readonly (number | null)[] | undefined;
+}
 
 /** What lies on the map. */
 export const KINDS: readonly Kind<'obstacles' | 'stags' | 'hares'>[] = [

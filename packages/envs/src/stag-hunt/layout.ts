@@ -1,26 +1,10 @@
 import { checkOptions, fail, type Scene, show } from '@coplay/core';
 import { z } from 'zod';
-import { agentsSchema, gridScene, objectForm, type Place, placeOf, placesIn, placesSchema, putThings } from '../game';
+import { agentsSchema, gridScene, objectForm, placeOf, placesIn, placesSchema, putThings } from '../game';
 import { ACTION_NAMES } from './actions';
-import { KINDS, layoutFromText, textFromLayout } from './layout-text';
+import { KINDS, layoutFromText, type StagHuntLayout, textFromLayout } from './layout-text';
 import type { StagHuntSettings } from './options';
 import { GONE, NO_ACTION, type Rules } from './rules';
-
-/** A state as lists of places `[row, column]`, both from 0: needed where several things share a cell. */
-export interface StagHuntLayout {
-  /** [A] the place of each agent, null for one that has left. Agents may share a cell with each other and with prey */
-  readonly agents: readonly (Place | null)[];
-  /** Obstacles, stags and hares stand on different cells. None by default; any number of each */
-  readonly obstacles?: readonly Place[] | undefined;
-  readonly stags?: readonly Place[] | undefined;
-  readonly hares?: readonly Place[] | undefined;
-  /** Steps done in the episode, 0 to maxSteps. Default 0 */
-  readonly steps?: number | undefined;
-  /** The step of the first catch, 1 to `steps`, with the option `stepsAfterFirstHunt`; 0 (default) if there was none */
-  readonly firstCatch?: number | undefined;
-  /** [A] what each agent did last, null for nothing, with the option `previousActions`. Default: nothing */
-  readonly previousActions?: readonly (number | null)[] | undefined;
-}
 
 const WHERE = 'stagHunt layout';
 

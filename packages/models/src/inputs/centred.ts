@@ -9,8 +9,8 @@ import {
   type NamedArrays,
   ndarray,
 } from '@coplay/core';
-import type { InputEncoder, SeenGame } from './encoder';
-import { encoderSchema } from './joint';
+import type { InputEncoder, SeenGame } from './input-encoder';
+import { encoderSchema } from './input-encoder';
 
 /** Whether agents of a game see an image with themselves in it, so that {@link centredEncoder} can centre it. */
 export function canCentre(game: SeenGame): boolean {

@@ -1,14 +1,15 @@
 export { canCentre, centredEncoder, showsSelf } from './centred';
+export { inputEncoder } from './encoder';
 export {
+  flatSize,
   type InputEncoder,
   type InputKind,
   type InputKinds,
   type InputOptions,
   type InputReading,
   type InputShapes,
-  inputEncoder,
   type RowSource,
   type SeenGame,
-} from './encoder';
-export { flatSize, jointEncoder } from './joint';
+} from './input-encoder';
+export { jointEncoder } from './joint';
 export { actingRows, cutRows, experienceRows } from './sources';

@@ -1,10 +1,5 @@
-import { allocate, checkArgument, checkCount, dtypeOf, functions, type NamedArrays, sizeOf } from '@coplay/core';
-import { z } from 'zod';
-import type { InputEncoder, InputShapes, RowSource } from './encoder';
-
-const shapesSchema = z.record(z.string(), z.array(z.int().min(0)));
-/** What is an encoder, for functions that are given one. */
-export const encoderSchema = z.looseObject({ shapes: shapesSchema, encode: functions() });
+import { allocate, checkArgument, checkCount, dtypeOf, type NamedArrays, sizeOf } from '@coplay/core';
+import { encoderSchema, type InputEncoder, type RowSource } from './input-encoder';
 
 /**
  * The encoder of a central critic (Yu et al. 2022, MAPPO): what every agent sees, oneself first, then in cyclic order
@@ -49,10 +44,4 @@ function joinLast(parts: readonly NamedArrays[string][]): NamedArrays[string] {
     }
   });
   return { data, shape: [...shape.slice(0, -1), total] };
-}
-
-/** Number of inputs of a network that reads everything flat. */
-export function flatSize(shapes: InputShapes): number {
-  checkArgument('flatSize', 'shapes', shapesSchema, shapes);
-  return Object.values(shapes).reduce((sum, shape) => sum + sizeOf(shape), 0);
 }

@@ -1,5 +1,5 @@
 import type { AgentInput, Experience, NamedArrays } from '@coplay/core';
-import type { RowSource } from './encoder';
+import type { RowSource } from './input-encoder';
 
 /** The rows of one agent who is about to act. */
 export function actingRows(input: AgentInput, seat: number, extras: NamedArrays = {}): RowSource {

@@ -1,6 +1,6 @@
 import { type TensorRecord, tf } from '@coplay/tensor';
 import type { DreamerNets } from './nets';
-import type { RssmSequence, RssmState } from './rssm';
+import type { RssmSequence, RssmState } from './sequences';
 
 /** Recorded sequences, as the encoder and the recurrent model read them. */
 export interface RecordedSequence {

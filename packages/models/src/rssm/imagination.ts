@@ -1,7 +1,7 @@
 import { fail } from '@coplay/core';
 import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
 import { type DreamerNets, detached } from './nets';
-import type { RssmState } from './rssm';
+import type { RssmState } from './sequences';
 
 /** Random numbers of an imagined rollout of H steps from N states. */
 export interface ImaginationNoise {

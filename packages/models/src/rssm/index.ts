@@ -33,7 +33,8 @@ export {
 export { type DreamerObservation, type DreamerObservations, dreamerObservations, oneHotCode } from './observations';
 export { lowerQuantile, type ReturnRange, type ReturnRangeOptions, trackReturns } from './return-range';
 export { arrivalReturns, imaginedWeights, type ReplayTerms, type ReturnTerms, replayReturns } from './returns';
-export { type Rssm, type RssmInputs, type RssmOptions, type RssmSequence, type RssmState, rssm } from './rssm';
+export { type Rssm, rssm } from './rssm';
+export type { RssmInputs, RssmOptions, RssmSequence, RssmState } from './sequences';
 export {
   DREAMER_SIZES,
   type DreamerSize,

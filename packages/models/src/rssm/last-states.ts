@@ -1,6 +1,6 @@
 import { fail } from '@coplay/core';
 import { checkTensor, tf } from '@coplay/tensor';
-import type { RssmSequence, RssmState } from './rssm';
+import type { RssmSequence, RssmState } from './sequences';
 
 /**
  * The last K states of each sequence as rows: where imagination begins.

@@ -2,7 +2,7 @@ import { checkShapes } from '@coplay/core';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { linear, normed } from '../layers';
 import type { BlockGru } from './core';
-import type { RssmInputs, RssmOptions, RssmSequence, RssmState } from './rssm';
+import type { RssmInputs, RssmOptions, RssmSequence, RssmState } from './sequences';
 
 /** What one step reads, [B, ...] each. */
 interface StepInputs {

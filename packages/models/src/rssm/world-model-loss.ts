@@ -1,7 +1,7 @@
 import { latentLosses, type TensorRecord, tf, unimixLog } from '@coplay/tensor';
 import { encodeSequence, type RecordedSequence } from './encode-sequence';
 import type { DreamerNets } from './nets';
-import type { RssmSequence, RssmState } from './rssm';
+import type { RssmSequence, RssmState } from './sequences';
 
 /** Recorded sequences, rewards and flags on arrival: those of index t belong to observation t. */
 export interface DreamerBatch extends RecordedSequence {

@@ -1,7 +1,6 @@
 import { fail, isTypedArray, type NDArray, show, sizeOf } from '@coplay/core';
 import { isArray } from './convert';
-import type { Executor, Statics } from './executor';
-import type { GraphInspection } from './onnx/inspect';
+import type { Executor, GraphInspection, Statics } from './executor';
 import type { OperationTime } from './onnx/profile';
 import { leavesOf, type Tree } from './tree';
 import { inTurn } from './turns';

@@ -1,9 +1,21 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
+import type { PassMeasure } from '../passes';
 import type { TensorRecord, TensorTree } from './convert';
-import type { GraphInspection } from './onnx/inspect';
 import type { OperationTime } from './onnx/profile';
 import type { Tree } from './tree';
 import type { VariableStore } from './variables';
+
+/** What it takes to make the graph of a compiled function ready, once for each signature. */
+export interface GraphInspection {
+  /** Milliseconds of tracing the function. */
+  readonly traceMilliseconds: number;
+  /** Milliseconds of all passes. */
+  readonly passMilliseconds: number;
+  /** Milliseconds in which ONNX Runtime loads the graph. */
+  readonly sessionMilliseconds: number;
+  /** The graph as traced, and after each pass in turn. */
+  readonly passes: readonly PassMeasure[];
+}
 
 /** The tensors of each group of variables: `{ params, slots }`. */
 export type StateOf<Key extends string> = Readonly<Record<Key, TensorRecord>>;

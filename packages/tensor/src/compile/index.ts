@@ -9,7 +9,7 @@ export {
 } from './compile';
 export type { TensorRecord, TensorTree } from './convert';
 export { compileScanEach, type ScanEachOptions } from './each';
-export type { StateOf, Statics, StepResult } from './executor';
+export type { GraphInspection, StateOf, Statics, StepResult } from './executor';
 export {
   type ExecutorChoice,
   type ExecutorInfo,
@@ -17,7 +17,6 @@ export {
   executorInfo,
   useExecutor,
 } from './executor-choice';
-export type { GraphInspection } from './onnx/inspect';
 export type { OperationTime } from './onnx/profile';
 export type { MemorySetting } from './onnx/session-options';
 export {

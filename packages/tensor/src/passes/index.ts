@@ -1,4 +1,5 @@
 import type { Graph, Pass } from '../graph';
+import { encodeModel } from '../onnx';
 import { commonSubexpressions } from './common-subexpressions';
 import { sinkReshapes } from './conv-reshapes';
 import { deadNodes } from './dead-nodes';
@@ -22,7 +23,6 @@ import { rowSums } from './row-sums';
 import { simplify } from './simplify';
 import { sumsOfSquares } from './sums-of-squares';
 
-export { measurePasses, type PassMeasure } from './measure';
 export { spellOutNorms } from './rms-norms';
 
 /** Cleans up: what other passes leave behind. */
@@ -74,4 +74,42 @@ export const passes: readonly { readonly name: string; readonly pass: Pass }[] =
 /** A graph that computes the same with less work. */
 export function optimiseGraph(graph: Graph): Graph {
   return passes.reduce((current, { pass }) => pass(current), graph);
+}
+
+/** A graph after a pass. */
+export interface PassMeasure {
+  /** Of the pass; `traced` for the graph as it was recorded. */
+  readonly name: string;
+  readonly nodes: number;
+  /** Of the ONNX file. */
+  readonly bytes: number;
+  /** What `clock` counts, of the pass alone. */
+  readonly time: number;
+}
+
+/**
+ * What each pass in turn makes of a graph.
+ *
+ * @param clock such as `() => performance.now()`
+ */
+export function measurePasses(graph: Graph, clock: () => number = () => 0): readonly PassMeasure[] {
+  const measure = (name: string, { nodes }: Graph, bytes: number, time: number) => ({
+    name,
+    nodes: nodes.length,
+    bytes,
+    time,
+  });
+  const measures: PassMeasure[] = [measure('traced', graph, sizeOf(graph), 0)];
+  let current = graph;
+  for (const { name, pass } of passes) {
+    const start = clock();
+    current = pass(current);
+    const time = clock() - start;
+    measures.push(measure(name, current, sizeOf(current), time));
+  }
+  return measures;
+}
+
+function sizeOf(graph: Graph): number {
+  return encodeModel(graph, { name: 'measured' }).length;
 }

@@ -1,23 +1,11 @@
 import type { NDArray } from '@coplay/core';
 import { encodeModel } from '../../onnx';
-import { measurePasses, optimiseGraph, type PassMeasure } from '../../passes';
-import type { Statics, StepSetup } from '../executor';
+import { measurePasses, optimiseGraph } from '../../passes';
+import type { GraphInspection, Statics, StepSetup } from '../executor';
 import type { Tree } from '../tree';
 import { record } from './record';
 import type { Runtime } from './runtime';
 import { sessionOptions } from './session-options';
-
-/** What it takes to make the graph of a compiled function ready, once for each signature. */
-export interface GraphInspection {
-  /** Milliseconds of tracing the function. */
-  readonly traceMilliseconds: number;
-  /** Milliseconds of all passes. */
-  readonly passMilliseconds: number;
-  /** Milliseconds in which ONNX Runtime loads the graph. */
-  readonly sessionMilliseconds: number;
-  /** The graph as traced, and after each pass in turn. */
-  readonly passes: readonly PassMeasure[];
-}
 
 /** Traces, optimises and loads the graph for inputs like these, once more, and measures that. No state is read or written. */
 export async function inspectStep(

@@ -1,6 +1,44 @@
-import { type DType, sizeOf, type TypedArray } from './arrays';
+import { sizeOf } from './arrays';
 import { fail, show } from './errors';
-import type { ObservationArrays, ObservationField, ObservationKind, ObservationSpec } from './game';
+import type { DType, TypedArray } from './typed-arrays';
+
+/**
+ * What the numbers of an observation field mean. Networks, likelihoods and exports go by it.
+ *
+ * - `planes`: zeros and ones, such as the planes [H, W, C] of a grid or a list of flags
+ * - `one-hot`: codes of zeros and ones with at most one 1 each; all zeros say that there is none
+ * - `indices`: whole numbers from 0 to `classes - 1`
+ * - `image`: a picture [H, W, C] whose values go from 0 to `high`
+ * - `vector`: any finite numbers
+ */
+export type ObservationKind = 'planes' | 'one-hot' | 'indices' | 'image' | 'vector';
+
+/** One named part of what an agent sees. */
+export interface ObservationField {
+  /** Without any batch dimension; [] is one number. */
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  /**
+   * What the numbers mean. Values that don't fit are refused. Without it, whole numbers of shape [H, W, C] are taken for
+   * `planes` and all else for a `vector`; a reader that relies on that (Dreamer, OMG) refuses other values.
+   */
+  readonly kind?: ObservationKind;
+  /**
+   * Of `indices`: how many values there are, at least 2. Of `one-hot`: the size of one code, where the last dimension holds
+   * several of them one after another; by default it is one code.
+   */
+  readonly classes?: number;
+  /** Of an `image`: the largest value, above 0. Default 255 for whole numbers, 1 for floats */
+  readonly high?: number;
+  /** What the last dimension's entries are, for plots and tables: `['self', 'others', 'stags']`. */
+  readonly channels?: readonly string[];
+}
+
+/** What an agent sees: the shape and dtype of each field, by name. */
+export type ObservationSpec = Readonly<Record<string, ObservationField>>;
+
+/** Observations of many rows: for each field of the spec one array `[rows, ...shape]`. */
+export type ObservationArrays = Record<string, TypedArray>;
 
 /** The kinds of observation fields. */
 export const OBSERVATION_KINDS: readonly ObservationKind[] = ['planes', 'one-hot', 'indices', 'image', 'vector'];
