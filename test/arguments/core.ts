@@ -161,6 +161,7 @@ export const coreDoors: Doors = {
   normaliseAdvantages: door(() => [[1, 2], [1, 1], {}], ['nothing', 'nothing?', 'options']),
   otherView: door(() => [game, core.allocateObservations(game.observation, 1), 1, 0, 1]),
   ofPart: 'is called by the code of a whole with its own parts',
+  oneAtATime: 'is given nothing',
   parseJson: door(() => ['parseJson', '[1]', {}], ['where', 'nothing', 'options']),
   parallelEnv: door(
     () => [game, {}],

@@ -1,3 +1,4 @@
+export { concatRows, gatherRows } from '@coplay/core/rows';
 export * from './episodes';
 export * from './moa';
 export * from './npz';
@@ -5,5 +6,4 @@ export * from './omg';
 export * from './ppo';
 export * from './records';
 export * from './replay';
-export * from './rows';
 export * from './transitions';

@@ -32,6 +32,7 @@ export * from './imagine';
 export * from './json';
 export * from './metrics';
 export * from './observations';
+export * from './one-at-a-time';
 export * from './other-views';
 export * from './parallel-env';
 export * from './restore-parts';

@@ -1,18 +1,14 @@
 import {
-  allocate,
   checkExperience,
   checkOptions,
-  copyRow,
-  dtypeOf,
   type Experience,
   fail,
   type NamedArrays,
   type NDArray,
   show,
-  sizeOf,
 } from '@coplay/core';
+import { gatherRows, nonZero, reshapeRows, seatRows } from '@coplay/core/rows';
 import { z } from 'zod';
-import { gatherRows } from '../rows';
 import { type StepField, stepFields } from './fields';
 import { splitSegments } from './split';
 
@@ -39,10 +35,7 @@ const sequencesSchema = z.strictObject({
 export function agentRows(experience: Experience, seat: number): NamedArrays {
   checkSeat('agentRows', experience, seat);
   const { active, ...columns } = agentColumns(experience, seat);
-  return gatherRows(
-    columns,
-    indicesWhere(active.data.length, (row) => active.data[row] === 1),
-  );
+  return gatherRows(columns, nonZero(active.data));
 }
 
 /**
@@ -57,18 +50,15 @@ export function agentSequences(experience: Experience, seat: number, options: Ag
   checkSeat('agentSequences', experience, seat);
   const segments = splitSegments(experience, length);
   const columns = agentColumns(segments, seat);
-  const sequences: NamedArrays = {};
-  for (const [name, { data, shape }] of Object.entries(columns)) {
-    sequences[name] = { data, shape: [segments.envs, length, ...shape.slice(1)] };
-  }
+  const sequences = reshapeRows(columns, [segments.envs, length]);
   const starts = Int32Array.from({ length: segments.envs }, (_, i) => i * length);
   for (const name of ['isImagined', ...states]) {
     const column = columns[name] ?? refuseState(name, experience);
     sequences[name] = gatherRows({ column }, starts)['column'];
   }
   const { active } = sequences;
-  const isUsed = (row: number) => active.data.subarray(row * length, (row + 1) * length).includes(1);
-  return gatherRows(sequences, indicesWhere(segments.envs, isUsed));
+  const isUsed = Array.from(starts, (start) => (active.data.subarray(start, start + length).includes(1) ? 1 : 0));
+  return gatherRows(sequences, nonZero(isUsed));
 }
 
 /** All E T steps of one agent, [E T, ...] for each field. */
@@ -89,11 +79,7 @@ function agentColumns(experience: Experience, seat: number): NamedArrays {
 function agentColumn({ data, of, shape }: StepField, seat: number, agents: number): NDArray {
   if (of === 'step') return { data, shape: [data.length] };
   if (of === 'everyone') return { data, shape: [data.length / agents, agents] };
-  const size = sizeOf(shape);
-  const rows = data.length / (agents * size);
-  const column = allocate(dtypeOf(data), rows * size);
-  for (let row = 0; row < rows; row++) copyRow(data, row * agents + seat, column, row, size);
-  return { data: column, shape: [rows, ...shape] };
+  return seatRows(data, seat, agents, shape);
 }
 
 function checkSeat(where: string, experience: Experience, seat: number): void {
@@ -106,8 +92,4 @@ function checkSeat(where: string, experience: Experience, seat: number): void {
 function refuseState(name: string, experience: Experience): never {
   const known = Object.keys(experience.extras).join(', ') || 'none';
   fail('agentSequences', `states among the extras: ${known}`, show(name), 'Let the agent give it with its extras.');
-}
-
-function indicesWhere(count: number, isWanted: (row: number) => boolean): Int32Array {
-  return Int32Array.from({ length: count }, (_, row) => row).filter(isWanted);
 }

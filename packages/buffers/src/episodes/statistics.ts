@@ -1,5 +1,6 @@
 import type { AgentId, Experience } from '@coplay/core';
 import { checkExperience } from '@coplay/core';
+import { mean } from '@coplay/core/rows';
 
 /** Returns and lengths of N episodes; means over no episodes are NaN. An agent that played in none of them is missing. */
 export interface EpisodeStatistics {
@@ -47,10 +48,4 @@ export function episodeStatistics(episodes: Experience): EpisodeStatistics {
     totalMean: total,
     lengthMean: mean(episodes.lengths),
   };
-}
-
-function mean(values: Float64Array | Int32Array): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum / values.length;
 }

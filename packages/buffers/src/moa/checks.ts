@@ -1,5 +1,5 @@
 import { checkArgument, fail, type NamedArrays, namedArrays, show } from '@coplay/core';
-import { rowCount } from '../rows/rows';
+import { rowCount } from '@coplay/core/rows';
 
 /** What rows for a model of another agent must have besides observations. */
 const NEEDED = ['masks', 'previousActions', 'actions', 'goals', 'isFirst', 'terminated', 'active'];

@@ -12,8 +12,8 @@ import {
   sizeOf,
   typedArrays,
 } from '@coplay/core';
+import { allocateRows, checkRowSpec, gatherRows, type RowSpec, rowCount, rowSpecOf } from '@coplay/core/rows';
 import { z } from 'zod';
-import { allocateRows, checkRowSpec, gatherRows, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
 
 /** What {@link EpisodeRing.state} gives. */
 interface SavedRing {

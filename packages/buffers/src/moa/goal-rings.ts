@@ -1,6 +1,6 @@
 import { checkArgument, fail, type NamedArrays, restoreParts, type SavedState, show } from '@coplay/core';
+import { concatRows, gatherRows, rowCount } from '@coplay/core/rows';
 import { z } from 'zod';
-import { concatRows, gatherRows, rowCount } from '../rows/rows';
 import { EpisodeRing } from './episode-ring';
 
 /**

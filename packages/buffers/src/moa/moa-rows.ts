@@ -12,10 +12,9 @@ import {
   ndarrays,
   type ObservationArrays,
 } from '@coplay/core';
+import { gatherRows, nonZero, rowCount } from '@coplay/core/rows';
 import { z } from 'zod';
 import { agentRows, splitEpisodes } from '../episodes';
-import { gatherRows } from '../rows';
-import { rowCount } from '../rows/rows';
 
 /** Options of {@link moaRows}. */
 export interface MoaRowsOptions {
@@ -68,10 +67,7 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
   rows['goals'] = ndarray(goalsInHindsight(rows, numbers, goals));
   if (!caughtOnly) return rows;
   const { data } = rows['goals'];
-  return gatherRows(
-    rows,
-    Int32Array.from({ length: count }, (_, row) => row).filter((row) => data[row] >= 0),
-  );
+  return gatherRows(rows, nonZero(data.map((goal) => (goal >= 0 ? 1 : 0))));
 }
 
 /**

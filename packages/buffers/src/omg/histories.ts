@@ -1,14 +1,5 @@
-import {
-  allocate,
-  copyRow,
-  dtypeOf,
-  type Experience,
-  fail,
-  type NamedArrays,
-  show,
-  sizeOf,
-  type TypedArray,
-} from '@coplay/core';
+import { type Experience, fail, type NamedArrays, show, sizeOf, type TypedArray } from '@coplay/core';
+import { takeRows } from '@coplay/core/rows';
 
 /** Name under which the values of a rollout travel with its steps until their episode is whole. */
 const VALUES = 'omgValues';
@@ -76,10 +67,8 @@ export function historyRows(
   const count = agents.length;
   const seer = view === 'other' ? seat : observer;
   const take = (data: TypedArray, of: number, shape: readonly number[] = []) => {
-    const size = sizeOf(shape);
-    const taken = allocate(dtypeOf(data), length * size);
-    for (let t = 0; t < length; t++) copyRow(data, (env * steps + t) * count + of, taken, t, size);
-    return { data: taken, shape: [length, ...shape] };
+    const places = Int32Array.from({ length }, (_, t) => (env * steps + t) * count + of);
+    return { data: takeRows(data, places, sizeOf(shape)), shape: [length, ...shape] };
   };
   const rows: NamedArrays = {};
   for (const name in observation) {

@@ -4,14 +4,21 @@ import {
   fail,
   type NamedArrays,
   namedArrays,
-  ndarray,
   type SavedState,
   show,
   sizeOf,
   typedArrays,
 } from '@coplay/core';
+import {
+  allocateRows,
+  checkRowSpec,
+  gatherInto,
+  type RowSpec,
+  rowCount,
+  rowSpecOf,
+  sliceRows,
+} from '@coplay/core/rows';
 import { z } from 'zod';
-import { allocateRows, checkRowSpec, gatherInto, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
 
 const savedSchema = z.looseObject({ lengths: typedArrays('int32'), rows: namedArrays });
 
@@ -110,7 +117,7 @@ export class HistoryRing {
     this.written = 0;
     let start = 0;
     for (const length of lengths) {
-      this.push(slice(rows, start, length));
+      this.push(sliceRows(rows, start, start + length));
       start += length;
     }
   }
@@ -128,14 +135,4 @@ export class HistoryRing {
     }
     this.written += count;
   }
-}
-
-/** `count` rows of every field from `start` on: views. */
-function slice(rows: NamedArrays, start: number, count: number): NamedArrays {
-  return Object.fromEntries(
-    Object.entries(rows).map(([name, { data, shape }]) => {
-      const width = sizeOf(shape.slice(1));
-      return [name, ndarray(data.subarray(start * width, (start + count) * width), [count, ...shape.slice(1)])];
-    }),
-  );
 }

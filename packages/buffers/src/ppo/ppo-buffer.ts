@@ -16,10 +16,10 @@ import {
   type SavedState,
   show,
 } from '@coplay/core';
+import { allocateRows, checkRowSpec, gatherRows, type RowSpec, rowCount, rowSpecOf } from '@coplay/core/rows';
 import { z } from 'zod';
-import { RowStore } from '../rows/row-store';
-import { allocateRows, checkRowSpec, gatherRows, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
 import { checkMinibatchOptions, type MinibatchOptions, planMinibatches } from './plan';
+import { RowStore } from './row-store';
 
 /** Numbers of rows by kind. */
 export interface RowCounts {

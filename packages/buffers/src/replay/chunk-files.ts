@@ -1,9 +1,15 @@
-import { CoplayError, dtypeOf, type NamedArrays } from '@coplay/core';
+import { CoplayError, dtypeOf, type NamedArrays, oneAtATime } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
 import { loadNpz } from '../npz';
 import { npzParts } from '../npz/npz';
 import type { ChunkFile } from './chunk-index';
 import { nodeFs, sha256 } from './node-modules';
+
+/**
+ * Runs saves and loads of this process one at a time: a save must not remove what another one is about to name. Directories aren't told
+ * apart, since links give one of them several names.
+ */
+export const inTurn = oneAtATime();
 
 /** The SHA-256 of what rows are: names, dtypes, shapes and values. Quicker than that of a file, which would have to be made first. */
 export async function checksumOf(rows: NamedArrays): Promise<string> {

@@ -1,4 +1,5 @@
 import type { NamedArrays } from '@coplay/core';
+import { sliceRows } from '@coplay/core/rows';
 import { heldSteps } from './ring-state';
 import type { SequenceState } from './sequence-replay';
 
@@ -32,15 +33,6 @@ export function chunksOf({ buffer, renewed = [] }: SequenceState, size: number):
     }
   });
   return chunks;
-}
-
-/** The rows from `from` up to `to`, this one left out, of every field, as views. */
-export function sliceRows(rows: NamedArrays, from: number, to: number): NamedArrays {
-  const fields = Object.entries(rows).map(([name, { data, shape }]) => {
-    const size = data.length / shape[0];
-    return [name, { data: data.subarray(from * size, to * size), shape: [to - from, ...shape.slice(1)] }];
-  });
-  return Object.fromEntries(fields) as NamedArrays;
 }
 
 /** The fields whose names are wanted, by name: the same fields make the same file, whatever order they came in. */

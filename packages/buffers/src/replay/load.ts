@@ -1,10 +1,8 @@
 import { CoplayError, checkOptions, checkText, fail, type NamedArrays, type SavedState } from '@coplay/core';
+import { concatRows, sliceRows } from '@coplay/core/rows';
 import { z } from 'zod';
-import { concatRows } from '../rows/rows';
-import { readChunk } from './chunk-files';
+import { inTurn, readChunk } from './chunk-files';
 import { type ChunkEntry, type ChunkIndex, INDEX, readIndex } from './chunk-index';
-import { sliceRows } from './chunks';
-import { inTurn } from './in-turn';
 import { heldSteps } from './ring-state';
 
 /** Options of {@link loadReplay}. */

@@ -14,8 +14,8 @@ import {
   sizeOf,
   typedArrays,
 } from '@coplay/core';
+import { allocateRows, checkRowSpec, type RowSpec, rowCount, rowSpecOf } from '@coplay/core/rows';
 import { z } from 'zod';
-import { allocateRows, checkRowSpec, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
 import { checkState } from './check-state';
 import { heldSteps } from './ring-state';
 

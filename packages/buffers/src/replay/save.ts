@@ -1,10 +1,10 @@
 import { checkOptions, checkText, fail, isArrayOf, type NamedArrays, type SavedState, show } from '@coplay/core';
 import { TEMPORARY_ENDING } from '@coplay/core/node';
+import { sliceRows } from '@coplay/core/rows';
 import { z } from 'zod';
-import { checksumOf, fileOf, isWhole, readChunk, writeChunk } from './chunk-files';
+import { checksumOf, fileOf, inTurn, isWhole, readChunk, writeChunk } from './chunk-files';
 import { CHUNK_FILE, type ChunkEntry, type ChunkFile, INDEX, readIndex, writeIndex } from './chunk-index';
-import { type Chunk, chunksOf, sliceRows } from './chunks';
-import { inTurn } from './in-turn';
+import { type Chunk, chunksOf } from './chunks';
 import { attempt, nodeFs } from './node-modules';
 import type { SequenceState } from './sequence-replay';
 

@@ -10,8 +10,8 @@ import {
   restorePart,
   type SavedState,
 } from '@coplay/core';
+import { checkRowSpec, concatRows, gatherRows, rowCount, rowSpecOf } from '@coplay/core/rows';
 import { z } from 'zod';
-import { checkRowSpec, concatRows, gatherRows, rowCount, rowSpecOf } from '../rows/rows';
 import { createTransitionStore, type TransitionStore } from './store';
 
 /** Options of {@link createOutcomeStore}. */

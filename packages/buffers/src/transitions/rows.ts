@@ -14,6 +14,7 @@ import {
   sizeOf,
   type TypedArray,
 } from '@coplay/core';
+import { takeRows } from '@coplay/core/rows';
 import { type TransitionPlaces, transitionPlaces } from './places';
 
 /**
@@ -86,13 +87,8 @@ function played({ actions, active, rewards, agents }: Experience, { steps }: Tra
   return { actions: takeSteps(chosen, steps, shape), rewards: takeSteps(rewards, steps, shape) };
 }
 
-function takeSteps<Data extends TypedArray>(from: Data, places: Int32Array, shape: readonly number[]): NDArray {
-  const size = sizeOf(shape);
-  const taken = new (from.constructor as new (length: number) => Data)(places.length * size);
-  places.forEach((place, row) => {
-    copyRow(from, place, taken, row, size);
-  });
-  return { data: taken, shape: [places.length, ...shape] };
+function takeSteps(from: TypedArray, places: Int32Array, shape: readonly number[]): NDArray {
+  return { data: takeRows(from, places, sizeOf(shape)), shape: [places.length, ...shape] };
 }
 
 function takeNext(stream: TypedArray, cuts: TypedArray, { next }: TransitionPlaces, shape: readonly number[]): NDArray {

@@ -13,9 +13,17 @@ import {
   show,
   typedArrays,
 } from '@coplay/core';
+import {
+  allocateRows,
+  checkRowSpec,
+  gatherInto,
+  gatherRows,
+  type RowSpec,
+  rowCount,
+  rowSpecOf,
+} from '@coplay/core/rows';
 import { z } from 'zod';
 import { loadNpz, saveNpz } from '../npz';
-import { allocateRows, checkRowSpec, gatherInto, gatherRows, type RowSpec, rowCount, rowSpecOf } from '../rows/rows';
 
 /** Options of {@link createTransitionStore}. */
 export interface TransitionStoreOptions {

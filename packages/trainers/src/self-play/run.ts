@@ -16,6 +16,7 @@ import {
   generatorFrom,
   type LogEntry,
   type Metrics,
+  oneAtATime,
   type Rollout,
   restorePart,
   type SavedState,
@@ -33,7 +34,6 @@ import { stackLearners } from '../ppo/stack-learners';
 import { breathe } from './breathe';
 import { type EpisodeTracker, episodeTracker } from './episode-tracker';
 import { mergeMetrics, Stopwatch } from './metrics';
-import { oneAtATime } from './one-at-a-time';
 import { type ResolvedSelfPlay, resolveSelfPlay, type SelfPlayOptions } from './options';
 import { RunFiles } from './run-files';
 import { Sinks } from './sinks';

@@ -1,5 +1,5 @@
 import { type NamedArrays, ndarray, type SavedState, sizeOf } from '@coplay/core';
-import { allocateRows, checkRowSpec, gatherInto, type RowSpec, rowCount, rowSpecOf } from './rows';
+import { allocateRows, checkRowSpec, gatherInto, type RowSpec, rowCount, rowSpecOf } from '@coplay/core/rows';
 
 /** Rows of one kind, held in arrays that grow by doubling and are kept when the store is cleared. */
 export class RowStore {

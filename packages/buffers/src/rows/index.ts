@@ -1,1 +1,0 @@
-export { concatRows, gatherRows } from './rows';
