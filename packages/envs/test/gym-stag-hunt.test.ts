@@ -289,11 +289,11 @@ describe('layouts and options', () => {
   });
 
   it.each([
-    [map.replace('1', '.'), 'agents'],
+    [map.replace('1', '.'), 'agent 1 once'],
     [map.replace('S', '.'), '1 of stag'],
     [map.replace('P', 'S'), 'stag'],
     [map.replace('.', 'x'), 'x'],
-    [`${map}\nstreak: two`, 'streak: a whole number'],
+    [`${map}\nstreak: two`, 'option streak: expected a whole number from 0 to 0'],
     [`${map}\nsteams: 2`, '"steams"'],
     [{ agents: [[0, 0]] }, 'stag'],
     [
@@ -307,7 +307,7 @@ describe('layouts and options', () => {
       },
       'agents[1]',
     ],
-    [7, 'a text map'],
+    [7, 'gym-hunt layout: options'],
     ['{oops', 'JSON'],
   ])('refuses %j and keeps the state', (layout, says) => {
     const state = new Int32Array(game.stateSize);

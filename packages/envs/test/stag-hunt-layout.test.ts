@@ -85,7 +85,7 @@ describe('bad layouts are refused, and the state stays as it was', () => {
     [`${MAP}\nleft: 2`, /expected agent 2 once, .* got 1 on the map, and one that left/],
     [`${MAP}\nleft: 5`, /expected left: agents from 1 to 2, got "5"/],
     [`${MAP}\nstep: 5`, /expected lines below the map named steps, left, .* got "step"/],
-    [`${MAP}\nsteps: many`, /stagHunt layout: option steps: .*NaN/],
+    [`${MAP}\nsteps: many`, /stagHunt layout: option steps: .*"many"/],
     [`${MAP}\nsteps: 36`, /expected steps from 0 to maxSteps 35, got 36/],
     [`${MAP}\nfirstCatch: 1`, /expected firstCatch from 0 to 0, got 1/],
     [`${MAP}\npreviousActions: 1 1`, /expected no previousActions, got \[1, 1\]/],

@@ -39,7 +39,15 @@ export function parseMap(where: string, text: string, grid: Grid, symbols: strin
     }
     cells.set(symbol, [...(cells.get(symbol) ?? []), cell]);
   });
-  return { cells, notes: new Map(lines.filter(isNote).map(splitNote)) };
+  const notes = lines.filter(isNote).map(splitNote);
+  const again = notes.find(([name], i) => notes.findIndex(([other]) => other === name) < i);
+  if (again) fail(where, 'each line below the map once', `${show(again[0])} twice`, 'Remove one of them.');
+  return { cells, notes: new Map(notes) };
+}
+
+/** The number of a note's text, or the text itself where it is none: the check of the layout then shows it. */
+export function countOf(text: string): number | string {
+  return /^\d+$/.test(text) ? Number(text) : text;
 }
 
 function splitNote(line: string): [string, string] {

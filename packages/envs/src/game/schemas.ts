@@ -29,7 +29,7 @@ export function checkRoom(game: string, size: number, things: number, kinds: str
 }
 
 /** A place `[row, column]` in a layout. */
-const placeSchema = z.tuple([z.int(), z.int()], 'a place [row, column]').readonly();
+export const placeSchema = z.tuple([z.int(), z.int()], 'a place [row, column]').readonly();
 
 /** The places of a kind of things in a layout; none by default. */
 export const placesSchema = z.array(placeSchema).readonly().default([]);

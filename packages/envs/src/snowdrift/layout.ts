@@ -2,6 +2,7 @@ import { checkOptions, fail, type Scene, show } from '@coplay/core';
 import { z } from 'zod';
 import {
   agentsSchema,
+  countOf,
   gridScene,
   type Kind,
   OBSTACLES,
@@ -71,7 +72,7 @@ export function scene(rules: Rules, state: Int32Array, offset: number): Scene {
 
 function fromText({ agents, grid }: Rules, text: string): unknown {
   const { places, notes } = thingsFromText(WHERE, text, agents, grid, KINDS, ['steps']);
-  return { ...places, ...(notes.has('steps') && { steps: Number(notes.get('steps')) }) };
+  return { ...places, ...(notes.has('steps') && { steps: countOf(notes.get('steps') as string) }) };
 }
 
 function checkNumbers({ settings }: Rules, { agents, drifts, steps }: z.infer<typeof schema>): void {

@@ -1,4 +1,4 @@
-import { type Grid, type Kind, OBSTACLES, type Place, textFromThings, thingsFromText } from '../game';
+import { countOf, type Grid, type Kind, OBSTACLES, type Place, textFromThings, thingsFromText } from '../game';
 
 /** A state as lists of places `[row, column]`, both from 0: needed where several things share a cell. */
 export interface StagHuntLayout {
@@ -34,13 +34,13 @@ const NOTES = ['steps', 'left', 'firstCatch', 'previousActions'];
 export function layoutFromText(where: string, text: string, agents: number, grid: Grid): unknown {
   const left = (notes: ReadonlyMap<string, string>) => words(notes.get('left'));
   const { places, notes } = thingsFromText(where, text, agents, grid, KINDS, NOTES, left);
-  const number = (name: string) => (notes.has(name) ? { [name]: Number(notes.get(name)) } : {});
+  const number = (name: string) => (notes.has(name) ? { [name]: countOf(notes.get(name) as string) } : {});
   return {
     ...places,
     ...number('steps'),
     ...number('firstCatch'),
     ...(notes.has('previousActions') && {
-      previousActions: words(notes.get('previousActions')).map((word) => (word === '-' ? null : Number(word))),
+      previousActions: words(notes.get('previousActions')).map((word) => (word === '-' ? null : countOf(word))),
     }),
   };
 }

@@ -65,7 +65,7 @@ export function boardGame(rules: BoardRules): Game<'int32'> {
     },
     isActive: (state, offset) => state[offset + OVER] === 0,
     elapsed: (state, offset) => state[offset + STEPS],
-    readLayout: (layout, state, offset) => readLayout(name, board, layout, state, offset),
+    readLayout: (layout, state, offset) => readLayout(rules, layout, state, offset),
     writeLayout: (state, offset) => writeLayout(board, state, offset),
     scene: (state, offset) => scene(board, state, offset),
   };

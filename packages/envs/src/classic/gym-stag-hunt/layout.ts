@@ -1,6 +1,17 @@
-import { fail, parseJson, type Scene, type SceneItem, show } from '@coplay/core';
-import { cellOf, drawMap, type Grid, parseMap, placeOf } from '../../game';
+import { checkOptions, fail, type Scene, type SceneItem } from '@coplay/core';
+import { z } from 'zod';
+import { cellOf, countOf, drawMap, objectForm, type Place, parseMap, placeOf, placeSchema, whole } from '../../game';
 import { AGENTS, type Board, cellOfThing, clear, kindOfThing, put, STEPS, STREAK } from './board';
+
+/** What a layout is checked by. */
+interface LayoutRules {
+  /** Of the game */
+  readonly name: string;
+  readonly board: Board;
+  readonly maxSteps: number;
+  /** Whether the game counts streaks. */
+  readonly showsStreak: boolean;
+}
 
 /** Cells by kind: `agents` in their order, then each kind of the board by name; and the counters. */
 interface BoardLayout {
@@ -15,10 +26,11 @@ interface BoardLayout {
  *
  * @throws CoplayError, and then the state is as it was before
  */
-export function readLayout(name: string, board: Board, layout: unknown, state: Int32Array, offset: number): void {
+export function readLayout(rules: LayoutRules, layout: unknown, state: Int32Array, offset: number): void {
+  const { name, board } = rules;
   const where = `${name} layout`;
-  const isMap = typeof layout === 'string' && !layout.trimStart().startsWith('{');
-  const { cells, steps, streak } = isMap ? fromText(where, board, layout) : fromObject(where, board, layout);
+  const given = objectForm(where, layout, (text) => fromText(where, board, text));
+  const { cells, steps, streak } = checked(where, rules, given);
   checkCounts(where, board, cells);
   clear(board, state, offset);
   state[offset + STEPS] = steps;
@@ -75,45 +87,38 @@ function layoutOf({ kinds, things }: Board, state: Int32Array, offset: number): 
   return { cells, steps: state[offset + STEPS], streak: state[offset + STREAK] };
 }
 
-function fromText(where: string, { grid, kinds }: Board, text: string): BoardLayout {
+function fromText(where: string, { grid, kinds }: Board, text: string): unknown {
   const map = parseMap(where, text, grid, `12${kinds.map((kind) => kind.symbol).join('')}`);
-  const cells: Record<string, readonly number[]> = {
-    agents: [...(map.cells.get('1') ?? []), ...(map.cells.get('2') ?? [])],
-  };
-  for (const { name, symbol } of kinds) cells[name] = map.cells.get(symbol) ?? [];
-  return { cells, ...counters(where, Object.fromEntries(map.notes), []) };
+  const placesOf = (symbol: string) => (map.cells.get(symbol) ?? []).map((cell) => placeOf(cell, grid));
+  const agents = ['1', '2'].map((name) => {
+    const found = placesOf(name);
+    if (found.length !== 1)
+      fail(where, `agent ${name} once`, `${found.length} on the map`, `Put ${name} on the map once.`);
+    return found[0];
+  });
+  const things = kinds.map(({ name, symbol }) => [name, placesOf(symbol)] as const);
+  const notes = [...map.notes].map(([name, count]) => [name, countOf(count)] as const);
+  return { agents, ...Object.fromEntries([...things, ...notes]) };
 }
 
-function fromObject(where: string, { grid, kinds }: Board, layout: unknown): BoardLayout {
-  const given =
-    typeof layout === 'string'
-      ? parseJson(where, layout, { expected: 'a text map, or JSON of lists of places' })
-      : layout;
-  if (given === null || typeof given !== 'object')
-    fail(where, 'a text map or lists of places', show(given), 'Give a map.');
-  const record = given as Record<string, unknown>;
+/** What an object says, or the object form of a map. */
+function checked(
+  where: string,
+  { board: { grid, kinds }, maxSteps, showsStreak }: LayoutRules,
+  given: unknown,
+): BoardLayout {
   const names = ['agents', ...kinds.map((kind) => kind.name)];
-  const cells = Object.fromEntries(names.map((name) => [name, placesOf(where, name, record[name], grid)]));
-  return { cells, ...counters(where, record, names) };
-}
-
-function placesOf(where: string, name: string, places: unknown, grid: Grid): number[] {
-  if (!Array.isArray(places)) fail(where, `${name}: a list of places [row, column]`, show(places), 'Give the list.');
-  return places.map((place, i) => cellOf(where, `${name}[${i}]`, place, grid));
-}
-
-function counters(where: string, record: Record<string, unknown>, others: readonly string[]) {
-  const unknown = Object.keys(record).find((name) => !['steps', 'streak', ...others].includes(name));
-  if (unknown !== undefined) {
-    fail(where, `the entries ${[...others, 'steps', 'streak'].join(', ')}`, show(unknown), 'Remove it.');
+  const schema = z.strictObject({
+    ...Object.fromEntries(names.map((name) => [name, z.array(placeSchema)])),
+    steps: whole(0, maxSteps).default(0),
+    streak: whole(0, showsStreak ? maxSteps : 0).default(0),
+  });
+  const { steps, streak, ...places } = checkOptions(where, schema, given);
+  const cells: Record<string, readonly number[]> = {};
+  for (const [name, list] of Object.entries(places as Readonly<Record<string, readonly Place[]>>)) {
+    cells[name] = list.map((place, i) => cellOf(where, `${name}[${i}]`, place, grid));
   }
-  const count = (name: string): number => {
-    const value = Number(record[name] ?? 0);
-    if (!Number.isInteger(value) || value < 0)
-      fail(where, `${name}: a whole number`, show(record[name]), 'Correct it.');
-    return value;
-  };
-  return { steps: count('steps'), streak: count('streak') };
+  return { cells, steps, streak };
 }
 
 function checkCounts(where: string, { kinds, things }: Board, cells: BoardLayout['cells']): void {
@@ -122,13 +127,23 @@ function checkCounts(where: string, { kinds, things }: Board, cells: BoardLayout
     if (count !== undefined && cells[name].length !== count) {
       fail(where, `${count} of ${name}`, String(cells[name].length), 'The game always has that many.');
     }
-    if (new Set(cells[name]).size !== cells[name].length) {
-      fail(where, `${name} on different cells`, 'two on one', 'Move one of them.');
-    }
+    checkApart(where, name, cells[name]);
   }
+  // Things that change their kind never share a cell, of one kind or of two.
+  const changing = kinds.filter(({ count }) => count === undefined).map(({ name }) => name);
+  checkApart(
+    where,
+    changing.join(' and '),
+    changing.flatMap((name) => cells[name]),
+  );
   const given = kinds.reduce((sum, { name }) => sum + cells[name].length, 0);
   if (given !== things) {
     const names = kinds.map((kind) => kind.name).join(' and ');
     fail(where, `${things} of ${names} together`, String(given), 'The game always has that many.');
   }
+}
+
+function checkApart(where: string, names: string, cells: readonly number[]): void {
+  if (new Set(cells).size === cells.length) return;
+  fail(where, `${names} on different cells`, 'two on one', 'Move one of them.');
 }
