@@ -43,8 +43,8 @@ export async function keepOpenLoop({ learner }: DreamerAgent, context: number, s
 /** Draws the sequences that were kept, a figure for each of the grids that are observed. */
 export async function drawOpenLoop(context: Context, game: Game, kept: KeptOpenLoop): Promise<void> {
   for (const [name, { shape, actual, predicted }] of Object.entries(kept.observations)) {
-    const names = game.observation[name]?.channels;
-    if (!names) continue;
+    const field = game.observation[name];
+    if (!field?.channels) continue;
     const prediction = {
       context: kept.context,
       actual: ndarray(Float32Array.from(actual), [...shape]),
@@ -55,7 +55,7 @@ export async function drawOpenLoop(context: Context, game: Game, kept: KeptOpenL
       const title = `${game.name}: what came, what was seen in it or imagined, and the difference`;
       await context.figure(
         `open-loop-${name}-${sample + 1}`,
-        await openLoopFigure(prediction, sample, { names, title }),
+        await openLoopFigure(prediction, sample, { field, title }),
       );
     }
   }

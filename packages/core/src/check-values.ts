@@ -114,16 +114,28 @@ export function checkTypedArray(where: string, name: string, value: unknown, dty
   fail(`${where}: ${name}`, `${TAGS[dtype]} of ${length} values`, show(value), remedyFor(name, value));
 }
 
+/** Objects of the language that have no fields, as `Object.prototype.toString` calls them. */
+const FIELDLESS = /^\[object (Map|Set|WeakMap|WeakSet|Date|RegExp|ArrayBuffer|SharedArrayBuffer|Promise)\]$/;
+
 /**
- * Refuses anything but an object with fields: no array, no typed array, no promise.
+ * Refuses anything but an object with fields: no array, no typed array, no Map, no promise.
  *
  * @param where  the function whose argument it is, for the message
  * @param name   the argument's name
  */
 export function checkRecord(where: string, name: string, value: unknown): void {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
-  if (isRecord && !(value instanceof Promise)) return;
+  if (isRecord && !FIELDLESS.test(Object.prototype.toString.call(value))) return;
   fail(`${where}: ${name}`, 'a record', show(value), remedyFor(name, value));
+}
+
+/** Whether a value is a record and no instance of a class, whose fields may be getters that nobody sees. */
+export function isPlainRecord(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Object.prototype.toString.call(value) !== '[object Object]') {
+    return false;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null; // of this realm or of another one
 }
 
 /**

@@ -1,5 +1,26 @@
+import { isPlainRecord } from './check-values';
+import { fail, show } from './errors';
+
 /** Figures of an update or an evaluation: flat, `group/snake_case: number`. Each key is documented in docs/metrics.md. */
 export type Metrics = Record<string, number>;
+
+/**
+ * The metrics that were measured: those that are undefined weren't, and are left out.
+ *
+ * @param where  who gave them, for the message: `jsonLines.write`
+ * @throws CoplayError for anything but a record of numbers, such as a Map, and names the metric whose value is no number
+ */
+export function checkMetrics(where: string, metrics: Metrics): Metrics {
+  if (!isPlainRecord(metrics)) {
+    fail(`${where}: metrics`, 'a record of numbers', show(metrics), 'Give one such as { "policy/loss": 0.1 }.');
+  }
+  const measured = Object.entries(metrics).filter(([, value]: [string, unknown]) => value !== undefined);
+  for (const [name, value] of measured) {
+    if (typeof value === 'number') continue;
+    fail(where, `a number for the metric ${show(name)}`, show(value), 'Leave it out if it was not measured.');
+  }
+  return Object.fromEntries(measured);
+}
 
 /** One line of a run's log. */
 export interface LogEntry {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log, LogEntry } from '@coplay/core';
@@ -36,6 +36,31 @@ describe.each(Object.keys(SINKS) as (keyof typeof SINKS)[])('%s', (name) => {
     expect(() => log.write(entry)).toThrow(/a number for the metric "policy\/loss"/);
     expect(() => log.write({ envSteps: 1, update: 1, metrics: {} })).not.toThrow();
     log.close();
+  });
+
+  it.each<[string, unknown]>([
+    ['a Map', new Map([['policy/loss', 0.5]])],
+    ['a list', [0.5]],
+    [
+      'an instance of a class',
+      new (class {
+        readonly loss = 0.5;
+      })(),
+    ],
+    ['a typed array', Float32Array.of(0.5)],
+    ['a date', new Date(0)],
+    ['nothing', undefined],
+  ])('refuses metrics that are %s', (_, metrics) => {
+    const { log, directory } = started(name);
+    const entry = { envSteps: 1, update: 1, metrics } as unknown as LogEntry;
+    expect(() => log.write(entry)).toThrow(`${name}.write: metrics: expected a record of numbers`);
+    log.write({ envSteps: 1, update: 1, metrics: Object.assign(Object.create(null), { 'policy/loss': 0.5 }) });
+    log.close();
+    expect(
+      readdirSync(directory)
+        .map((file) => readFileSync(join(directory, file), 'latin1'))
+        .join(''),
+    ).toContain('policy/loss');
   });
 
   it.each([-1, 1.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY])('refuses %d steps', (envSteps) => {
@@ -78,6 +103,8 @@ describe('progress', () => {
     };
     expect(() => write(1, '0.5')).toThrow(/progress.write: expected a number for the metric "episode\/return_mean"/);
     for (const steps of [-1, Number.NaN, 1.5]) expect(() => write(steps, 1)).toThrow(/envSteps: expected a whole/);
+    const map = { envSteps: 1, update: 1, metrics: new Map() } as unknown as LogEntry;
+    expect(() => log.write(map)).toThrow(/progress.write: metrics: expected a record of numbers, got Map/);
     write(1, undefined);
     write(2, Number.NaN);
     log.close();

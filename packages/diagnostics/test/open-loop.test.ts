@@ -1,4 +1,4 @@
-import { ndarray } from '@coplay/core';
+import { ndarray, type ObservationField, type ObservationKind } from '@coplay/core';
 import { openLoopFigure, openLoopMetrics, openLoopOf, openLoopStepErrors } from '@coplay/diagnostics';
 import { parseHTML } from 'linkedom';
 import { describe, expect, it } from 'vitest';
@@ -102,5 +102,77 @@ describe('openLoopFigure', () => {
     await expect(openLoopFigure(data, 0, { names: ['x'] })).rejects.toThrow(/2 names/);
     await expect(openLoopFigure(data, 0, { channels: ['z'] })).rejects.toThrow(/channels among 0, 1, got z/);
     await expect(openLoopFigure(data, 1)).rejects.toThrow(/from 0 to 0/);
+  });
+
+  /** The fills of cells: in each step those of `true`, of `predicted`, then of `difference`. */
+  const fillsOf = (svg: string) =>
+    [...parseHTML(svg).document.querySelectorAll('g[aria-label="cell"] rect')].map((rect) => rect.getAttribute('fill'));
+  /** White and blue of the scheme Blues, at the ends of its span. */
+  const [WHITE, BLUE] = ['rgb(247, 251, 255)', 'rgb(8, 48, 107)'];
+  /** Two steps of one value each, recorded and predicted alike. */
+  const steps = (values: number[], rest: number[] = [1]) => {
+    const array = floats(values, [1, 2, ...rest]);
+    return { context: 1, actual: array, predicted: array };
+  };
+  const field = (kind: ObservationKind, shape: number[], more = {}) => ({
+    field: { kind, shape, ...more } as ObservationField,
+  });
+
+  it.each([
+    ['planes from 0 to 1', steps([0, 1], [1, 1, 1]), field('planes', [1, 1, 1], { dtype: 'uint8' }), [WHITE, BLUE]],
+    ['codes from 0 to 1', steps([0, 1]), field('one-hot', [1], { dtype: 'uint8' }), [WHITE, BLUE]],
+    ['an image to 255', steps([0, 255], [1, 1, 1]), field('image', [1, 1, 1], { dtype: 'uint8' }), [WHITE, BLUE]],
+    [
+      'an image to its largest value',
+      steps([0, 4], [1, 1, 1]),
+      field('image', [1, 1, 1], { dtype: 'float32', high: 4 }),
+      [WHITE, BLUE],
+    ],
+    ['a vector over its own values', steps([-0.01, 0.01]), field('vector', [1], { dtype: 'float32' }), [WHITE, BLUE]],
+    ['a vector, where no field is given', steps([500, 501]), {}, [WHITE, BLUE]],
+  ])('colours %s', async (_, data, options, expected) => {
+    const fills = fillsOf(await openLoopFigure(data, 0, options));
+    expect([fills[0], fills[3]]).toEqual(expected);
+    expect([fills[1], fills[4]]).toEqual(expected);
+  });
+
+  it('leaves a dark image dark', async () => {
+    const options = field('image', [1, 1, 1], { dtype: 'uint8' });
+    const dark = fillsOf(await openLoopFigure(steps([0, 2], [1, 1, 1]), 0, options))[3];
+    const bright = fillsOf(await openLoopFigure(steps([0, 255], [1, 1, 1]), 0, options))[3];
+    expect(bright).toBe(BLUE);
+    // 2 of 255 lies within the first hundredth of the scale, next to white.
+    expect(Number(/rgb\((\d+)/.exec(dark ?? '')?.[1])).toBeGreaterThan(240);
+  });
+
+  it('shows differences of a vector by its own span', async () => {
+    const array = (values: number[]) => floats(values, [1, 2, 1]);
+    const data = { context: 1, actual: array([0, 0.02]), predicted: array([0.02, 0.02]) };
+    const fills = fillsOf(await openLoopFigure(data, 0));
+    // A difference of all of the span has the last colour of RdBu, none is in the middle of it.
+    expect([fills[2], fills[5]]).toEqual(['rgb(5, 48, 97)', 'rgb(242, 239, 238)']);
+  });
+
+  it('draws the numbers of a vector of any shape, and names the classes of indices', async () => {
+    const grid = steps([1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 1]);
+    const asPlanes = textsOf(await openLoopFigure(grid, 0));
+    expect(asPlanes.filter((text) => text.endsWith(': true'))).toEqual(['0: true']);
+    const asVector = textsOf(await openLoopFigure(grid, 0, field('vector', [2, 2, 1], { dtype: 'float32' })));
+    expect(asVector.filter((text) => text.endsWith(': true'))).toEqual(['0: true', '1: true', '2: true', '3: true']);
+    const indices = field('indices', [1], { dtype: 'int32', classes: 2, channels: ['door'] });
+    const asCodes = textsOf(await openLoopFigure(steps([0, 1, 1, 0], [2]), 0, indices));
+    expect(asCodes.filter((text) => text.endsWith(': true'))).toEqual(['door 0: true', 'door 1: true']);
+  });
+
+  it('refuses a field of another size or kind', async () => {
+    const image = field('image', [1, 1], { dtype: 'uint8' });
+    await expect(openLoopFigure(steps([0, 1]), 0, image)).rejects.toThrow(
+      /option field: expected the shape \[H, W, C\]/,
+    );
+    const large = field('planes', [2], { dtype: 'uint8' });
+    await expect(openLoopFigure(steps([0, 1]), 0, large)).rejects.toThrow(
+      /option field: expected a field of 1 values, as in \[1\], got 2/,
+    );
+    await expect(openLoopFigure(steps([0, 1]), 0, { field: 7 as never })).rejects.toThrow(/option field/);
   });
 });

@@ -1,4 +1,4 @@
-import type { Agent, SavedState } from '@coplay/core';
+import type { Agent, Game, SavedState } from '@coplay/core';
 import { createGenerator } from '@coplay/core';
 import { useBackend, useThreads } from '@coplay/tensor';
 import { dreamerAgent, selfPlay } from '@coplay/trainers';
@@ -10,9 +10,9 @@ beforeAll(async () => {
   useThreads(1); // no trials
 });
 
-const game = tinyGame({ agents: 1, reward: (_, action) => action, maxSteps: 5 });
+const cueGame = tinyGame({ agents: 1, reward: (_, action) => action, maxSteps: 5 });
 
-function makeRun() {
+function makeRun(game: Game = cueGame) {
   const options = {
     size: 'debug',
     batchSize: 2,
@@ -48,6 +48,16 @@ describe('learner.openLoop', () => {
       if (next < 6) cut++;
     }
     expect(cut).toBeGreaterThan(0);
+    run.dispose();
+  });
+
+  it('gives a vector of any shape back in its shape', async () => {
+    const cue = { shape: [1, 2, 1], dtype: 'float32', kind: 'vector' } as const;
+    const { agent, run } = makeRun({ ...cueGame, observation: { cue } });
+    await run.train({ envSteps: 24 });
+    const { actual, predicted } = await agent.learner.openLoop(createGenerator(9), { batch: 2 });
+    expect(predicted['obs/cue'].shape).toEqual([2, 6, 1, 2, 1]);
+    expect(actual['obs/cue'].shape).toEqual([2, 6, 1, 2, 1]);
     run.dispose();
   });
 

@@ -1,8 +1,15 @@
-import type { Agent, Game, SavedState } from '@coplay/core';
-import { matrixGame } from '@coplay/envs';
+import type { Agent, Game, LogEntry, Metrics, SavedState } from '@coplay/core';
+import { matrixGame, randomAgent } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
-import { type PpoAgentOptions, ppoAgent, type SelfPlayOptions, selfPlay, sharedPpoAgents } from '@coplay/trainers';
+import {
+  type Learner,
+  type PpoAgentOptions,
+  ppoAgent,
+  type SelfPlayOptions,
+  selfPlay,
+  sharedPpoAgents,
+} from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { network } from './field-helpers';
 import { tinyGame } from './games';
@@ -116,3 +123,54 @@ function counting(id: string): Agent<null> {
     },
   };
 }
+
+describe('a learner', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['null', null, /selfPlay: the learner of agent_0: learner: expected a record/],
+    ['no ids', { name: 'x' }, /selfPlay: the learner of agent_0: expected ids/],
+    ['no functions', { name: 'x', ids: [] }, /selfPlay: the learner of agent_0: initialise: expected a function/],
+  ])('with %s is refused by name', (_, learner, says) => {
+    const agents = game.agents.map((id) => ({ ...(randomAgent({ game, id }) as Agent), learner: learner as Learner }));
+    expect(() => selfPlay({ game, agents, envs: 1, steps: 2 })).toThrow(says);
+  });
+});
+
+describe("a learner's metrics", () => {
+  /** Plays at random and learns nothing, but answers an update with these metrics. */
+  const runWith = (metrics: unknown, log: LogEntry[] = []) => {
+    const agents = game.agents.map((id) => ({
+      ...(randomAgent({ game, id }) as Agent),
+      learner: answering(id, metrics),
+    }));
+    const sink = { start: () => undefined, write: (entry: LogEntry) => void log.push(entry), close: () => undefined };
+    return selfPlay({ game, agents, envs: 1, steps: 2, log: [sink] });
+  };
+  const answering = (name: string, metrics: unknown): Learner => ({
+    ...{
+      name,
+      ids: [name],
+      updates: 0,
+      config: {},
+      initialise: async () => undefined,
+      update: async () => metrics as Metrics,
+    },
+    ...{ parameters: () => ({}), state: async () => ({}), restore: async () => undefined, dispose: () => undefined },
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['a Map', new Map([['loss', 1]]), /agent_0.update: metrics: expected a record of numbers, got Map/],
+    ['a list', [1], /agent_0.update: metrics: expected a record of numbers/],
+    ['nothing', undefined, /agent_0.update: metrics: expected a record of numbers/],
+    ['a text', { loss: '1' }, /agent_0.update: expected a number for the metric "loss", got "1"/],
+  ])('that are %s are refused by the name of the learner', async (_, metrics, says) => {
+    await expect(runWith(metrics).train({ envSteps: 2 })).rejects.toThrow(says);
+  });
+
+  it('that are undefined are left out of the mean as well', async () => {
+    const log: LogEntry[] = [];
+    await runWith({ loss: undefined, gain: 2 }, log).train({ envSteps: 2 });
+    const { gain, ...others } = log[0].metrics;
+    expect(gain).toBe(2);
+    expect(Object.keys(others).filter((key) => key.endsWith('loss'))).toEqual([]);
+  });
+});

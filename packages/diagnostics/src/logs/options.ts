@@ -1,10 +1,10 @@
 import {
+  checkMetrics,
   checkNumber,
   checkOptions,
   checkRecord,
   fail,
   type LogEntry,
-  type Metrics,
   type RunInfo,
   show,
 } from '@coplay/core';
@@ -70,20 +70,12 @@ export function checkEntry(where: string, entry: LogEntry): LogEntry {
     if (Number.isSafeInteger(count) && count >= 0) continue;
     fail(`${where}.write: ${name}`, 'a whole number from 0 to 2^53 - 1', show(count), 'Count steps and updates.');
   }
-  checkRecord(`${where}.write`, 'metrics', metrics);
-  const measured = Object.entries(metrics).filter(([, value]: [string, unknown]) => value !== undefined);
-  for (const [name, value] of measured) {
+  const measured = checkMetrics(`${where}.write`, metrics);
+  for (const name of Object.keys(measured)) {
     // Files in UTF-8 hold no halves of surrogate pairs: two names would become one.
     if (name === '' || name === 'envSteps' || name === 'update' || /\p{Cs}/u.test(name)) {
       fail(`${where}.write`, 'names of metrics such as policy/loss', show(name), 'Rename the metric.');
     }
-    if (typeof value === 'number') continue;
-    fail(
-      `${where}.write`,
-      `a number for the metric ${show(name)}`,
-      show(value),
-      'Leave it out if it was not measured.',
-    );
   }
-  return { envSteps, update, metrics: Object.fromEntries(measured) as Metrics };
+  return { envSteps, update, metrics: measured };
 }

@@ -1,4 +1,14 @@
-import { checkOptions, fail, sizeOf } from '@coplay/core';
+import {
+  checkOptions,
+  fail,
+  highOf,
+  kindFault,
+  kindOf,
+  type ObservationField,
+  type ObservationKind,
+  show,
+  sizeOf,
+} from '@coplay/core';
 import { z } from 'zod';
 import { INK } from '../plots/colours';
 import { checkFigure, drawFigure, type FigureOptions, type Plot } from '../plots/frame';
@@ -7,14 +17,28 @@ import { rawNumber } from './raw-number';
 
 /** What {@link openLoopFigure} draws. */
 export interface OpenLoopFigureOptions extends FigureOptions {
-  /** Names of the last dimension: planes of a grid [B, T, H, W, C], or numbers of a vector [B, T, C]. Default `0`, `1`, ... */
+  /**
+   * The field of the game's observation that is drawn; its kind says how. Default: [B, T, H, W, C] are planes, and all else
+   * is a vector
+   */
+  readonly field?: ObservationField;
+  /**
+   * Names of the last dimension of a grid [B, T, H, W, C], or of all numbers of a vector. Default: the channels of the field,
+   * or `0`, `1`, ...
+   */
   readonly names?: readonly string[];
   /** Which of these are drawn. Default: all */
   readonly channels?: readonly string[];
 }
 
 const labels = z.array(z.string()).readonly().optional();
-const schema = z.looseObject({ names: labels, channels: labels });
+const fieldSchema = z.custom<ObservationField>(isField, "a field of a game's observation").optional();
+const schema = z.looseObject({ field: fieldSchema, names: labels, channels: labels });
+
+function isField(value: unknown): boolean {
+  const { shape, dtype } = (value ?? {}) as Partial<ObservationField>;
+  return Array.isArray(shape) && typeof dtype === 'string';
+}
 
 const ROWS = ['true', 'predicted', 'difference'] as const;
 type Row = (typeof ROWS)[number];
@@ -36,8 +60,12 @@ const LETTER = 7;
 
 /**
  * Pictures of an open loop: step after step from left to right, and for each channel what came, what the model saw in it or imagined, and the
- * difference. The numbers in the cells are raw: none is shown as the whole number that it's near (such as `1-3.1e-4`). A channel's colours span 0 to 1, or
- * farther where its values do; those of differences are white at 0. Steps that can't be compared stay empty; those after the last one that can are left out.
+ * difference. The numbers in the cells are raw: none is shown as the whole number that it's near (such as `1-3.1e-4`). Steps that can't be compared stay
+ * empty; those after the last one that can are left out.
+ *
+ * `planes`, codes (`one-hot`, `indices`) and an `image` of shape [H, W, C] are drawn as grids of cells, a grid for each channel; the numbers of a `vector`,
+ * whatever its shape, as single cells. The colours of planes and codes span 0 to 1, those of an image 0 to its largest value, or farther where values do;
+ * those of a number of a vector span what was recorded and predicted of it. Those of differences are white at 0, and span as much on both sides.
  *
  * @param sample which of the B sequences
  * @returns SVG as text
@@ -48,10 +76,11 @@ export async function openLoopFigure(
   sample: number,
   options: OpenLoopFigureOptions = {},
 ): Promise<string> {
-  const { names: given, channels: chosen, ...figureOptions } = checkOptions('openLoopFigure', schema, options);
+  const { field, names: given, channels: chosen, ...figureOptions } = checkOptions('openLoopFigure', schema, options);
   checkPrediction('openLoopFigure', prediction);
-  const { B, H, W, C } = gridOf(prediction);
-  const names = given ?? Array.from({ length: C }, (_, c) => String(c));
+  const drawn = drawnAs(prediction, field);
+  const { B, H, W, C } = drawn;
+  const names = given ?? namesOf(field, C);
   checkNames(names, chosen, C);
   if (!Number.isInteger(sample) || sample < 0 || sample >= B) {
     fail('openLoopFigure', `a sample from 0 to ${B - 1}`, String(sample), 'Give one of the sequences.');
@@ -59,14 +88,14 @@ export async function openLoopFigure(
   const channels = chosen ?? names;
   const strips = channels.flatMap((name) => ROWS.map((row) => stripName(name, row)));
   const marginLeft = Math.max(110, 20 + LETTER * Math.max(...strips.map((strip) => strip.length)));
-  const shown = shownSteps(prediction, sample);
+  const shown = shownSteps(drawn, sample);
   const size = {
     width: Math.max(200, marginLeft + 20 + shown * (W * CELL + 8)),
     height: Math.max(150, 90 + channels.length * ROWS.length * (H * CELL + 8)),
   };
   const steps = Array.from({ length: shown }, (_, t) => stepName(t, prediction.context));
   return drawFigure(checkFigure('openLoopFigure', { ...size, ...figureOptions }), [], (plot) => {
-    const cells = channels.flatMap((name) => channelCells(plot, prediction, sample, name, names.indexOf(name)));
+    const cells = channels.flatMap((name) => channelCells(plot, drawn, sample, name, names.indexOf(name)));
     return {
       padding: 0,
       marginLeft,
@@ -89,16 +118,15 @@ function marks(plot: Plot, cells: readonly Cell[]) {
 }
 
 /** Up to the last step of a sequence that can be compared; one at least. */
-function shownSteps(prediction: OpenLoopPrediction, sample: number): number {
-  const { T } = gridOf(prediction);
+function shownSteps({ prediction, T }: Drawn, sample: number): number {
   let shown = T;
   while (shown > 1 && !isValid(prediction, sample * T + shown - 1)) shown--;
   return shown;
 }
 
 /** The cells of one channel, in all steps that can be compared. */
-function channelCells(plot: Plot, prediction: OpenLoopPrediction, sample: number, name: string, channel: number) {
-  const { T, H, W, C } = gridOf(prediction);
+function channelCells(plot: Plot, drawn: Drawn, sample: number, name: string, channel: number) {
+  const { prediction, T, H, W, C } = drawn;
   const found: { t: number; row: number; column: number; true: number; predicted: number; difference: number }[] = [];
   for (let t = 0; t < T; t++) {
     if (!isValid(prediction, sample * T + t)) continue;
@@ -109,11 +137,9 @@ function channelCells(plot: Plot, prediction: OpenLoopPrediction, sample: number
       found.push({ ...place, true: actual, predicted, difference: predicted - actual });
     }
   }
-  const colours = {
-    true: valueColours(plot, found),
-    predicted: valueColours(plot, found),
-    difference: around0(plot, found),
-  };
+  const span = spanOf(drawn, found);
+  const values = valueColours(plot, span);
+  const colours = { true: values, predicted: values, difference: around0(plot, span, found) };
   return ROWS.flatMap((which) =>
     found.map(({ t, row, column, [which]: value }): Cell => {
       const place = { step: stepName(t, prediction.context), strip: stripName(name, which), row, column };
@@ -125,17 +151,25 @@ function channelCells(plot: Plot, prediction: OpenLoopPrediction, sample: number
 type Found = { readonly true: number; readonly predicted: number; readonly difference: number };
 type Colouring = (value: number) => Pick<Cell, 'fill' | 'ink'>;
 
-/** From white at the least value, recorded or predicted, to blue at the greatest. */
-function valueColours(plot: Plot, found: readonly Found[]): Colouring {
+type Span = readonly [low: number, high: number];
+
+/** The values that a channel's colours span: those of its kind, and what was recorded or predicted beyond. */
+function spanOf({ kind, most }: Drawn, found: readonly Found[]): Span {
   const values = found.flatMap(({ true: actual, predicted }) => [actual, predicted]).filter(Number.isFinite);
-  const [low, high] = [Math.min(0, ...values), Math.max(1, ...values)];
+  if (kind !== 'vector' || values.length === 0) return [Math.min(0, ...values), Math.max(most, ...values)];
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return low < high ? [low, high] : [low, low + 1];
+}
+
+/** From white at the least value to blue at the greatest. */
+function valueColours(plot: Plot, [low, high]: Span): Colouring {
   const colour = plot.scale({ color: { type: 'linear', domain: [low, high], clamp: true, scheme: 'Blues' } });
   return (value) => ({ fill: colour.apply(value), ink: value > (low + high) / 2 ? INK.paper : INK.text });
 }
 
 /** White at 0, red where too little was predicted, blue where too much. */
-function around0(plot: Plot, found: readonly Found[]): Colouring {
-  const most = Math.max(1, ...found.map(({ difference }) => Math.abs(difference)).filter(Number.isFinite));
+function around0(plot: Plot, [low, high]: Span, found: readonly Found[]): Colouring {
+  const most = Math.max(high - low, ...found.map(({ difference }) => Math.abs(difference)).filter(Number.isFinite));
   const colour = plot.scale({ color: { type: 'diverging', domain: [-most, most], clamp: true, scheme: 'RdBu' } });
   return (value) => ({ fill: colour.apply(value), ink: Math.abs(value) > 0.6 * most ? INK.paper : INK.text });
 }
@@ -143,11 +177,44 @@ function around0(plot: Plot, found: readonly Found[]): Colouring {
 const stepName = (t: number, context: number): string => `${t} ${t < context ? 'seen' : 'imagined'}`;
 const stripName = (channel: string, row: Row): string => `${channel}: ${row}`;
 
-/** A vector is a grid of one cell, each of its numbers a channel. */
-function gridOf({ actual: { shape } }: OpenLoopPrediction) {
-  const [B, T, ...rest] = shape;
-  if (rest.length === 3) return { B, T, H: rest[0], W: rest[1], C: rest[2] };
-  return { B, T, H: 1, W: 1, C: sizeOf(rest) };
+/** What is drawn, and as what. */
+interface Drawn {
+  readonly prediction: OpenLoopPrediction;
+  readonly kind: ObservationKind;
+  /** The largest value of the kind */
+  readonly most: number;
+  readonly B: number;
+  readonly T: number;
+  readonly H: number;
+  readonly W: number;
+  readonly C: number;
+}
+
+/** Planes, codes and images of rank 3 are grids; all else is a grid of one cell, each of its numbers a channel. */
+function drawnAs(prediction: OpenLoopPrediction, field: ObservationField | undefined): Drawn {
+  const [B, T, ...rest] = prediction.actual.shape;
+  if (field) checkField(field, rest);
+  const kind = field ? kindOf(field) : rest.length === 3 ? 'planes' : 'vector';
+  const [H, W, C] = rest.length === 3 && kind !== 'vector' ? rest : [1, 1, sizeOf(rest)];
+  return { prediction, kind, most: field && kind === 'image' ? highOf(field) : 1, B, T, H, W, C };
+}
+
+/** Refuses a field that isn't valid, or has another number of values than what was recorded. */
+function checkField(field: ObservationField, shape: readonly number[]): void {
+  const where = 'openLoopFigure: option field';
+  const fault = kindFault(field);
+  if (fault) fail(where, fault.expected, show(fault.got), "Give a field of the game's observation.");
+  const size = sizeOf(field.shape) * (field.kind === 'indices' ? (field.classes as number) : 1);
+  if (size === sizeOf(shape)) return;
+  fail(where, `a field of ${sizeOf(shape)} values, as in [${shape}]`, `${size}`, 'Give the field that was recorded.');
+}
+
+/** The names of the field's channels, for indices those of each of their classes. */
+function namesOf(field: ObservationField | undefined, C: number): readonly string[] {
+  const { channels = [], classes = 1 } = field ?? {};
+  if (channels.length === C) return channels;
+  const codes = channels.flatMap((name) => Array.from({ length: classes }, (_, i) => `${name} ${i}`));
+  return codes.length === C ? codes : Array.from({ length: C }, (_, c) => String(c));
 }
 
 function checkNames(names: readonly string[], chosen: readonly string[] = names, C: number): void {

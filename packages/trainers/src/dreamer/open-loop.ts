@@ -118,7 +118,11 @@ export async function openLoop(
     'noise/prior': uniformNoise(generator, [T - context, batch, nets.sizes.stoch]),
   });
   const actual = Object.fromEntries(Object.keys(predicted).map((name) => [name, inputs[name]]));
-  return { context, actual, predicted, valid: validSteps(inputs['isFirst'], context) };
+  // The networks flatten a vector of any shape.
+  const shaped = Object.entries(predicted).map(
+    ([name, { data }]) => [name, ndarray(data, actual[name].shape)] as const,
+  );
+  return { context, actual, predicted: Object.fromEntries(shaped), valid: validSteps(inputs['isFirst'], context) };
 }
 
 /** Whether imagination isn't shown more of an input than the context. */

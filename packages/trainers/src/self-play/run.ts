@@ -1,9 +1,12 @@
 import {
   type Agent,
   checkArgument,
+  checkFunction,
   checkGame,
+  checkMetrics,
   checkOptions,
   checkRecord,
+  checkText,
   createGenerator,
   createRollout,
   type EvaluateOptions,
@@ -28,7 +31,7 @@ import {
 } from '@coplay/core';
 import { z } from 'zod';
 import { stackHopLearners } from '../hop/stack-learners';
-import { isLearning, type Learner } from '../learner';
+import { isLearning, type Learner, type LearningAgent } from '../learner';
 import { restoreNamed, restoreOrGoBack } from '../learner/restore';
 import { stackLearners } from '../ppo/stack-learners';
 import { breathe } from './breathe';
@@ -123,6 +126,7 @@ class SelfPlayRun implements SelfPlay {
     checkGame('selfPlay: option game', game);
     this.agents = seatAgents('selfPlay', game.agents, options.agents);
     this.learners = [...new Set(this.agents.filter(isLearning).map((agent) => agent.learner))];
+    for (const agent of this.agents) if (isLearning(agent)) checkLearner(agent);
     checkLearners(this.agents, this.learners);
     this.env = vectorEnv(game, { envs, seed: streamSeed(seed, 'train/env') });
     this.rollout = createRollout(this.env, this.agents, createGenerator(streamSeed(seed, 'train/agents')));
@@ -309,7 +313,8 @@ class SelfPlayRun implements SelfPlay {
   private async learn(experience: Experience, progress: number): Promise<[string, Metrics][]> {
     const updates = this.learners.map(async (learner, i): Promise<[string, Metrics]> => {
       const data = { experience, progress, generator: this.generators[i] };
-      return [learner.name, await this.files.guard(learner, () => learner.update(data))];
+      const metrics = await this.files.guard(learner, () => learner.update(data));
+      return [learner.name, checkMetrics(`${learner.name}.update`, metrics)];
     });
     return (await Promise.allSettled(updates)).map((update) => {
       if (update.status === 'rejected') throw update.reason;
@@ -353,6 +358,17 @@ function savedSchema(learners: readonly Learner[], agents: readonly Agent[]) {
     learners: each(learners.map((learner) => learner.name)),
     memories: each(agents.filter((agent) => agent.save).map((agent) => agent.id)),
   });
+}
+
+/** Refuses what lacks a part that a run asks for. */
+function checkLearner({ id, learner }: LearningAgent): void {
+  const where = `selfPlay: the learner of ${id}`;
+  checkRecord(where, 'learner', learner);
+  checkText(where, 'name', learner.name);
+  if (!Array.isArray(learner.ids)) fail(where, 'ids, a list of agents', show(learner.ids), 'Name its agents.');
+  for (const part of ['initialise', 'update', 'state', 'restore', 'dispose'] as const) {
+    checkFunction(where, part, learner[part]);
+  }
 }
 
 /** Each learner's agents must all be seated, and names must tell learners apart in checkpoints. */
