@@ -114,8 +114,8 @@ describe('openLoopFigure', () => {
     const array = floats(values, [1, 2, ...rest]);
     return { context: 1, actual: array, predicted: array };
   };
-  const field = (kind: ObservationKind, shape: number[], more = {}) => ({
-    field: { kind, shape, ...more } as ObservationField,
+  const field = (kind: ObservationKind, shape: number[], more: Omit<ObservationField, 'kind' | 'shape'>) => ({
+    field: { kind, shape, ...more },
   });
 
   it.each([

@@ -56,6 +56,22 @@ describe('onnxAgent', () => {
     expect((await play(game, loaded)).actions).toEqual((await play(game, agents)).actions);
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('names the field of an observation that shows %d', async (value) => {
+    const session = {
+      ...{ inputNames: ['time'], inputMetadata: [{ name: 'time', shape: ['batch', 1] }], outputNames: ['logProbs'] },
+      run: async () => ({}),
+    };
+    const agent = onnxAgent({ game, id: 'agent_0', session, Tensor: class {} });
+    const env = vectorEnv(game, { envs: 1 });
+    const input = {
+      ...{ rows: 1, observations: { time: Float32Array.of(value) }, masks: env.masks.slice(0, game.actions) },
+      ...{ active: Uint8Array.of(1), isFirst: Uint8Array.of(1), previousActions: Int32Array.of(-1, -1, -1) },
+    };
+    await expect(agent.act(input, agent.initialState(1), createGenerator(1))).rejects.toThrow(
+      `onnxAgent (agent_0): expected finite numbers in the observation field "time", got ${value} for agent_0`,
+    );
+  });
+
   it('refuses a policy of another game, and what is none', async () => {
     const agent = ppoAgent({ game, id: 'agent_0', network: mlp({ hidden: [8] }), executor: 'eager' });
     await agent.learner.initialise(createGenerator(1));
