@@ -14,10 +14,10 @@ import {
   ndarray,
 } from '@coplay/core';
 import { actingRows } from '@coplay/models';
-import { findNonFinite, type LearningAgent } from '../learner';
-import { checkAct } from '../learner/check-calls';
-import { checkIds } from '../learner/ids';
-import { chooseActions } from '../ppo/policy';
+import { findNonFinite, type LearningAgent } from '../training';
+import { checkAct } from '../training/check-calls';
+import { chooseActions } from '../training/choose-actions';
+import { checkIds } from '../training/ids';
 import { DreamerLearner } from './learner';
 import { uniformNoise } from './noise';
 import type { DreamerOptions } from './options';

@@ -17,9 +17,9 @@ import {
 } from '@coplay/core';
 import { learningRate } from '@coplay/tensor';
 import { z } from 'zod';
-import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
-import { checkLearnerData } from '../learner/check-calls';
-import { anneal } from '../ppo/options';
+import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../training';
+import { anneal } from '../training/annealed';
+import { checkLearnerData } from '../training/check-calls';
 import { checkArrays, createMachine, type DreamerMachine, freshArrays, nonFinite } from './machine';
 import { imaginationNoise, posteriorNoise } from './noise';
 import { type OpenLoop, type OpenLoopOptions, openLoop } from './open-loop';

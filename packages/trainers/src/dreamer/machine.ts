@@ -1,6 +1,6 @@
 import { createGenerator, type Generator, type NamedArrays, ndarray, type SavedState } from '@coplay/core';
 import { type Compiled, compile, mergeRows, type Variables, variables } from '@coplay/tensor';
-import { checkSavedArrays } from '../learner/saved-arrays';
+import { checkSavedArrays } from '../training/saved-arrays';
 import { actStep } from './act-step';
 import { byGroup, criticOf, type DreamerGroup, dreamerOptimiser } from './groups';
 import { openLoopStep } from './open-loop';

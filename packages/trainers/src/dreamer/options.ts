@@ -1,7 +1,7 @@
 import { checkOptions } from '@coplay/core';
 import { DREAMER_SIZES, type DreamerSize, dreamerSizes } from '@coplay/models';
 import { z } from 'zod';
-import { type Annealed, annealed } from '../ppo/options';
+import { type Annealed, annealed } from '../training/annealed';
 
 /** Weights of the losses. */
 export interface DreamerLossScales {

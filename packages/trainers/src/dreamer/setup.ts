@@ -11,7 +11,7 @@ import {
 } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
-import { checkFields, checkId, inputSchema } from '../learner/inputs';
+import { checkFields, checkId, inputSchema } from '../training/inputs';
 import { withLegalHead } from './legal';
 import { type DreamerOptions, type ResolvedDreamerOptions, resolveDreamerOptions } from './options';
 

@@ -1,5 +1,5 @@
 import type { Metrics, NamedArrays } from '@coplay/core';
-import { meanMetrics } from '../learner/metrics';
+import { meanMetrics } from '../training/metrics';
 
 /** Means over the updates of a phase. */
 export class Tally {

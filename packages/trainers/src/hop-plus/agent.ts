@@ -8,9 +8,9 @@ import {
   ndarray,
   sharedAmongCopies,
 } from '@coplay/core';
-import type { LearningAgent } from '../learner';
-import { checkAct } from '../learner/check-calls';
-import { chooseActions } from '../ppo/policy';
+import type { LearningAgent } from '../training';
+import { checkAct } from '../training/check-calls';
+import { chooseActions } from '../training/choose-actions';
 import type { HopPlusLearner } from './learner';
 import { MEMORY, SUBGOALS } from './subgoals';
 

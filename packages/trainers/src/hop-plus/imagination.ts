@@ -1,5 +1,5 @@
 import { type Experience, type Generator, imagine, type Metrics, type Simulator } from '@coplay/core';
-import { anneal } from '../ppo/options';
+import { anneal } from '../training/annealed';
 import { MindedAgent } from './agent';
 import { copiedCoPlayer, type ImaginedPlayer, modelledCoPlayer } from './co-players';
 import type { HopPlusLearner } from './learner';

@@ -1,4 +1,4 @@
-export type { HopPlusAgent } from './agent';
+export { type HopPlusAgent, MindedAgent } from './agent';
 export { hopPlusAgent, sharedHopPlusAgents } from './hop-plus';
 export type { HopPlusLearner } from './learner';
 export type {
@@ -8,3 +8,4 @@ export type {
   SharedHopPlusOptions,
   SubgoalOptions,
 } from './options';
+export { SUBGOALS } from './subgoals';

@@ -12,14 +12,12 @@ import {
   type Simulator,
 } from '@coplay/core';
 import { z } from 'zod';
-import type { Learner, LearnerData } from '../learner';
-import { AroundPpo } from '../learner/around-ppo';
-import { checkLearnerData } from '../learner/check-calls';
-import { meanMetrics } from '../learner/metrics';
-import { restoreNamed, restoreOrGoBack } from '../learner/restore';
-import { PpoLearner } from '../ppo/learner';
-import { currentLogProbs } from '../ppo/log-probs';
-import { anneal } from '../ppo/options';
+import { currentLogProbs, PpoLearner, PpoWrapper } from '../ppo';
+import type { Learner, LearnerData } from '../training';
+import { anneal } from '../training/annealed';
+import { checkLearnerData } from '../training/check-calls';
+import { meanMetrics } from '../training/metrics';
+import { restoreNamed, restoreOrGoBack } from '../training/restore';
 import type { WorldModelLearner } from '../world-model';
 import { imagineFrom, permission } from './imagination';
 import type { HopPlusSetup, Mind } from './setup';
@@ -41,7 +39,7 @@ const savedSchema = z.looseObject({
  * HOP+ without tree search: PPO on real and imagined experience. Each update trains the models on what was lived through,
  * imagines from there on with the present policy, and then trains the policy on both.
  */
-export class HopPlusLearner extends AroundPpo implements Learner {
+export class HopPlusLearner extends PpoWrapper implements Learner {
   private readonly simulator: Simulator | undefined;
 
   constructor(readonly setup: HopPlusSetup) {

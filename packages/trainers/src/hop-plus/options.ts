@@ -2,8 +2,8 @@ import { type AgentId, checkOptions } from '@coplay/core';
 import { z } from 'zod';
 import type { MoaOptions } from '../moa';
 import type { OmgOptions } from '../omg';
-import type { PpoAgentOptions } from '../ppo/agent';
-import { type Annealed, annealedUnit } from '../ppo/options';
+import type { PpoAgentOptions } from '../ppo';
+import { type Annealed, annealedUnit } from '../training/annealed';
 import type { WorldModelOptions } from '../world-model';
 
 /** How an agent of {@link hopPlusAgent} imagines. */

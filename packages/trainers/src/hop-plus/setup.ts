@@ -1,11 +1,11 @@
 import { type AgentId, checkArgument, checkGame, checkOptions, fail, type Game } from '@coplay/core';
 import { canCentre } from '@coplay/models';
 import { z } from 'zod';
-import { checkIds } from '../learner/ids';
 import { createMoa, type MoaLearner } from '../moa';
 import { createOmg, type OmgLearner } from '../omg';
-import { type Annealed, annealedUnit } from '../ppo/options';
-import { type PpoSetup, ppoSetup } from '../ppo/setup';
+import { type PpoSetup, ppoSetup } from '../ppo';
+import { type Annealed, annealedUnit } from '../training/annealed';
+import { checkIds } from '../training/ids';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
 import type { HopPlusOptions, ResolvedImagined, SubgoalOptions } from './options';
 import { resolveImagined } from './options';

@@ -19,9 +19,9 @@ import {
   sharedAmongCopies,
 } from '@coplay/core';
 import { type GoalBeliefs, type SearchResult, seenStates, type TreeSearch } from '@coplay/planning';
-import type { LearningAgent } from '../learner';
-import { checkAct } from '../learner/check-calls';
 import { indicesOf } from '../ppo/rows';
+import type { LearningAgent } from '../training';
+import { checkAct } from '../training/check-calls';
 import type { HopLearner } from './learner';
 import { stepLikelihoods } from './likelihoods';
 import type { HopSearchOptions } from './options';

@@ -1,6 +1,6 @@
 import { type AgentId, checkOptions, checkRecord, fail, sharedAmongCopies, show } from '@coplay/core';
 import { z } from 'zod';
-import { anneal } from '../ppo/options';
+import { anneal } from '../training/annealed';
 import { type HopAgent, type HopPlayer, Planner } from './agent';
 import { HopLearner } from './learner';
 import { checkSearchOptions, type HopOptions, type HopSearchOptions, type SharedHopOptions } from './options';

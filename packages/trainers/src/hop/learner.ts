@@ -18,19 +18,22 @@ import {
 import { cutRows, prefixed } from '@coplay/models';
 import type { TreeSearch } from '@coplay/planning';
 import { z } from 'zod';
-import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
-import { checkLearnerData } from '../learner/check-calls';
-import { meanMetrics } from '../learner/metrics';
-import { restoreBeside, restoreNamed, restoreOrGoBack } from '../learner/restore';
-import type { MoaLearner } from '../moa';
+import { type MoaLearner, stackMoas } from '../moa';
 import { paddedCount, padRows } from '../padding';
-import { anneal } from '../ppo/options';
 import { putSeat } from '../ppo/rows';
+import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFiniteError } from '../training';
+import { anneal } from '../training/annealed';
+import { checkLearnerData } from '../training/check-calls';
+import { meanMetrics } from '../training/metrics';
+import { restoreBeside, restoreNamed, restoreOrGoBack } from '../training/restore';
 import { searchMetrics, trainingMetrics } from './metrics';
-import { freshNetworks, type HopNetworks, savedNetworks } from './networks';
+import { freshNetworks, type HopNetworks, joinNetworks, kindOf, savedNetworks } from './networks';
 import { extraOf, hopRows, inMinibatches, SEARCH_VALUES } from './rows';
 import type { HopSetup } from './setup';
 import { episodeReturns, finalTargets, valueTargets } from './targets';
+
+/** Learners of all copies of the package that call themselves so work together. */
+const VERSION = '@coplay/trainers/HopLearner@0.1';
 
 /** Children of a learner's generator. */
 const SPLITS = { network: 0, worldModel: 1, minds: 2, replay: 3, ranks: 4 };
@@ -81,6 +84,18 @@ export class HopLearner implements Learner {
     let version = this.changes;
     for (const moa of this.setup.minds.values()) version += moa.version;
     return version;
+  }
+
+  get lockstep(): Lockstep<HopLearner> | undefined {
+    const kind = kindOf(this.setup);
+    if (kind === undefined) return undefined;
+    const join = (learners: readonly HopLearner[]) => {
+      const networks = learners.map((learner) => learner.ready());
+      joinNetworks(this.setup, networks);
+      const models = learners.flatMap((learner) => [...learner.setup.minds.values()]);
+      stackMoas(models, this.setup.executor);
+    };
+    return { kind: `${VERSION} ${kind}`, networks: this.ready(), join };
   }
 
   /** Whether what the search plays with is good enough. */
@@ -297,4 +312,4 @@ export class HopLearner implements Learner {
   }
 }
 
-sharedAmongCopies(HopLearner, '@coplay/trainers/HopLearner@0.1');
+sharedAmongCopies(HopLearner, VERSION);

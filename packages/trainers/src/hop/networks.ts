@@ -4,12 +4,15 @@ import {
   type Compiled,
   compile,
   compileScan,
+  compileScanEach,
+  compileTogether,
   type StepFunction,
+  stackVariables,
   type Variables,
   variables,
 } from '@coplay/tensor';
-import { areFinite } from '../learner/finite-steps';
-import { checkSavedArrays } from '../learner/saved-arrays';
+import { areFinite } from '../training/finite-steps';
+import { checkSavedArrays } from '../training/saved-arrays';
 import type { HopSetup } from './setup';
 import { type HopUpdateInputs, hopAct, hopUpdate } from './step';
 
@@ -26,7 +29,7 @@ export interface HopNetworks {
   readonly params: Variables;
   readonly slots: Variables;
   readonly functions: HopFunctions;
-  /** Replaces the functions by others over the same parameters, and disposes of those before; see `stackHopLearners`. */
+  /** Replaces the functions by others over the same parameters, and disposes of those before; see {@link joinNetworks}. */
   use(functions: HopFunctions): void;
   dispose(): void;
 }
@@ -80,6 +83,31 @@ function buildNetworks(setup: HopSetup, params: NamedArrays, slots: NamedArrays)
 }
 
 /** The function of tensors that updates a learner's parameters. */
-export function updateOf(setup: HopSetup): StepFunction<'params' | 'slots', HopUpdateInputs> {
+function updateOf(setup: HopSetup): StepFunction<'params' | 'slots', HopUpdateInputs> {
   return hopUpdate(setup.net, optimiserOf(setup), setup.options.valueWeight);
+}
+
+/** Gives networks of one kind functions that run in one graph, so that a simulation of all their searches asks one graph. */
+export function joinNetworks(setup: HopSetup, networks: readonly HopNetworks[]): void {
+  const { net, executor } = setup;
+  const params = stackVariables(networks.map((member) => member.params));
+  const acts = compileTogether(hopAct(net), { name: 'hop/act', state: { params }, executor });
+  const updates = compileScanEach<'params' | 'slots', HopUpdateInputs>(updateOf(setup), {
+    name: 'hop/update',
+    states: networks.map(({ params: own, slots }) => ({ params: own, slots })),
+    executor,
+    acceptState: areFinite,
+  });
+  networks.forEach((member, i) => {
+    member.use({ act: acts[i], update: updates[i] });
+  });
+}
+
+/**
+ * Setups with the same text have the same graphs. Undefined for one whose operations run one by one, and where a network of the user's own
+ * is in it or in its models: two of the same name may build different ones.
+ */
+export function kindOf({ config, ids, executor }: HopSetup): string | undefined {
+  if (executor === 'eager' || JSON.stringify(config).includes('"layers-model"')) return undefined;
+  return JSON.stringify([config, ids.length]);
 }

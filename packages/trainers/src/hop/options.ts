@@ -4,7 +4,7 @@ import type { SearchOptions } from '@coplay/planning';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import type { MoaOptions } from '../moa';
-import { type Annealed, annealedUnit, ppoSchema } from '../ppo/options';
+import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
 import type { WorldModelOptions } from '../world-model';
 
 /** Options of `createSearch` that an agent gives itself. */
@@ -102,7 +102,6 @@ export type SharedHopOptions = Omit<HopOptions, 'id'> & {
   readonly ids?: readonly AgentId[];
 };
 
-const unit = z.number().min(0).max(1);
 const positive = z.number().positive();
 
 const rankedSchema = z.strictObject({
@@ -117,7 +116,7 @@ const hopSchema = z.strictObject({
   truncation: z.enum(['bootstrap', 'terminal']).default('bootstrap'),
   rankedReward: z.union([z.literal(false), rankedSchema]).default(false),
   valueWeight: z.number().min(0).default(1),
-  learningRate: ppoSchema.shape.learningRate.default(5e-4),
+  learningRate: annealed(z.number().min(0)).default(5e-4),
   clipNorm: z.union([positive, z.literal(false)]).default(5),
   minibatchSize: z.int().min(1).default(256),
   minibatches: z.int().min(1).default(8),

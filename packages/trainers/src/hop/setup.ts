@@ -11,9 +11,9 @@ import {
   type TreeSearch,
 } from '@coplay/planning';
 import type { ExecutorChoice } from '@coplay/tensor';
-import { checkIds } from '../learner/ids';
 import { createMoa, type MoaLearner } from '../moa';
-import type { Annealed } from '../ppo/options';
+import type { Annealed } from '../training/annealed';
+import { checkIds } from '../training/ids';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
 import { type PolicyValueNet, policyValueNet } from './net';
 import {

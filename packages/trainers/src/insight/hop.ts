@@ -1,6 +1,5 @@
 import { ndarray } from '@coplay/core';
-import type { Planner } from '../hop/agent';
-import { SEARCH_POLICY, SEARCH_VALUES } from '../hop/rows';
+import { type Planner, SEARCH_POLICY, SEARCH_VALUES } from '../hop';
 import type { Insight } from './with-insight';
 
 /** What a search found, and how it spread its visits; beliefs are in the answers of HOP's agents already. */

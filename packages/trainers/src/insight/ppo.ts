@@ -7,8 +7,8 @@ import {
   type NDArray,
   ndarray,
 } from '@coplay/core';
-import { SUBGOALS } from '../hop-plus/subgoals';
-import type { PpoLearner } from '../ppo/learner';
+import { SUBGOALS } from '../hop-plus';
+import type { PpoLearner } from '../ppo';
 import type { Insight } from './with-insight';
 
 /** Probabilities and, where the critic can be asked, the value of what is seen, by a second look of the networks. */

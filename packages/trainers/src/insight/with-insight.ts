@@ -7,9 +7,9 @@ import {
   type NamedArrays,
   type Saved,
 } from '@coplay/core';
-import { Planner } from '../hop/agent';
-import { MindedAgent } from '../hop-plus/agent';
-import { NetworkAgent } from '../ppo/agent';
+import { Planner } from '../hop';
+import { MindedAgent } from '../hop-plus';
+import { NetworkAgent } from '../ppo';
 import { hopInsight } from './hop';
 import { ppoInsight } from './ppo';
 

@@ -1,5 +1,5 @@
 import { type Agent, type AgentId, checkCount, checkRecord, fail, type Game, show } from '@coplay/core';
-import { checkAct } from '../learner/check-calls';
+import { checkAct } from '../training/check-calls';
 import { checkLogits } from './check-logits';
 import { checkMatrixGame, MEMORIES } from './iterated-game';
 import { sigmoid } from './iterated-gradients';

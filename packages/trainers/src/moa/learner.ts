@@ -24,7 +24,7 @@ import {
 import { type InputEncoder, type MoaNet, prefixed } from '@coplay/models';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
 import { z } from 'zod';
-import { restoreBeside } from '../learner/restore';
+import { restoreBeside } from '../training/restore';
 import { drawFrom, type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
 import type { MoaLearner, MoaView } from './contract';
 import { topOne } from './metrics';

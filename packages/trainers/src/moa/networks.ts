@@ -10,8 +10,8 @@ import {
   type Variables,
   variables,
 } from '@coplay/tensor';
-import { areFinite } from '../learner/finite-steps';
-import { checkSavedArrays } from '../learner/saved-arrays';
+import { areFinite } from '../training/finite-steps';
+import { checkSavedArrays } from '../training/saved-arrays';
 import { type MoaPredictInputs, type MoaUpdateInputs, moaAct, moaPredict, moaUpdate } from './step';
 
 /** The functions of one member. */

@@ -1,8 +1,8 @@
 import { type Generator, type NamedArrays, ndarray } from '@coplay/core';
 import type { Compiled } from '@coplay/tensor';
-import { NonFiniteError } from '../learner';
-import { areFinite, firstNonFinite } from '../learner/finite-steps';
 import { paddedCount } from '../padding';
+import { NonFiniteError } from '../training';
+import { areFinite, firstNonFinite } from '../training/finite-steps';
 import { batchesPerEpoch, planBatches } from './batches';
 import type { MoaUpdateInputs } from './step';
 import type { MoaTable } from './table';

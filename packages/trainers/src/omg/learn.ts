@@ -1,8 +1,8 @@
 import type { HistoryBuffer } from '@coplay/buffers';
 import { type Generator, type Metrics, type NamedArrays, ndarray } from '@coplay/core';
 import { selectSubgoals } from '@coplay/models';
-import { findNonFinite, NonFiniteError } from '../learner';
 import { paddedCount, padRows } from '../padding';
+import { findNonFinite, NonFiniteError } from '../training';
 import { encodeHistories } from './rows';
 import { planSequences } from './sequences';
 import type { OmgNetworks, OmgSetup } from './setup';

@@ -18,8 +18,8 @@ import {
   type SavedState,
 } from '@coplay/core';
 import { z } from 'zod';
-import { findNonFinite, NonFiniteError } from '../learner';
-import { restoreBeside } from '../learner/restore';
+import { findNonFinite, NonFiniteError } from '../training';
+import { restoreBeside } from '../training/restore';
 import { type Inferred, inferOver, inferSubgoals } from './infer';
 import { trainInference, trainVae } from './learn';
 import type { OmgOptions } from './options';

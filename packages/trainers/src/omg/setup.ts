@@ -18,8 +18,8 @@ import {
   type Variables,
   variables,
 } from '@coplay/tensor';
-import { areFinite } from '../learner/finite-steps';
-import { checkSavedArrays } from '../learner/saved-arrays';
+import { areFinite } from '../training/finite-steps';
+import { checkSavedArrays } from '../training/saved-arrays';
 import { type OmgOptions, type OmgSettings, omgSettings } from './options';
 import { encodeStep, inferenceStep, inferStep, vaeStep } from './steps';
 

@@ -13,12 +13,12 @@ import {
   sharedAmongCopies,
   show,
 } from '@coplay/core';
-import type { LearningAgent } from '../learner';
-import { checkAct } from '../learner/check-calls';
-import { checkIds } from '../learner/ids';
+import type { LearningAgent } from '../training';
+import { checkAct } from '../training/check-calls';
+import { chooseActions } from '../training/choose-actions';
+import { checkIds } from '../training/ids';
 import { PpoLearner } from './learner';
 import type { PpoOptions } from './options';
-import { chooseActions } from './policy';
 import { type PpoNetworkOptions, ppoSetup } from './setup';
 
 /** Options of {@link ppoAgent}. */

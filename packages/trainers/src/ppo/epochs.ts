@@ -1,8 +1,8 @@
 import { gatherRows, type PpoBuffer } from '@coplay/buffers';
 import { type Generator, type Metrics, type NamedArrays, ndarray } from '@coplay/core';
 import type { Compiled } from '@coplay/tensor';
-import { findNonFinite, NonFiniteError } from '../learner';
-import { firstNonFinite, isFiniteStep } from '../learner/finite-steps';
+import { findNonFinite, NonFiniteError } from '../training';
+import { firstNonFinite, isFiniteStep } from '../training/finite-steps';
 import { type BatchTally, batchTally } from './metrics';
 import { type MinibatchSettings, minibatchInputs, planEpoch, rowTable } from './minibatches';
 import type { ResolvedPpoOptions } from './options';

@@ -1,7 +1,7 @@
 import { type Agent, type AgentId, checkOptions, checkTypedArray, fail, show } from '@coplay/core';
 import { argmaxRows, sampleCategorical } from '@coplay/tensor';
 import { z } from 'zod';
-import { checkAct } from '../learner/check-calls';
+import { checkAct } from '../training/check-calls';
 import { checkPpoAgent, type PpoAgent } from './agent';
 
 /** Options of {@link frozen}. */

@@ -1,6 +1,14 @@
-export { type PpoAgent, type PpoAgentOptions, ppoAgent, type SharedPpoOptions, sharedPpoAgents } from './agent';
+export {
+  NetworkAgent,
+  type PpoAgent,
+  type PpoAgentOptions,
+  ppoAgent,
+  type SharedPpoOptions,
+  sharedPpoAgents,
+} from './agent';
 export { type FrozenOptions, frozen } from './frozen';
 export { PpoLearner } from './learner';
+export { currentLogProbs } from './log-probs';
 export {
   clippedSurrogate,
   type PolicyDiagnostics,
@@ -11,8 +19,10 @@ export {
   valueLoss,
   weightedMean,
 } from './losses';
-export { type Annealed, anneal, type PpoOptions } from './options';
+export type { PpoOptions } from './options';
+export { type PastSelvesOptions, pastSelves } from './past-selves';
 export { ppoPresets } from './presets';
 export { prosocialRewards, type RewardChoice } from './rewards';
-export type { PpoNetworkOptions, PpoSetup } from './setup';
+export { type PpoNetworkOptions, type PpoSetup, ppoSetup } from './setup';
 export { ppoTargets, type TargetOptions, type Targets } from './targets';
+export { PpoWrapper } from './wrapper';

@@ -18,19 +18,22 @@ import {
   type ValueNorm,
 } from '@coplay/core';
 import { z } from 'zod';
-import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../learner';
-import { checkLearnerData } from '../learner/check-calls';
-import { restoreBeside } from '../learner/restore';
+import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFiniteError } from '../training';
+import { anneal } from '../training/annealed';
+import { checkLearnerData } from '../training/check-calls';
+import { restoreBeside } from '../training/restore';
 import { ppoRows } from './batch';
 import { enteringStates, lastStates } from './critic';
 import { runEpochs } from './epochs';
 import { dataMetrics, imaginedMetrics } from './metrics';
-import { freshNetworks, type PpoNetworks, savedNetworks } from './networks';
-import { anneal } from './options';
+import { freshNetworks, joinNetworks, kindOf, type PpoNetworks, savedNetworks } from './networks';
 import { chosenRewards } from './rewards';
 import { putSeat } from './rows';
 import type { PpoSetup } from './setup';
 import { imaginedTargets, ppoTargets, type Targets } from './targets';
+
+/** Learners of all copies of the package that call themselves so work together. */
+const VERSION = '@coplay/trainers/PpoLearner@0.1';
 
 /** What the critic made of an experience. */
 interface Judgement {
@@ -78,6 +81,16 @@ export class PpoLearner implements Learner {
 
   get config() {
     return this.setup.config;
+  }
+
+  get lockstep(): Lockstep<PpoLearner> | undefined {
+    const kind = kindOf(this.setup);
+    if (kind === undefined) return undefined;
+    const join = (learners: readonly PpoLearner[]) => {
+      const networks = learners.map((learner) => learner.ready());
+      joinNetworks(this.setup, networks);
+    };
+    return { kind: `${VERSION} ${kind}`, networks: this.ready(), join };
   }
 
   async initialise(generator: Generator): Promise<void> {
@@ -304,4 +317,4 @@ export class PpoLearner implements Learner {
   }
 }
 
-sharedAmongCopies(PpoLearner, '@coplay/trainers/PpoLearner@0.1');
+sharedAmongCopies(PpoLearner, VERSION);

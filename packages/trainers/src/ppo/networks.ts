@@ -4,13 +4,16 @@ import {
   type Compiled,
   compile,
   compileScan,
+  compileScanEach,
+  compileTogether,
   mergeRows,
   type StepFunction,
+  stackVariables,
   type Variables,
   variables,
 } from '@coplay/tensor';
-import { areFinite } from '../learner/finite-steps';
-import { checkSavedArrays } from '../learner/saved-arrays';
+import { areFinite } from '../training/finite-steps';
+import { checkSavedArrays } from '../training/saved-arrays';
 import { type Critic, createCritic, valueStep } from './critic';
 import { actStep, createPolicy, type Policy } from './policy';
 import type { PpoSetup } from './setup';
@@ -33,7 +36,7 @@ export interface PpoNetworks {
   readonly policy: Policy;
   readonly critic: Critic;
   readonly functions: PpoFunctions;
-  /** Replaces the functions by others over the same parameters, and disposes of those before; see `stackLearners`. */
+  /** Replaces the functions by others over the same parameters, and disposes of those before; see {@link joinNetworks}. */
   use(functions: PpoFunctions): void;
   dispose(): void;
 }
@@ -102,6 +105,40 @@ function ownFunctions(setup: PpoSetup, state: Record<'params' | 'slots', Variabl
 }
 
 /** The function of tensors that updates a learner's parameters. */
-export function updateOf(setup: PpoSetup): StepFunction<'params' | 'slots', UpdateInputs> {
+function updateOf(setup: PpoSetup): StepFunction<'params' | 'slots', UpdateInputs> {
   return ppoUpdate(ppoStep(setup.net, optimiserOf(setup), setup.options));
+}
+
+/** Gives networks of one kind functions that run in one graph: acting and valuing in one call, updates one after the other. */
+export function joinNetworks(setup: PpoSetup, networks: readonly PpoNetworks[]): void {
+  const { net, executor } = setup;
+  const params = stackVariables(networks.map((member) => member.params));
+  const acts = compileTogether(actStep(net), { name: 'ppo/act', state: { params }, executor });
+  const values = compileTogether(valueStep(net), { name: 'ppo/value', state: { params }, executor });
+  const updates = compileScanEach(updateOf(setup), {
+    name: 'ppo/update',
+    states: networks.map(({ params: own, slots }) => ({ params: own, slots })),
+    executor,
+    acceptState: areFinite,
+  });
+  networks.forEach((member, i) => {
+    member.use({ act: acts[i], value: values[i], update: updates[i] });
+  });
+}
+
+/** Setups with the same text have the same graphs; undefined for one whose operations run one by one. */
+export function kindOf({ config, net, ids, networks, executor }: PpoSetup): string | undefined {
+  if (executor === 'eager') return undefined;
+  const builders = [networks.network, networks.criticNetwork].map(idOf);
+  return JSON.stringify([config, net.stateSize, net.actions, ids.length, builders]);
+}
+
+const builderIds = new WeakMap<object, number>();
+let builderCount = 0;
+
+/** A number for each builder of a network that isn't ours: two of the same name may build different ones. */
+function idOf(builder: { readonly config: Readonly<Record<string, unknown>> } | undefined): number {
+  if (builder?.config['kind'] !== 'layers-model') return 0;
+  if (!builderIds.has(builder)) builderIds.set(builder, ++builderCount);
+  return builderIds.get(builder)!;
 }

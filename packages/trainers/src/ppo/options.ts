@@ -1,8 +1,6 @@
-import { checkArgument, checkNumber, checkOptions, linear } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
 import { z } from 'zod';
-
-/** A number that may change linearly from the start of training on, to its end or until the share `by` of it is done, in (0, 1]. */
-export type Annealed = number | { readonly from: number; readonly to: number; readonly by?: number | undefined };
+import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
 
 /** Options of PPO. Defaults are those of CleanRL's ppo.py, except that time limits are bootstrapped. */
 export interface PpoOptions {
@@ -61,21 +59,6 @@ export interface PpoOptions {
 /** {@link PpoOptions} with the defaults filled in. */
 export type ResolvedPpoOptions = z.infer<typeof ppoSchema>;
 
-/** The schema of an annealed option whose start, and whose end, are bounded. */
-export function annealed(from: z.ZodNumber, to: z.ZodNumber = from) {
-  const by = z.number().positive().max(1).optional();
-  return z.union([from, z.strictObject({ from, to, by })]);
-}
-
-const movingSchema = z.looseObject({
-  from: z.number(),
-  to: z.number(),
-  by: z.number().positive().max(1).optional(),
-});
-
-const unit = z.number().min(0).max(1);
-/** A chance or share that may change over the training. */
-export const annealedUnit = annealed(unit);
 const positive = z.number().positive();
 const nonNegative = z.number().min(0);
 
@@ -107,15 +90,4 @@ export const ppoSchema = z.strictObject({
 /** Checks PPO's options and fills in the defaults. */
 export function resolvePpoOptions(where: string, options: PpoOptions = {}): ResolvedPpoOptions {
   return checkOptions(where, ppoSchema, options) as ResolvedPpoOptions;
-}
-
-/** The value of an annealed option at a progress in [0, 1]; exactly `to` at the end and after it. */
-export function anneal(option: Annealed, progress: number): number {
-  checkNumber('anneal', 'progress', progress, { min: 0 });
-  if (typeof option === 'number') {
-    checkNumber('anneal', 'option', option);
-    return option;
-  }
-  checkArgument('anneal', 'option', movingSchema, option);
-  return linear(option.from, option.to)(Math.min(1, progress / (option.by ?? 1)));
 }

@@ -1,6 +1,6 @@
-import { type AgentInput, type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
+import { type AgentInput, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
 import { type ActorCritic, actingRows, type InputEncoder } from '@coplay/models';
-import { type Compiled, type StepFunction, sampleCategorical, type tf } from '@coplay/tensor';
+import type { Compiled, StepFunction, tf } from '@coplay/tensor';
 import { prefixInputs } from './rows';
 import { actorRows } from './step';
 
@@ -66,22 +66,4 @@ function startAnew(states: Float32Array, isFirst: Uint8Array, size: number): Flo
     if (isFirst[row] === 1) entered.fill(0, row * size, (row + 1) * size);
   }
   return entered;
-}
-
-/** What was drawn from a policy. */
-export interface ChosenActions {
-  /** [B] */
-  readonly actions: Int32Array;
-  /** [B] of the actions */
-  readonly logProbs: Float32Array;
-}
-
-/**
- * Draws actions.
- *
- * @param logProbs  [B, K]
- */
-export function chooseActions(logProbs: Float32Array, rows: number, K: number, generator: Generator): ChosenActions {
-  const actions = sampleCategorical(logProbs, rows, K, generator);
-  return { actions, logProbs: Float32Array.from(actions, (action, row) => logProbs[row * K + action]) };
 }

@@ -11,7 +11,7 @@ import {
 } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
-import { checkFields, checkId, inputSchema } from '../learner/inputs';
+import { checkFields, checkId, inputSchema } from '../training/inputs';
 import { type PpoOptions, type ResolvedPpoOptions, resolvePpoOptions } from './options';
 import type { RewardChoice } from './rewards';
 

@@ -10,7 +10,7 @@ import {
   runtimeVersions,
   saveCheckpoint,
 } from '../checkpoint';
-import { type Learner, NonFiniteError } from '../learner';
+import { type Learner, NonFiniteError } from '../training';
 import type { ResolvedSelfPlay } from './options';
 
 /** What is saved: the run itself. */

@@ -30,10 +30,9 @@ import {
   vectorEnv,
 } from '@coplay/core';
 import { z } from 'zod';
-import { stackHopLearners } from '../hop/stack-learners';
-import { isLearning, type Learner, type LearningAgent } from '../learner';
-import { restoreNamed, restoreOrGoBack } from '../learner/restore';
-import { stackLearners } from '../ppo/stack-learners';
+import { isLearning, type Learner, type LearningAgent } from '../training';
+import { stackLearners } from '../training/lockstep';
+import { restoreNamed, restoreOrGoBack } from '../training/restore';
 import { breathe } from './breathe';
 import { type EpisodeTracker, episodeTracker } from './episode-tracker';
 import { mergeMetrics, Stopwatch } from './metrics';
@@ -288,7 +287,6 @@ class SelfPlayRun implements SelfPlay {
     }
     for (let i = 0; i < this.learners.length; i++) await this.learners[i].initialise(this.starts[i]);
     stackLearners(this.learners);
-    stackHopLearners(this.learners);
   }
 
   /** One rollout, one update of every learner. */

@@ -7,9 +7,9 @@ import {
   type Generator,
   ndarray,
 } from '@coplay/core';
-import type { LearningAgent } from '../learner';
-import { checkAct } from '../learner/check-calls';
-import { chooseActions } from '../ppo/policy';
+import type { LearningAgent } from '../training';
+import { checkAct } from '../training/check-calls';
+import { chooseActions } from '../training/choose-actions';
 import { POLICY, SocialInfluenceLearner } from './learner';
 import { type SocialInfluenceOptions, socialInfluenceSetup } from './options';
 

@@ -12,13 +12,12 @@ import {
   typedArrays,
 } from '@coplay/core';
 import { z } from 'zod';
-import type { Learner, LearnerData } from '../learner';
-import { AroundPpo } from '../learner/around-ppo';
-import { checkLearnerData } from '../learner/check-calls';
-import { restoreNamed, restoreOrGoBack } from '../learner/restore';
 import type { MoaLearner } from '../moa';
-import { PpoLearner } from '../ppo/learner';
-import { anneal } from '../ppo/options';
+import { PpoLearner, PpoWrapper } from '../ppo';
+import type { Learner, LearnerData } from '../training';
+import { anneal } from '../training/annealed';
+import { checkLearnerData } from '../training/check-calls';
+import { restoreNamed, restoreOrGoBack } from '../training/restore';
 import { influenceOf } from './counterfactuals';
 import { delayed } from './delayed';
 import type { SocialInfluenceSetup } from './options';
@@ -39,7 +38,7 @@ const savedSchema = z.looseObject({
  * PPO that is also paid for its influence on the others (Jaques et al. 2019): r = alpha e + beta c, c its {@link actionInfluence} on each of them
  * by its own models of what they do next.
  */
-export class SocialInfluenceLearner extends AroundPpo implements Learner {
+export class SocialInfluenceLearner extends PpoWrapper implements Learner {
   private readonly seat: number;
   /** What was seen in the last step of the rollout before. */
   private last: ObservationArrays | undefined;

@@ -2,8 +2,8 @@ import { type AgentId, checkOptions, checkRecord, fail, type Game } from '@copla
 import { canCentre } from '@coplay/models';
 import { z } from 'zod';
 import { createMoa, type MoaLearner, type MoaOptions } from '../moa';
-import { type Annealed, annealed, type PpoOptions } from '../ppo/options';
-import { type PpoNetworkOptions, type PpoSetup, ppoSetup } from '../ppo/setup';
+import { type PpoNetworkOptions, type PpoOptions, type PpoSetup, ppoSetup } from '../ppo';
+import { type Annealed, annealed } from '../training/annealed';
 
 /** Options of {@link socialInfluenceAgent}. */
 export interface SocialInfluenceOptions extends Omit<PpoNetworkOptions, 'reward'> {

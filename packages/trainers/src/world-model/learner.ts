@@ -30,7 +30,7 @@ import {
 } from '@coplay/core';
 import type { WorldModel } from '@coplay/models';
 import { z } from 'zod';
-import { restoreBeside } from '../learner/restore';
+import { restoreBeside } from '../training/restore';
 import type { WorldModelLearner, WorldModelPrediction } from './contract';
 import { expectation } from './imagine';
 import { checkMembers, createMachine, freshMembers, type Machine, type MemberArrays } from './machine';

@@ -15,8 +15,8 @@ import {
   valueAndGradients,
   variables,
 } from '@coplay/tensor';
-import { areFinite } from '../learner/finite-steps';
-import { checkSavedArrays } from '../learner/saved-arrays';
+import { areFinite } from '../training/finite-steps';
+import { checkSavedArrays } from '../training/saved-arrays';
 import type { WorldModelSetup } from './options';
 
 /** Parameters of all members and the compiled functions over them. */

@@ -1,8 +1,8 @@
 import { concatRows, gatherRows, type OutcomeStore, type TransitionStore } from '@coplay/buffers';
 import type { Generator, Metrics, NamedArrays } from '@coplay/core';
-import { NonFiniteError } from '../learner';
-import { areFinite } from '../learner/finite-steps';
-import { meanMetrics } from '../learner/metrics';
+import { NonFiniteError } from '../training';
+import { areFinite } from '../training/finite-steps';
+import { meanMetrics } from '../training/metrics';
 import type { Machine } from './machine';
 import type { WorldModelSetup } from './options';
 

@@ -1,4 +1,5 @@
 import type { Agent, AgentId, Experience, Generator, Saved, Trainer } from '@coplay/core';
+import type { Lockstep } from './lockstep';
 
 /** What a learner is given after each rollout. */
 export interface LearnerData {
@@ -22,6 +23,8 @@ export interface Learner extends Trainer<LearnerData> {
   readonly parts?: readonly Learner[];
   /** Updates done so far. */
   readonly updates: number;
+  /** How it goes in lockstep with others of its kind; undefined for a learner that runs by itself. */
+  readonly lockstep?: Lockstep<this> | undefined;
   /** Makes the first parameters, unless there are some already. Called before the first rollout. */
   initialise(generator: Generator): Promise<void>;
   /** What a run directory should know of it, as JSON. */

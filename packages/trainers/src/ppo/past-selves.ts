@@ -19,10 +19,10 @@ import {
 } from '@coplay/core';
 import { type Compiled, compile, sampleCategorical, type Variables, variables } from '@coplay/tensor';
 import { z } from 'zod';
-import { checkAct } from '../learner/check-calls';
-import { checkSavedArrays } from '../learner/saved-arrays';
-import type { PpoAgent } from '../ppo';
-import { actStep, createPolicy, type Policy } from '../ppo/policy';
+import { checkAct } from '../training/check-calls';
+import { checkSavedArrays } from '../training/saved-arrays';
+import type { PpoAgent } from './agent';
+import { actStep, createPolicy, type Policy } from './policy';
 
 /** Options of {@link pastSelves}. */
 export interface PastSelvesOptions {

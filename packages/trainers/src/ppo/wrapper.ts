@@ -1,9 +1,9 @@
 import type { AgentId } from '@coplay/core';
-import type { PpoLearner } from '../ppo/learner';
-import type { Learner } from './learner';
+import type { Learner } from '../training';
+import type { PpoLearner } from './learner';
 
-/** What a learner that adds something to PPO shows of it: its name, its agents and its updates. */
-export abstract class AroundPpo {
+/** A learner that adds something to PPO: it has the name, the agents and the updates of the PPO inside. */
+export abstract class PpoWrapper {
   constructor(
     readonly ppo: PpoLearner,
     readonly config: Learner['config'],

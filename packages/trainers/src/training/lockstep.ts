@@ -1,0 +1,42 @@
+import type { Learner } from './learner';
+
+/** How a learner goes in lockstep with others. */
+export interface Lockstep<One = Learner> {
+  /** Learners with the same text can share graphs: it names the algorithm, and all options that a graph depends on. */
+  readonly kind: string;
+  /** The present networks. Those that have been put together are left as they are. */
+  readonly networks: object;
+  /** Gives all of these learners, which are of this kind, functions that run in one graph. */
+  join(learners: readonly One[]): void;
+}
+
+/** Networks that have been put together, and with which others. */
+const stacks = new WeakMap<object, readonly object[]>();
+
+/**
+ * Puts learners of one kind (the same networks and options, each with its own weights) together: what they ask of their
+ * networks in the same turn runs in one graph, and they share the graphs of their updates. What each of them learns stays its own.
+ * Learners that are alone of their kind, or declare no `lockstep`, stay as they are.
+ */
+export function stackLearners(learners: readonly Learner[]): void {
+  for (const members of byKind(learners)) {
+    const networks = members.map(({ lockstep }) => lockstep!.networks);
+    if (members.length < 2 || isStacked(networks)) continue;
+    members[0].lockstep!.join(members);
+    for (const member of networks) stacks.set(member, networks);
+  }
+}
+
+function byKind(learners: readonly Learner[]): Iterable<readonly Learner[]> {
+  const kinds = new Map<string, Learner[]>();
+  for (const learner of learners.flatMap((whole) => [whole, ...(whole.parts ?? [])])) {
+    const kind = learner.lockstep?.kind;
+    if (kind !== undefined) kinds.set(kind, [...(kinds.get(kind) ?? []), learner]);
+  }
+  return kinds.values();
+}
+
+function isStacked(networks: readonly object[]): boolean {
+  const before = stacks.get(networks[0]);
+  return before?.length === networks.length && before.every((member, i) => member === networks[i]);
+}
