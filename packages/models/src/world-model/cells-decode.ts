@@ -1,4 +1,5 @@
 import { type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
+import { drawIndex } from '@coplay/core/rows';
 import { type GridShape, gridAfter, gridOf, hasEnded, payByEvents } from './grid';
 import { LEAVE, MOVES } from './moves';
 
@@ -15,7 +16,9 @@ export function decodeCells(
   const moves = imagined['moves'].data as Float32Array;
   const next = before.map((cell, i) => {
     if (cell === cells) return cells;
-    const move = generator ? drawn(moves, i * MOVES, generator) : mostProbable(moves, i * MOVES);
+    const move = generator
+      ? Math.max(0, drawIndex(moves, generator, i * MOVES, MOVES))
+      : mostProbable(moves, i * MOVES);
     return move === LEAVE ? cells : neighbours[cell * LEAVE + move];
   });
   const things = imagined['things'];
@@ -79,20 +82,4 @@ function mostProbable(probabilities: Float32Array, start: number): number {
   let best = 0;
   for (let move = 1; move < MOVES; move++) if (probabilities[start + move] > probabilities[start + best]) best = move;
   return best;
-}
-
-/** Inverts the cumulative distribution; what has probability 0 is never drawn. */
-function drawn(probabilities: Float32Array, start: number, generator: Generator): number {
-  let total = 0;
-  for (let move = 0; move < MOVES; move++) total += probabilities[start + move];
-  let left = generator.uniform() * total;
-  let last = 0;
-  for (let move = 0; move < MOVES; move++) {
-    const p = probabilities[start + move];
-    if (p === 0) continue;
-    last = move;
-    if (left < p) return move;
-    left -= p;
-  }
-  return last;
 }

@@ -1,5 +1,5 @@
 import { fail, type Generator } from '@coplay/core';
-import { drawIndex } from './draw';
+import { drawIndex } from '@coplay/core/rows';
 import type { SearchNetworks } from './networks';
 import type { SearchSettings } from './options';
 import { type Question, QuestionTable } from './question-table';
@@ -147,7 +147,7 @@ export class Leaves {
     const at = node * this.settings.game.agents.length + other;
     const { probabilities } = this.coPlayers;
     const isGone = entry === NOBODY;
-    if (!forest.size.perVisit) forest.coActions[at] = isGone ? 0 : drawIndex(probabilities, entry * K, K, generator);
+    if (!forest.size.perVisit) forest.coActions[at] = isGone ? 0 : drawIndex(probabilities, generator, entry * K, K);
     else if (isGone) forest.coPolicies.fill(0, at * K, (at + 1) * K);
     else for (let k = 0; k < K; k++) forest.coPolicies[at * K + k] = probabilities[entry * K + k];
   }

@@ -1,4 +1,4 @@
-import { drawIndex } from './draw';
+import { drawIndex } from '@coplay/core/rows';
 import type { SearchSettings } from './options';
 import type { SearchResult } from './result';
 import type { Trees } from './trees';
@@ -85,5 +85,5 @@ function drawAction({ game, temperature }: SearchSettings, trees: Trees, root: n
   const best = own.indexOf(Math.max(...own));
   if (temperature === 0) return best;
   const weights = Float64Array.from(own, (p) => (p / own[best]) ** (1 / temperature));
-  return drawIndex(weights, 0, K, trees.actionGenerators[root]);
+  return drawIndex(weights, trees.actionGenerators[root]);
 }

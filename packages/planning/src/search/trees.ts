@@ -1,5 +1,5 @@
 import { type ArrayOf, allocate, allocateStepArrays, type DType, type Generator, type StepArrays } from '@coplay/core';
-import { drawIndex } from './draw';
+import { drawIndex } from '@coplay/core/rows';
 import { Forest, NONE } from './forest';
 import type { SearchSettings } from './options';
 import type { SearchRoots } from './roots';
@@ -104,7 +104,7 @@ export class Trees {
     for (let i = 1; i < A; i++) {
       const other = (seat + i) % A;
       const from = (this.roots[tree] * A + other) * goals;
-      this.goals[tree * A + other] = drawIndex(beliefs, from, goals, this.generators[tree]);
+      this.goals[tree * A + other] = drawIndex(beliefs, this.generators[tree], from, goals);
     }
   }
 

@@ -1,5 +1,5 @@
 import { checkRewards, type Simulator } from '@coplay/core';
-import { drawIndex } from './draw';
+import { drawIndex } from '@coplay/core/rows';
 import { CUT, ENDED, NONE, OPEN } from './forest';
 import type { Leaves } from './leaves';
 import type { SearchSettings } from './options';
@@ -89,7 +89,7 @@ export class Walk {
   private drawCoAction(tree: number, node: number, other: number): number {
     const { actions: K, agents } = this.settings.game;
     const { forest, generators } = this.trees;
-    return Math.max(0, drawIndex(forest.coPolicies, (node * agents.length + other) * K, K, generators[tree]));
+    return Math.max(0, drawIndex(forest.coPolicies, generators[tree], (node * agents.length + other) * K, K));
   }
 
   private simulate(steps: number): Promise<void> | void {

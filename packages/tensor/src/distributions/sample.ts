@@ -1,4 +1,5 @@
 import { checkArgument, checkCount, checkFunction, fail, type Generator, typedArrays } from '@coplay/core';
+import { drawIndex } from '@coplay/core/rows';
 
 const floats = typedArrays('float32');
 
@@ -30,7 +31,7 @@ export function sampleCategorical(
         'Look for NaN in the policy.',
       );
     }
-    chosen[row] = invert(weights, generator.uniform() * total);
+    chosen[row] = drawIndex(weights, generator);
   }
   return chosen;
 }
@@ -62,19 +63,6 @@ function exponentiate(logProbs: Float32Array, start: number, weights: Float64Arr
     total += weights[action];
   }
   return total;
-}
-
-/** The first action whose cumulative weight exceeds the threshold; the last possible one if rounding leaves none. */
-function invert(weights: Float64Array, threshold: number): number {
-  let cumulative = 0;
-  let last = 0;
-  for (let action = 0; action < weights.length; action++) {
-    if (weights[action] === 0) continue;
-    cumulative += weights[action];
-    if (cumulative > threshold) return action;
-    last = action;
-  }
-  return last;
 }
 
 function checkLength(where: string, values: Float32Array, rows: number, actions: number): void {

@@ -1,4 +1,5 @@
 import { type Agent, type AgentId, type Game, type Generator, ndarray, type Saved } from '@coplay/core';
+import { drawIndex } from '@coplay/core/rows';
 import { sampleCategorical } from '@coplay/tensor';
 import type { MoaLearner } from '../moa';
 import type { PpoLearner } from '../ppo/learner';
@@ -46,22 +47,11 @@ function drawGoals(
   for (let row = 0; row < drawn.length; row++) {
     const prior = generator.uniform() < choice ? alike : shown;
     const open = prior.map((p, goal) => (goals.isOpen(goal, starts.states, row * game.stateSize) ? p : 0));
-    drawn[row] = drawWeighted(open, generator);
+    drawn[row] = drawIndex(open, generator);
+    // Nothing was drawn where no goal is open; the rows after it must not depend on that.
+    if (drawn[row] === -1) generator.uniform();
   }
   return drawn;
-}
-
-/** An index with a chance in proportion to its weight; -1 if all weigh nothing. */
-function drawWeighted(weights: Float64Array, generator: Generator): number {
-  let left = generator.uniform() * weights.reduce((sum, weight) => sum + weight, 0);
-  let last = -1;
-  for (let i = 0; i < weights.length; i++) {
-    if (weights[i] === 0) continue;
-    last = i;
-    left -= weights[i];
-    if (left < 0) break;
-  }
-  return last;
 }
 
 /** A co-player as a copy of oneself: the same policy in another seat, with nothing inferred of anyone. */

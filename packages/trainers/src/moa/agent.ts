@@ -41,13 +41,3 @@ export function modelledAgent(
     },
   };
 }
-
-/** Draws an index with the given probabilities; -1 where there are none. */
-export function drawFrom(probabilities: Float64Array, generator: Generator): number {
-  let left = generator.uniform();
-  for (let i = 0; i < probabilities.length; i++) {
-    left -= probabilities[i];
-    if (left < 0) return i;
-  }
-  return probabilities.length - 1;
-}

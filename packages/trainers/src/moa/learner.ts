@@ -21,11 +21,12 @@ import {
   sharedAmongCopies,
   show,
 } from '@coplay/core';
+import { drawIndex } from '@coplay/core/rows';
 import { type InputEncoder, type MoaNet, prefixed } from '@coplay/models';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
 import { z } from 'zod';
 import { restoreBeside } from '../training/restore';
-import { drawFrom, type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
+import { type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
 import type { MoaLearner, MoaView } from './contract';
 import { topOne } from './metrics';
 import { freshMoaNetworks, type MoaNetworkSetup, type MoaNetworks, savedMoaNetworks } from './networks';
@@ -221,7 +222,7 @@ export class MoaModels implements MoaLearner {
   agent(coplayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState> {
     this.standing('moa.agent', coplayer);
     if (goalsOf !== undefined) checkFunction('moa.agent', 'goalsOf', goalsOf);
-    const drawn: GoalChoice = (_row, _input, generator) => drawFrom(this.prior(coplayer), generator);
+    const drawn: GoalChoice = (_row, _input, generator) => drawIndex(this.prior(coplayer), generator);
     return modelledAgent(this, coplayer, this.setup.net.actions, this.stateSize, goalsOf ?? drawn);
   }
 

@@ -1,4 +1,5 @@
 import { fail, type Generator } from '@coplay/core';
+import { drawIndex } from '@coplay/core/rows';
 
 /**
  * Draws an action, as trained agents do: the first whose cumulative probability exceeds a uniform number.
@@ -7,17 +8,10 @@ import { fail, type Generator } from '@coplay/core';
  * @returns 0..K-1
  */
 export function drawAction(logProbs: Float32Array, start: number, K: number, generator: Generator): number {
-  const weights = Array.from(logProbs.subarray(start, start + K), Math.exp);
+  const weights = Float64Array.from(logProbs.subarray(start, start + K), Math.exp);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (!(total > 0 && total < Number.POSITIVE_INFINITY)) {
     fail('onnxAgent', 'finite log-probabilities', `a total probability of ${total}`, 'Look for NaN in the policy.');
   }
-  const threshold = generator.uniform() * total;
-  let cumulative = 0;
-  const found = weights.findIndex((weight) => {
-    cumulative += weight;
-    return weight > 0 && cumulative > threshold;
-  });
-  // Rounding may leave none.
-  return found >= 0 ? found : weights.findLastIndex((weight) => weight > 0);
+  return drawIndex(weights, generator);
 }
