@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { Agent, SavedState } from './agent';
-
 import { checkEpisodeLength, checkGame } from './check-game';
 import { checkRewards } from './check-rewards';
 import { checkOptions } from './errors';
-
 import type { AgentId, Game } from './game';
 import { createGenerator, streamSeed } from './generator';
 import { createRollout } from './rollout';
+import { mean } from './rows';
 import { checkAgent, seatAgents } from './seats';
 import { vectorEnv } from './vector-env';
 
@@ -159,7 +158,7 @@ class Tally {
     const seats = agents.map((_, seat) => seat).filter((seat) => played[seat].length > 0);
     const perAgent = (f: (seat: number) => number) =>
       Object.fromEntries(seats.map((seat) => [agents[seat], f(seat)] as const));
-    const means = played.map(meanOf);
+    const means = played.map(mean);
     const returnMean = perAgent((seat) => means[seat]);
     const returnStandardError = perAgent((seat) => standardError(played[seat], means[seat]));
     const infos = Object.fromEntries(
@@ -177,8 +176,8 @@ class Tally {
       lengths: this.lengths,
       returnMean,
       returnStandardError,
-      mean: meanOf(seats.map((seat) => means[seat])),
-      lengthMean: meanOf(this.lengths),
+      mean: mean(seats.map((seat) => means[seat])),
+      lengthMean: mean(this.lengths),
       infos,
       byAgent: Object.fromEntries(seats.map((seat) => [agents[seat], rowOf(agents[seat])])),
     };
@@ -206,12 +205,6 @@ class Tally {
 /** One agent's returns of the episodes in which it played. */
 function playedReturns(returns: Float64Array, seat: number, agents: number): Float64Array {
   return returns.filter((value, i) => i % agents === seat && !Number.isNaN(value));
-}
-
-function meanOf(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i];
-  return sum / values.length;
 }
 
 function standardError(values: Float64Array, mean: number): number {

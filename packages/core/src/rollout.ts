@@ -9,6 +9,7 @@ import { allocateObservations, copyObservation, copyRow, type Experience } from 
 import { checkGenerator, type Generator, type GeneratorState, generatorFrom } from './generator';
 import { checkObservations } from './observations';
 import { Recorder } from './recorder';
+import { mapColumns } from './rows';
 import { checkAgent, seatAgents } from './seats';
 import type { RolloutEnv } from './vector-env';
 
@@ -202,7 +203,7 @@ class SeatedAgents implements Rollout {
         rewards: rewards.slice(),
         ended: env.ended.slice(),
         terminated: terminated.slice(),
-        infos: Object.fromEntries(Object.entries(infos).map(([name, values]) => [name, values.slice()])),
+        infos: mapColumns(infos, (values) => values.slice()),
       });
     }
   }

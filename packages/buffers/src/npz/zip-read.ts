@@ -2,6 +2,12 @@ import { inflateSync } from 'fflate';
 import { crc32 } from './crc32';
 import { checkSize, damaged } from './npy';
 
+/*
+ * fflate inflates; its reader of zip files (unzipSync, 0.8.3) can't be used: it needs the whole file in memory, where arrays are read one by one
+ * here, and compares no checksum: of a stored file with one bit flipped it gives the changed bytes without an error. Listings that overlap, or
+ * lie about their sizes, are refused here before anything is unpacked.
+ */
+
 /** Bytes that can be read anywhere: a file, or memory. */
 export interface ByteSource {
   readonly size: number;

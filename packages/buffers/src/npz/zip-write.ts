@@ -1,5 +1,10 @@
 import { crc32 } from './crc32';
 
+/*
+ * Why not the writer of fflate (0.8.3), measured on 256 MB of stored bytes: it takes 2.5 times as long (4.1 s, here 1.6 s), since its checksum
+ * goes byte by byte; and above 4 GiB (4,563,402,752 bytes) it writes a directory with a wrong size (268,435,456), without an error.
+ */
+
 /** One file of a zip, its bytes in pieces. */
 export interface ZipEntry {
   readonly name: string;

@@ -1,4 +1,5 @@
 import { fail } from '@coplay/core';
+import { mapColumns } from '@coplay/core/rows';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import type { InputShapes } from '../inputs';
 import { gru, prefixed, within } from '../layers';
@@ -43,7 +44,5 @@ export function recurrent(torso: Torso, shapes: InputShapes, units: number): Bod
 
 /** [B, T, ...shape] to [B T, ...shape]. */
 function flattenTime(shapes: InputShapes, inputs: TensorRecord, rows: number): TensorRecord {
-  return Object.fromEntries(
-    Object.entries(shapes).map(([name, shape]) => [name, tf.reshape(inputs[name], [rows, ...shape])]),
-  );
+  return mapColumns(shapes, (shape, name) => tf.reshape(inputs[name], [rows, ...shape]));
 }

@@ -1,5 +1,4 @@
 import {
-  allocate,
   checkArgument,
   checkExperienceSpec,
   checkObservations,
@@ -12,6 +11,7 @@ import {
   sizeOf,
   type TypedArray,
 } from '@coplay/core';
+import { takeRows } from '@coplay/core/rows';
 import { z } from 'zod';
 import { centredEncoder } from './centred';
 import type { InputEncoder, InputKind, InputOptions, InputReading, RowSource, SeenGame } from './input-encoder';
@@ -128,7 +128,7 @@ function kindApart(field: ObservationField, isScaled: boolean): InputKind {
 function rowsApart(field: ObservationField, isScaled: boolean, name: string, source: RowSource): NamedArrays[string] {
   const kind = kindOf(field);
   const shape = [source.rows, ...shapeApart(field)];
-  const taken = takeRows(source.observations[name], source, sizeOf(field.shape));
+  const taken = sourceRows(source.observations[name], source, sizeOf(field.shape));
   if (kind === 'indices') return { data: oneHots(taken, field.classes as number), shape };
   if (kind !== 'image' || !isScaled) return { data: asInput(taken), shape };
   const high = highOf(field);
@@ -240,11 +240,7 @@ function writeVector(parts: readonly VectorPart[], size: number, source: RowSour
 }
 
 /** A copy of the rows of a source, `size` values each. */
-function takeRows(from: TypedArray, { rows, offset, stride }: RowSource, size: number): TypedArray {
-  const data = allocate(dtypeOf(from), rows * size);
-  for (let row = 0; row < rows; row++) {
-    const start = (offset + row * stride) * size;
-    data.set(from.subarray(start, start + size), row * size);
-  }
-  return data;
+function sourceRows(from: TypedArray, { rows, offset, stride }: RowSource, size: number): TypedArray {
+  const places = Int32Array.from({ length: rows }, (_, row) => offset + row * stride);
+  return takeRows(from, places, size);
 }

@@ -1,3 +1,4 @@
+import { mapColumns } from '@coplay/core/rows';
 import { bernoulliLoss, codesLoss, symexp, symlog, type TensorRecord, tf } from '@coplay/tensor';
 import { linear, linearSpecs, normMlp, type ParamSpecs, prefixedSpecs, within } from '../layers';
 import { joinedShape } from './encoder';
@@ -54,7 +55,7 @@ export function dreamerDecoder(observations: DreamerObservations, sizes: Dreamer
       return outputs;
     },
     losses: (outputs, batch) =>
-      mapNamed(outputs, (output, name) => {
+      mapColumns(outputs, (output, name) => {
         const observation = observations[name];
         const x = observed('decoder', batch, name);
         if (observation.kind === 'discrete') {
@@ -69,7 +70,7 @@ export function dreamerDecoder(observations: DreamerObservations, sizes: Dreamer
         return tf.sum(tf.square(tf.sub(output, scaled)), -1);
       }),
     predictions: (outputs) =>
-      mapNamed(outputs, (output, name) => {
+      mapColumns(outputs, (output, name) => {
         const observation = observations[name];
         if (observation.kind === 'vector') return symexp(output);
         if (observation.kind === 'discrete') return tf.softmax(output);
@@ -81,10 +82,6 @@ export function dreamerDecoder(observations: DreamerObservations, sizes: Dreamer
         return observation.kind === 'planes' ? tf.sigmoid(shaped) : tf.mul(shaped, highOfImage(observation));
       }),
   };
-}
-
-function mapNamed(record: TensorRecord, change: (tensor: tf.Tensor, name: string) => tf.Tensor): TensorRecord {
-  return Object.fromEntries(Object.entries(record).map(([name, tensor]) => [name, change(tensor, name)]));
 }
 
 /** Joined channels back to images by name, flattened. */

@@ -32,7 +32,7 @@ export function encodeTensors(game: Game, options: InputOptions, seat: number, s
   }
   if (options.mask) parts.push(mask);
   if (options.previousActions) parts.push(oneHots(previousActions!, seat, game.actions));
-  if (options.agentId) parts.push(seatRows(rows, seat, game.agents.length));
+  if (options.agentId) parts.push(seatCodes(rows, seat, game.agents.length));
   if (parts.length > 0) encoded['vector'] = parts.length === 1 ? parts[0] : tf.concat(parts, 1);
   return encoded;
 }
@@ -59,7 +59,7 @@ function oneHots(actions: tf.Tensor2D, seat: number, K: number): tf.Tensor {
 }
 
 /** [B, A] the one-hot of a seat in each row. */
-function seatRows(rows: number, seat: number, agents: number): tf.Tensor {
+function seatCodes(rows: number, seat: number, agents: number): tf.Tensor {
   const row = Array.from({ length: agents }, (_, i) => (i === seat ? 1 : 0));
   return tf.tile(tf.tensor2d([row]), [rows, 1]);
 }

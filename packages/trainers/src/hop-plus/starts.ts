@@ -9,6 +9,7 @@ import {
   type ImaginationStarts,
   type NDArray,
 } from '@coplay/core';
+import { nonZero, seatRows, takeRows } from '@coplay/core/rows';
 
 /** Steps of real experience from which an agent imagines what else might have happened. */
 export interface Starts extends ImaginationStarts {
@@ -29,10 +30,8 @@ export function drawStarts(
   count: number,
   generator: Generator,
 ): Starts | undefined {
-  const { envs, steps, active, agents } = experience;
-  const played = Array.from({ length: envs * steps }, (_, row) => row).filter((row) => {
-    return active[row * agents.length + seat] === 1;
-  });
+  const { active, agents } = experience;
+  const played = nonZero(seatRows(active, seat, agents.length).data);
   if (played.length === 0) return undefined;
   const rows = Int32Array.from({ length: count }, () => played[generator.integer(played.length)]);
   return { rows, ...startsAt(game, experience, seat, rows) };
@@ -45,22 +44,19 @@ function startsAt(game: Game, experience: Experience, seat: number, rows: Int32A
   const states = allocate(game.stateType, rows.length * game.stateSize) as ArrayOf<DType>;
   const grid = game.grid!; // refused without it when the options were checked
   const parts = allocateGrid(grid, agents, 1);
-  const previous = new Int32Array(rows.length * agents);
   rows.forEach((row, i) => {
     grid.see(observations, row * agents + seat, seat, parts, 0);
     grid.write(parts, 0, states, i * game.stateSize);
-    previous.set(previousActions.subarray(row * agents, (row + 1) * agents), i * agents);
   });
-  return { states, previousActions: previous, isFirst: Uint8Array.from(rows, (row) => isFirst[row]) };
+  return {
+    states,
+    previousActions: takeRows(previousActions, rows, agents),
+    isFirst: takeRows(isFirst, rows, 1),
+  };
 }
 
 /** One seat's numbers [B, size] at rows e T + t of an extra [E, T, A, size]. */
 export function extraAt({ data, shape }: NDArray, agents: number, seat: number, rows: ArrayLike<number>): Float32Array {
-  const size = shape[3];
-  const taken = new Float32Array(rows.length * size);
-  for (let i = 0; i < rows.length; i++) {
-    const from = (rows[i] * agents + seat) * size;
-    taken.set((data as Float32Array).subarray(from, from + size), i * size);
-  }
-  return taken;
+  const places = Int32Array.from(rows, (row) => row * agents + seat);
+  return takeRows(data as Float32Array, places, shape[3]);
 }

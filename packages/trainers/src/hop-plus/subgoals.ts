@@ -6,6 +6,7 @@ import {
   type NamedArrays,
   type NDArray,
 } from '@coplay/core';
+import { putSeat, takeRows } from '@coplay/core/rows';
 import type { OmgLearner, OwnView } from '../omg';
 import { extraAt } from './starts';
 
@@ -23,11 +24,10 @@ function viewAt(
 ): OwnView {
   const agents = experience.agents.length;
   const observations = allocateObservations(experience.observation, rows.length);
-  const previousActions = new Int32Array(rows.length * agents);
   for (let i = 0; i < rows.length; i++) {
     copyObservation(experience.observation, from.observations, rows[i] * agents + seat, observations, i);
-    previousActions.set(from.previousActions.subarray(rows[i] * agents, (rows[i] + 1) * agents), i * agents);
   }
+  const previousActions = takeRows(from.previousActions, rows, agents);
   return { rows: rows.length, observations, previousActions, isFirst };
 }
 
@@ -41,13 +41,7 @@ async function subgoalsAtCuts(omg: OmgLearner, experience: Experience, seat: num
   const rows = Int32Array.from(cuts.env, (env, n) => env * steps + cuts.step[n]);
   if (rows.length === 0) return new Float32Array(0);
   const entered = extraAt(extras[MEMORY], agents.length, seat, rows).map((x) => (Number.isNaN(x) ? 0 : x));
-  const before = viewAt(
-    experience,
-    experience,
-    seat,
-    rows,
-    Uint8Array.from(rows, (row) => isFirst[row]),
-  );
+  const before = viewAt(experience, experience, seat, rows, takeRows(isFirst, rows, 1));
   const { state } = await omg.infer(before, entered);
   const places = Int32Array.from(cuts.env.keys());
   const after = viewAt(experience, cuts, seat, places, new Uint8Array(rows.length));
@@ -66,8 +60,7 @@ export async function withCutSubgoals(
   const data = new Float32Array(count * agents * size);
   await Promise.all(
     seats.map(async (seat) => {
-      const own = await subgoalsAtCuts(omgOf(seat), experience, seat);
-      for (let n = 0; n < count; n++) data.set(own.subarray(n * size, (n + 1) * size), (n * agents + seat) * size);
+      putSeat(data, seat, agents, await subgoalsAtCuts(omgOf(seat), experience, seat), size);
     }),
   );
   const extras: NamedArrays = { ...experience.cuts.extras, [SUBGOALS]: { data, shape: [count, agents, size] } };
@@ -77,11 +70,7 @@ export async function withCutSubgoals(
 /** The same experience with other subgoals [E, T, size] for one seat. */
 export function withSubgoals(experience: Experience, seat: number, subgoals: Float32Array): Experience {
   const old = experience.extras[SUBGOALS] as NDArray<Float32Array>;
-  const agents = experience.agents.length;
-  const size = old.shape[3];
   const data = old.data.slice();
-  for (let row = 0; row < experience.envs * experience.steps; row++) {
-    data.set(subgoals.subarray(row * size, (row + 1) * size), (row * agents + seat) * size);
-  }
+  putSeat(data, seat, experience.agents.length, subgoals, old.shape[3]);
   return { ...experience, extras: { ...experience.extras, [SUBGOALS]: { data, shape: old.shape } } };
 }

@@ -18,8 +18,8 @@ import {
   type SavedState,
   sharedAmongCopies,
 } from '@coplay/core';
+import { nonZero, takeRows } from '@coplay/core/rows';
 import { type GoalBeliefs, type SearchResult, seenStates, type TreeSearch } from '@coplay/planning';
-import { indicesOf } from '../ppo/rows';
 import type { LearningAgent } from '../training';
 import { checkAct } from '../training/check-calls';
 import type { HopLearner } from './learner';
@@ -104,7 +104,7 @@ export class Planner {
     this.checkCall(input, state, generator);
     const states = seenStates(game, input.observations, input.rows, this.seat);
     const beliefs = await this.believe(input, states, state);
-    const active = indicesOf(input.active);
+    const active = nonZero(input.active);
     const next = { states, previousActions: input.previousActions.slice() };
     const found = active.length > 0 ? await this.plan(input, states, beliefs, active, generator) : undefined;
     this.lastSearch = found && { rows: active, result: found };
@@ -205,12 +205,4 @@ function answer(
   const extras: NamedArrays = { [SEARCH_POLICY]: ndarray(policy, [rows, K]), [SEARCH_VALUES]: ndarray(values) };
   if (beliefs) extras[BELIEFS] = ndarray(Float32Array.from(beliefs), [rows, beliefs.length / rows]);
   return { actions, extras };
-}
-
-function takeRows<Data extends ArrayOf<DType>>(data: Data, rows: Int32Array, size: number): Data {
-  const taken = new (data.constructor as new (length: number) => Data)(rows.length * size);
-  rows.forEach((row, i) => {
-    for (let k = 0; k < size; k++) taken[i * size + k] = data[row * size + k];
-  });
-  return taken;
 }

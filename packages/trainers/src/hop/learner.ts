@@ -15,12 +15,11 @@ import {
   sharedAmongCopies,
   show,
 } from '@coplay/core';
+import { paddedCount, padRows, putSeat, reshapeRows } from '@coplay/core/rows';
 import { cutRows, prefixed } from '@coplay/models';
 import type { TreeSearch } from '@coplay/planning';
 import { z } from 'zod';
 import { type MoaLearner, stackMoas } from '../moa';
-import { paddedCount, padRows } from '../padding';
-import { putSeat } from '../ppo/rows';
 import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFiniteError } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
@@ -28,7 +27,7 @@ import { meanMetrics } from '../training/metrics';
 import { restoreBeside, restoreNamed, restoreOrGoBack } from '../training/restore';
 import { searchMetrics, trainingMetrics } from './metrics';
 import { freshNetworks, type HopNetworks, joinNetworks, kindOf, savedNetworks } from './networks';
-import { extraOf, hopRows, inMinibatches, SEARCH_VALUES } from './rows';
+import { extraOf, hopRows, SEARCH_VALUES } from './rows';
 import type { HopSetup } from './setup';
 import { episodeReturns, finalTargets, valueTargets } from './targets';
 
@@ -296,7 +295,7 @@ export class HopLearner implements Learner {
     const learningRate = anneal(this.setup.options.learningRate, progress);
     const { rows } = this.replay.sample(generator, { batch: minibatches * minibatchSize });
     const { functions, slots } = this.ready();
-    const each = inMinibatches(rows, minibatches);
+    const each = reshapeRows(rows, [minibatches, minibatchSize], 2);
     const outputs = await functions.update({
       each,
       shared: { learningRate: ndarray(Float32Array.of(learningRate), []) },

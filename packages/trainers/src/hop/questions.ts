@@ -1,5 +1,5 @@
-import { gatherRows } from '@coplay/buffers';
-import { ndarray } from '@coplay/core';
+import type { TypedArray } from '@coplay/core';
+import { paddedCount, takeRows } from '@coplay/core/rows';
 import { prefixed } from '@coplay/models';
 import {
   allocateRows,
@@ -10,7 +10,6 @@ import {
   type RowObservations,
   type SearchNetworks,
 } from '@coplay/planning';
-import { paddedCount } from '../padding';
 import type { HopLearner } from './learner';
 
 /** The networks of one agent, as its search and its beliefs ask them: states in, numbers out. */
@@ -85,16 +84,18 @@ function bySeat(rows: CoPlayerRows): [CoPlayerRows, number[]][] {
     if (own) own.push(row);
     else places.set(seat, [row]);
   }
-  return [...places.values()].map((own) => [takeRows(rows, own), own]);
+  return [...places.values()].map((own) => [someRows(rows, own), own]);
 }
 
 /** Some of the rows. */
-function takeRows(rows: CoPlayerRows, places: readonly number[]): CoPlayerRows {
-  const { states, seats, players, goals, previousActions } = rows;
-  const columns = { states, seats, players, goals, ...(previousActions && { previousActions }) };
-  const arrays = Object.entries(columns).map(([name, data]) => {
-    return [name, ndarray(data as Int32Array, [rows.rows, data.length / rows.rows])] as const;
-  });
-  const taken = Object.entries(gatherRows(Object.fromEntries(arrays), places)).map(([name, { data }]) => [name, data]);
-  return { rows: places.length, ...(Object.fromEntries(taken) as Omit<CoPlayerRows, 'rows'>) };
+function someRows({ rows, states, seats, players, goals, previousActions }: CoPlayerRows, places: readonly number[]) {
+  const of = <Data extends TypedArray>(data: Data) => takeRows(data, places, data.length / rows);
+  return {
+    rows: places.length,
+    states: of(states),
+    seats: of(seats),
+    players: of(players),
+    goals: of(goals),
+    ...(previousActions && { previousActions: of(previousActions) }),
+  };
 }

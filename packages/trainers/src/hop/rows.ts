@@ -1,7 +1,6 @@
-import { gatherRows } from '@coplay/buffers';
-import { type Experience, fail, type NamedArrays, ndarray } from '@coplay/core';
+import { type Experience, fail, type NamedArrays } from '@coplay/core';
+import { gatherRows, nonZero, seatRows } from '@coplay/core/rows';
 import { experienceRows, type InputEncoder, prefixed } from '@coplay/models';
-import { indicesOf, seatRows } from '../ppo/rows';
 
 /** Extras of HOP's agents: what the search found, and what was believed. */
 export const SEARCH_POLICY = 'searchPolicy';
@@ -35,15 +34,5 @@ export function hopRows(
     policy: seatRows(extraOf(experience, SEARCH_POLICY), seat, A, [actionCount]),
     returns: seatRows(targets, seat, A),
   };
-  return gatherRows(rows, indicesOf(seatRows(active, seat, A).data));
-}
-
-/** Rows [S B, 1, ...] as `replay.sample` draws them, as S minibatches [S, B, ...]. */
-export function inMinibatches(rows: NamedArrays, minibatches: number): NamedArrays {
-  return Object.fromEntries(
-    Object.entries(rows).map(([name, { data, shape }]) => [
-      name,
-      ndarray(data, [minibatches, shape[0] / minibatches, ...shape.slice(2)]),
-    ]),
-  );
+  return gatherRows(rows, nonZero(seatRows(active, seat, A).data));
 }

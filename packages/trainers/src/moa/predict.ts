@@ -1,8 +1,7 @@
-import { gatherRows } from '@coplay/buffers';
 import { ndarray } from '@coplay/core';
+import { gatherRows, paddedCount } from '@coplay/core/rows';
 import type { MoaNet } from '@coplay/models';
 import type { Compiled } from '@coplay/tensor';
-import { paddedCount } from '../padding';
 import { packEpisodes } from './batches';
 import type { MoaPredictInputs } from './step';
 import type { MoaTable } from './table';

@@ -1,4 +1,4 @@
-import { attemptRows, concatRows, moaRows } from '@coplay/buffers';
+import { attemptRows, moaRows } from '@coplay/buffers';
 import {
   type AgentId,
   checkExperienceOf,
@@ -11,6 +11,7 @@ import {
   type NamedArrays,
   show,
 } from '@coplay/core';
+import { concatRows } from '@coplay/core/rows';
 import { z } from 'zod';
 import type { MoaSetup } from './learner';
 

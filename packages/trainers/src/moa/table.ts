@@ -1,4 +1,4 @@
-import { concatRows, type MoaHeld } from '@coplay/buffers';
+import type { MoaHeld } from '@coplay/buffers';
 import {
   checkArgument,
   fail,
@@ -8,6 +8,7 @@ import {
   type ObservationArrays,
   show,
 } from '@coplay/core';
+import { concatRows } from '@coplay/core/rows';
 import { type InputEncoder, prefixed } from '@coplay/models';
 import type { EpisodeList } from './batches';
 

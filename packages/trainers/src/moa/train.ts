@@ -1,6 +1,6 @@
 import { type Generator, type NamedArrays, ndarray } from '@coplay/core';
+import { mean, paddedCount } from '@coplay/core/rows';
 import type { Compiled } from '@coplay/tensor';
-import { paddedCount } from '../padding';
 import { NonFiniteError } from '../training';
 import { areFinite, firstNonFinite } from '../training/finite-steps';
 import { batchesPerEpoch, planBatches } from './batches';
@@ -74,8 +74,7 @@ function fewCounts(count: number): number {
 }
 
 function meanOf(outputs: readonly NamedArrays[], name: string): number {
-  const values = outputs.flatMap((output) => [...output[name].data]);
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  return mean(outputs.flatMap((output) => [...output[name].data]));
 }
 
 function notFinite(where: string, outputs: NamedArrays): NonFiniteError {

@@ -6,7 +6,7 @@ import {
   type Experience,
   ndarray,
 } from '@coplay/core';
-import { paddedCount, padRows } from '../padding';
+import { paddedCount, padRows } from '@coplay/core/rows';
 import { encodeViews } from './rows';
 import type { OmgNetworks, OmgSetup } from './setup';
 import { coPlayerViews, type OwnView } from './views';

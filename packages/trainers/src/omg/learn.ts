@@ -1,7 +1,7 @@
 import type { HistoryBuffer } from '@coplay/buffers';
 import { type Generator, type Metrics, type NamedArrays, ndarray } from '@coplay/core';
+import { mean, paddedCount, padRows } from '@coplay/core/rows';
 import { selectSubgoals } from '@coplay/models';
-import { paddedCount, padRows } from '../padding';
 import { findNonFinite, NonFiniteError } from '../training';
 import { encodeHistories } from './rows';
 import { planSequences } from './sequences';
@@ -85,10 +85,4 @@ function normals(generator: Generator, shape: readonly number[]): NamedArrays[st
 function checkSteps(where: string, { loss, gradientNorm }: NamedArrays, each: NamedArrays): void {
   const bad = findNonFinite({ loss, gradientNorm });
   if (bad) throw new NonFiniteError(where, bad, each);
-}
-
-function mean(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i];
-  return sum / values.length;
 }

@@ -1,3 +1,4 @@
+import { mapColumns } from '@coplay/core/rows';
 import type { HistoryRows, OmgRows } from '@coplay/models';
 import { type ScanInputs, type StepFunction, type TensorRecord, tf, valueAndGradients } from '@coplay/tensor';
 import type { OmgSetup } from './setup';
@@ -33,7 +34,7 @@ export function inferenceStep(parts: Parts): StepFunction<'vae' | 'inference' | 
   const { vae, inference, optimiser, encoder } = parts;
   return (state, { each, shared }) => {
     const { learningRate, ...table } = shared;
-    const gather = (places: tf.Tensor) => mapRecord(table, (column) => tf.gather(column, places as tf.Tensor1D));
+    const gather = (places: tf.Tensor) => mapColumns(table, (column) => tf.gather(column, places as tf.Tensor1D));
     const isFirst = each['isFirst'] as tf.Tensor2D;
     const rows: HistoryRows = {
       ...rowsOf(encoder, gather(each['places'])),
@@ -72,8 +73,4 @@ function rowsOf(encoder: Parts['encoder'], columns: TensorRecord): OmgRows {
     masks: columns['masks'] as tf.Tensor2D,
     actions: columns['actions'] as tf.Tensor1D,
   };
-}
-
-function mapRecord(record: TensorRecord, change: (tensor: tf.Tensor) => tf.Tensor): TensorRecord {
-  return Object.fromEntries(Object.entries(record).map(([name, tensor]) => [name, change(tensor)]));
 }

@@ -9,8 +9,8 @@ import {
   show,
   sizeOf,
 } from '@coplay/core';
+import { paddedCount, padRows } from '@coplay/core/rows';
 import { selectSubgoals } from '@coplay/models';
-import { paddedCount, padRows } from '../padding';
 import { encodeViews } from './rows';
 import type { OmgNetworks, OmgSetup } from './setup';
 

@@ -1,1 +1,1 @@
-export { paddedCount, padRows } from './pad-rows';
+export { paddedCount, padRows } from '@coplay/core/rows';

@@ -11,6 +11,7 @@ import {
   show,
   typedArrays,
 } from '@coplay/core';
+import { mapColumns } from '@coplay/core/rows';
 import { z } from 'zod';
 
 /** Sums up episodes while they stream by in rollouts. One that is broken off by a reset counts for nothing. */
@@ -180,5 +181,5 @@ function sumOf(data: ArrayLike<number>, start: number, count: number): number {
 }
 
 function copyAll(arrays: Record<string, Float64Array>): Record<string, Float64Array> {
-  return Object.fromEntries(Object.entries(arrays).map(([name, array]) => [name, array.slice()]));
+  return mapColumns(arrays, (array) => array.slice());
 }

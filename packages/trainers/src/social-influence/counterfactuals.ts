@@ -1,6 +1,6 @@
 import { allocateObservations, copyObservation, type Experience } from '@coplay/core';
+import { paddedCount } from '@coplay/core/rows';
 import type { MoaLearner } from '../moa';
-import { paddedCount } from '../padding';
 import { actionInfluence } from './influence';
 
 /** Rows of one call at most. */

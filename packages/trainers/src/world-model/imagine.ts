@@ -1,6 +1,5 @@
-import { concatRows, gatherRows } from '@coplay/buffers';
 import { type Generator, type NamedArrays, ndarray } from '@coplay/core';
-import { paddedCount, padRows } from '../padding';
+import { concatRows, gatherRows, paddedCount, padRows, reshapeRows, sliceRows } from '@coplay/core/rows';
 import type { Machine } from './machine';
 
 /** Rows that run in one call at most. */
@@ -20,7 +19,7 @@ export async function expectation(machine: Machine, members: number, rows: Named
   const parts: Expectation[] = [];
   for (let start = 0; start < count; start += LARGEST) {
     const size = Math.min(LARGEST, count - start);
-    parts.push(await expectPart(machine, members, gatherRows(rows, range(start, size)), size));
+    parts.push(await expectPart(machine, members, sliceRows(rows, start, start + size), size));
   }
   return parts.length === 1 ? parts[0] : joinParts(parts);
 }
@@ -36,7 +35,7 @@ export async function byRandomMembers(
   generator: Generator,
 ): Promise<NamedArrays> {
   const count = countOf(rows);
-  if (members === 1) return takeRows(await machine.imagine(padRows(rows, paddedCount(count))), count);
+  if (members === 1) return sliceRows(await machine.imagine(padRows(rows, paddedCount(count))), 0, count);
   const each = paddedCount(Math.ceil(count / members));
   const order = generator.shuffle(range(0, count));
   const places = new Int32Array(members * each); // unused places repeat row 0
@@ -46,21 +45,21 @@ export async function byRandomMembers(
     places[place] = row;
     placeOf[row] = place;
   });
-  const imagined = await machine.imagine(split(gatherRows(rows, places), [members, each]));
-  return gatherRows(split(imagined, [members * each], 2), placeOf);
+  const imagined = await machine.imagine(reshapeRows(gatherRows(rows, places), [members, each]));
+  return gatherRows(reshapeRows(imagined, [members * each], 2), placeOf);
 }
 
 async function expectPart(machine: Machine, members: number, rows: NamedArrays, count: number): Promise<Expectation> {
   const size = paddedCount(count);
   const full = padRows(rows, size);
   if (members === 1) {
-    return { imagined: takeRows(await machine.imagine(full), count), disagreement: new Float32Array(count) };
+    return { imagined: sliceRows(await machine.imagine(full), 0, count), disagreement: new Float32Array(count) };
   }
   const repeated = gatherRows(
     full,
     Int32Array.from({ length: members * size }, (_, i) => i % size),
   );
-  const all = await machine.imagine(split(repeated, [members, size]));
+  const all = await machine.imagine(reshapeRows(repeated, [members, size]));
   return average(all, members, size, count);
 }
 
@@ -96,20 +95,6 @@ function joinParts(parts: readonly Expectation[]): Expectation {
 /** B */
 function countOf(rows: NamedArrays): number {
   return Object.values(rows)[0].shape[0];
-}
-
-function takeRows(rows: NamedArrays, count: number): NamedArrays {
-  return countOf(rows) === count ? rows : gatherRows(rows, range(0, count));
-}
-
-/** The same values with other first axes in the place of the first `replaced` ones. */
-function split(arrays: NamedArrays, axes: readonly number[], replaced = 1): NamedArrays {
-  return Object.fromEntries(
-    Object.entries(arrays).map(([name, { data, shape }]) => [
-      name,
-      { data, shape: [...axes, ...shape.slice(replaced)] },
-    ]),
-  );
 }
 
 function range(start: number, count: number): Int32Array {

@@ -1,8 +1,6 @@
 import {
-  concatRows,
   createOutcomeStore,
   createTransitionStore,
-  gatherRows,
   gridTransitions,
   type OutcomeStore,
   observationTransitions,
@@ -28,6 +26,7 @@ import {
   show,
   vectorEnv,
 } from '@coplay/core';
+import { concatRows, gatherRows, mean } from '@coplay/core/rows';
 import type { WorldModel } from '@coplay/models';
 import { z } from 'zod';
 import { restoreBeside } from '../training/restore';
@@ -253,7 +252,7 @@ class Learner implements WorldModelLearner {
   /** On rows that were learned from already: it tells whether rare outcomes are known at all. */
   private async accuracyByOutcome(generator: Generator): Promise<number> {
     const rows = this.outcomes.sample(generator, OUTCOMES_SCORED);
-    return meanOf(scoreRows((await this.predicted(rows)).happened, rows).exact);
+    return mean(scoreRows((await this.predicted(rows)).happened, rows).exact);
   }
 
   private async measure(rows: NamedArrays): Promise<Metrics> {
@@ -263,21 +262,15 @@ class Learner implements WorldModelLearner {
     const isEnsemble = this.setup.members > 1;
     return {
       'world_model/accuracy': this.accuracy,
-      'world_model/new_accuracy': meanOf(score.exact),
+      'world_model/new_accuracy': mean(score.exact),
       'world_model/reward_error': this.rewardError,
-      ...(isEnsemble && { 'world_model/disagreement': meanOf(disagreement) }),
+      ...(isEnsemble && { 'world_model/disagreement': mean(disagreement) }),
     };
   }
 }
 
 function isExperience(data: Experience | NamedArrays): data is Experience {
   return 'cuts' in data && 'isImagined' in data;
-}
-
-function meanOf(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i];
-  return sum / values.length;
 }
 
 /** At most so many rows, evenly spread. */

@@ -1,5 +1,6 @@
-import { concatRows, gatherRows, type OutcomeStore, type TransitionStore } from '@coplay/buffers';
+import type { OutcomeStore, TransitionStore } from '@coplay/buffers';
 import type { Generator, Metrics, NamedArrays } from '@coplay/core';
+import { concatRows, gatherRows, mean, reshapeRows } from '@coplay/core/rows';
 import { NonFiniteError } from '../training';
 import { areFinite } from '../training/finite-steps';
 import { meanMetrics } from '../training/metrics';
@@ -25,7 +26,7 @@ export async function trainOn(
 ): Promise<Metrics> {
   const { members, batchSize } = setup;
   const batches = Array.from({ length: members }, (_, member) => {
-    return reshaped(minibatches(stores, member, { steps, batchSize }, generator), [steps, batchSize]);
+    return reshapeRows(minibatches(stores, member, { steps, batchSize }, generator), [steps, batchSize]);
   });
   // All at once: members may be trained on threads of their own.
   const all = await Promise.all(batches.map((each, member) => machine.train(member, each, learningRate)));
@@ -61,23 +62,11 @@ function minibatches(
   return gatherRows(all, order);
 }
 
-function reshaped(rows: NamedArrays, axes: readonly number[]): NamedArrays {
-  return Object.fromEntries(
-    Object.entries(rows).map(([name, { data, shape }]) => [name, { data, shape: [...axes, ...shape.slice(1)] }]),
-  );
-}
-
 /** Means over steps. */
 function lossMetrics({ loss, gradientNorm, ...parts }: NamedArrays): Metrics {
   return {
-    'world_model/loss': meanOf(loss.data),
-    'world_model/gradient_norm': meanOf(gradientNorm.data),
-    ...Object.fromEntries(Object.entries(parts).map(([name, { data }]) => [`world_model/${name}`, meanOf(data)])),
+    'world_model/loss': mean(loss.data),
+    'world_model/gradient_norm': mean(gradientNorm.data),
+    ...Object.fromEntries(Object.entries(parts).map(([name, { data }]) => [`world_model/${name}`, mean(data)])),
   };
-}
-
-function meanOf(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i];
-  return sum / values.length;
 }
