@@ -89,24 +89,27 @@ export type Doors = Readonly<Record<string, Door | string>>;
  * What the functions of a package do wrong with arguments that they can't use: each must be refused by an error of ours
  * that names the function, and must change nothing.
  *
+ * @param makesAnew  whether a method that took something is tried on with a receiver made anew; agents take too long to make
  * @returns by function or method
  */
 export async function faultsOf(
   exported: Readonly<Record<string, unknown>>,
   doors: Doors,
+  makesAnew = true,
 ): Promise<Record<string, readonly string[]>> {
   const faults: Record<string, readonly string[]> = {};
   for (const [key, row] of Object.entries(doors)) {
     if (typeof row === 'string') continue;
     const call = exported[key] as Callee;
-    faults[key] = await faultsAt(key, row, () => call);
+    faults[key] = await faultsAt(key, row, () => call, makesAnew);
     for (const [path, its] of Object.entries(row.methods)) {
       const make = async () => {
         const returned = await call(...row.give());
         await row.prepare(returned as never);
         return methodOf(returned, path);
       };
-      faults[`${key}().${path}`] = await faultsAt(path === '()' ? key : (path.split('.').at(-1) ?? path), its, make);
+      const name = path === '()' ? key : (path.split('.').at(-1) ?? path);
+      faults[`${key}().${path}`] = await faultsAt(name, its, make, makesAnew);
     }
   }
   return Object.fromEntries(Object.entries(faults).filter(([, list]) => list.length > 0));
@@ -124,10 +127,15 @@ function methodOf(returned: unknown, path: string): Callee {
 type Callee = ((...given: unknown[]) => unknown) & { readonly receiver?: unknown };
 
 /** What a function does wrong: of each argument the values that it takes in silence, or refuses without its name. */
-async function faultsAt(name: string, row: Door, make: () => Callee | Promise<Callee>): Promise<string[]> {
+async function faultsAt(
+  name: string,
+  row: Door,
+  make: () => Callee | Promise<Callee>,
+  makesAnew: boolean,
+): Promise<string[]> {
   const faults: string[] = [];
-  const attempt = attempts([name, ...row.as], make);
-  const { outcome: valid } = await attempt(row.give());
+  const { attempt, watched } = attempts([name, ...row.as], make, makesAnew);
+  const valid = await attempt(row.give());
   if (valid !== 'taken') faults.push(`valid arguments: ${valid}`);
   const [given, length] = [row.give(), row.give().length];
   for (let i = 0; i < length; i++) {
@@ -136,34 +144,44 @@ async function faultsAt(name: string, row: Door, make: () => Callee | Promise<Ca
     for (const [label, value] of Object.entries(valuesFor(given[i]))) {
       if (row.takes[i] === 'path' && label === "'x'") continue; // it would be written
       if (takes.includes(`-${label}`)) continue;
-      const { outcome, hasChanged } = await attempt(row.give().with(i, value));
+      const { outcome, hasChanged } = await watched(row.give().with(i, value));
       if (hasChanged) faults.push(`argument ${i}: refused ${label}, but has changed`);
       const isFine = outcome === 'refused' || (outcome === 'taken' && takes.includes(label));
       if (!isFine) faults.push(`argument ${i}: ${label}: ${outcome}`);
     }
     for (const [path, argument] of brokenParts(given[i])) {
       if (takes.includes(`-${path}`)) continue;
-      const { outcome } = await attempt(row.give().with(i, argument));
+      const outcome = await attempt(row.give().with(i, argument));
       if (outcome !== 'refused' && outcome !== 'taken') faults.push(`argument ${i}: ${path}: ${outcome}`);
     }
   }
   return faults;
 }
 
-/** Calls with one set of arguments after another: on the same receiver until it takes some, for what it refuses must not change it. */
-function attempts(names: readonly string[], make: () => Callee | Promise<Callee>) {
-  let ready: { readonly callee: Callee; readonly before: string } | undefined;
-  return async (given: readonly unknown[]): Promise<{ outcome: string; hasChanged: boolean }> => {
-    if (!ready) {
-      const callee = await make();
-      ready = { callee, before: picture(callee.receiver) };
-    }
-    const { callee, before } = ready;
+/**
+ * Calls with one set of arguments after another: on the same receiver until it takes some, or on one for all. `watched` also
+ * tells whether the receiver was changed by what it refused.
+ */
+function attempts(names: readonly string[], make: () => Callee | Promise<Callee>, makesAnew: boolean) {
+  let callee: Callee | undefined;
+  let before: string | undefined;
+  const attempt = async (given: readonly unknown[]): Promise<string> => {
+    callee ??= await make();
     const outcome = await outcomeOf(names, callee, given);
-    const hasChanged = outcome === 'refused' && picture(callee.receiver) !== before;
-    if (outcome !== 'refused' || hasChanged) ready = undefined;
-    return { outcome, hasChanged };
+    before = undefined;
+    if (outcome !== 'refused' && (makesAnew || outcome !== 'taken')) callee = undefined;
+    return outcome;
   };
+  const watched = async (given: readonly unknown[]): Promise<{ outcome: string; hasChanged: boolean }> => {
+    callee ??= await make();
+    const { receiver } = callee;
+    const known = before ?? picture(receiver);
+    const outcome = await attempt(given);
+    if (outcome !== 'refused') return { outcome, hasChanged: false };
+    before = picture(receiver);
+    return { outcome, hasChanged: before !== known };
+  };
+  return { attempt, watched };
 }
 
 function labelsOf(takes: Takes): readonly string[] {
@@ -194,7 +212,7 @@ function* brokenParts(valid: unknown): Generator<[path: string, argument: unknow
 
 /** Equal before and after, if nothing has changed. */
 function picture(receiver: unknown): string {
-  return receiver === undefined ? '' : inspect(receiver, { depth: 4, maxArrayLength: 200, showProxy: false });
+  return receiver === undefined ? '' : inspect(receiver, { depth: 4, maxArrayLength: 50, showProxy: false });
 }
 
 async function outcomeOf(names: readonly string[], callee: Callee, given: readonly unknown[]): Promise<string> {
