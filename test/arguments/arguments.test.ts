@@ -16,6 +16,7 @@ import { diagnosticsDoors } from './diagnostics';
 import { type Doors, door, faultsOf } from './doors';
 import { envsDoors } from './envs';
 import { modelsDoors } from './models';
+import { networks, networksDoors } from './networks';
 import { planningDoors } from './planning';
 import { tensorDoors } from './tensor';
 import { trainersDoors } from './trainers';
@@ -27,6 +28,7 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
   ['buffers', buffers, buffersDoors],
   ['tensor', tensor, tensorDoors],
   ['models', models, modelsDoors],
+  ['what the builders of models return', networks, networksDoors],
   ['planning', planning, planningDoors],
   ['trainers', trainers, trainersDoors],
   ['viewer', viewer, viewerDoors],

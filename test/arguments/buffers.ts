@@ -29,6 +29,12 @@ const filled = () => {
   store.push(rows());
   return store;
 };
+const windows = () => ({ streams: Int32Array.of(0), steps: Float64Array.of(0) });
+const column = () => ({ a: ndarray(new Float32Array(2), [1, 2]) });
+const some = ['[]', 'longer', 'Uint16Array [7]'];
+/** Puts rows into a buffer, so that there is something to draw. */
+const fill = (give: () => buffersRows) => (buffer: { push(given: buffersRows): void }) => buffer.push(give());
+type buffersRows = ReturnType<typeof rows>;
 const moaBuffer = () => buffers.createMoaBuffer({ coplayers: ['agent_1'] });
 const history = () => buffers.createHistoryBuffer({ observer: 0 });
 
@@ -53,10 +59,17 @@ export const buffersDoors: Doors = {
     restore: door(() => [moaBuffer().state()]),
     save: door(() => [path('moa.npz')], ['path']),
   }),
-  createOutcomeStore: door(() => [{}], ['options'], {
-    push: door(() => [outcomes()]),
-    restore: door(() => [buffers.createOutcomeStore().state()]),
-  }),
+  createOutcomeStore: door(
+    () => [{}],
+    ['options'],
+    {
+      push: door(() => [outcomes()]),
+      sample: door(() => [generator(), 2], ['nothing', ['2**33']]),
+      restore: door(() => [buffers.createOutcomeStore().state()]),
+    },
+    [],
+    fill(outcomes),
+  ),
   createPpoBuffer: door(() => [], [], {
     push: door(() => ['agent_0', buffers.agentRows(lived, 0)], ['text']),
     minibatches: door(() => [generator(), { size: 2 }], ['nothing', 'options']),
@@ -64,21 +77,49 @@ export const buffersDoors: Doors = {
     table: door(() => [8], [['undefined', '2**33']]),
     restore: door(() => [buffers.createPpoBuffer().state()]),
   }),
-  createReplayBuffer: door(() => [{ capacity: 8 }], [], {
-    push: door(() => [rows(), 0], ['nothing', ['undefined']]),
-    windows: door(() => [2], [['2**33']]),
-    restore: door(() => [buffers.createReplayBuffer({ capacity: 8 }).state()]),
-  }),
-  createSequenceReplay: door(() => [{ capacity: 8, length: 2 }], [], {
-    push: door(() => [rows(), 0], ['nothing', ['undefined']]),
-    restore: door(() => [replay.state()]),
-  }),
-  createTransitionStore: door(() => [{ capacity: 8 }], [], {
-    push: door(() => [rows(), generator()], ['nothing', ['undefined']]),
-    placesOf: door(() => [0]),
-    restore: door(() => [filled().state()]),
-    save: door(() => [path('store.npz')], ['path']),
-  }),
+  createReplayBuffer: door(
+    () => [{ capacity: 8 }],
+    [],
+    {
+      push: door(() => [rows(), 0], ['nothing', ['undefined']]),
+      windows: door(() => [2], [['2**33']]),
+      sample: door(() => [generator(), { batch: 1, length: 2 }]),
+      draw: door(() => [generator(), 1, 2]),
+      gather: door(() => [windows(), 2]),
+      holds: door(() => [0, 0, 2], [['-1', '2**33'], ['-1', '2**33'], ['2**33']]),
+      overwrite: door(() => [windows(), column()], ['nothing', 'record']),
+      restore: door(() => [buffers.createReplayBuffer({ capacity: 8 }).state()]),
+    },
+    [],
+    fill(rows),
+  ),
+  createSequenceReplay: door(
+    () => [{ capacity: 8, length: 2 }],
+    [],
+    {
+      push: door(() => [rows(), 0], ['nothing', ['undefined']]),
+      sample: door(() => [generator(), 1]),
+      look: door(() => [generator(), 1]),
+      overwrite: door(() => [windows(), column()], ['nothing', 'record']),
+      restore: door(() => [replay.state()]),
+    },
+    [],
+    fill(rows),
+  ),
+  createTransitionStore: door(
+    () => [{ capacity: 8 }],
+    [],
+    {
+      push: door(() => [rows(), generator()], ['nothing', ['undefined']]),
+      placesOf: door(() => [0]),
+      sample: door(() => [generator(), 2, 0], ['nothing', ['2**33'], ['undefined']]),
+      gather: door(() => [[0, 1]], [some]),
+      restore: door(() => [filled().state()]),
+      save: door(() => [path('store.npz')], ['path']),
+    },
+    [],
+    fill(rows),
+  ),
   decodeExperience: door(() => [buffers.encodeExperience(lived)]),
   decodeNpy: door(() => [buffers.encodeNpy(array()), 'decodeNpy'], ['nothing', 'anything']),
   decodeNpz: door(() => [buffers.encodeNpz(rows()), 'decodeNpz', {}], [['longer'], 'anything', 'options']),

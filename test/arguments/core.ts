@@ -62,6 +62,7 @@ export const coreDoors: Doors = {
   checkNumber: door(() => ['checkNumber', 'n', 1], ['where', 'where', 'number']),
   checkNumbers: door(() => ['checkNumbers', 'n', [1]], ['where', 'where', 'numbers']),
   checkOptions: door(() => ['checkOptions', z.strictObject({}), {}], ['where', 'anything', 'options']),
+  isPlainRecord: 'takes anything',
   checkMetrics: door(() => ['checkMetrics', { a: 1 }], ['where', ['{}']]),
   checkRecord: door(() => ['checkRecord', 'n', {}], ['where', 'where', ['{}', 'a cyclic object']]),
   checkShapes: door(() => ['checkShapes', { a: { shape: [2] } }, 'B'], ['where', 'record', ["'x'"]]),

@@ -49,6 +49,21 @@ const audit = diagnostics.symmetryAudit({ a: [1, 2], b: [2, 1] }, { permutations
 const rows = diagnostics.ablationSummary({ a: [1, 2], b: [2, 3] });
 const summary = () => rows;
 
+let made = 0;
+const runInfo = () => ({ name: 'a game', config: {}, envSteps: 8, startedAt: 0 });
+/** The functions of a log of files, each in a folder of its own. */
+const logRow = () =>
+  door(
+    () => [path(`log-${made++}`), {}],
+    ['path', 'options'],
+    {
+      start: door(() => [runInfo()]),
+      write: door(() => [{ envSteps: 8, update: 1, metrics: { 'policy/loss': 1 } }]),
+    },
+    [],
+    (log: Log) => log.start(runInfo()),
+  );
+
 const values = door(() => [[1, 2]], [['Uint16Array [7]', 'longer']]);
 const twoValues = door(() => [[1, 2]], [['longer']]);
 const rowsOf = (give: () => unknown) => door(() => [give()], [['[]', 'longer']]);
@@ -70,7 +85,7 @@ export const diagnosticsDoors: Doors = {
   calibration: door(() => [[0.5], [1], 10], ['nothing', 'nothing', ['undefined']]),
   configurationAudit: door(() => [{ a: {}, b: {} }, ['id']], ['nothing', ['undefined', '[]', "['x']", 'longer']]),
   counterAudit: door(() => [{ a: { n: 1 }, b: { n: 1 } }, {}], ['nothing', 'options']),
-  csv: door(() => [path('csv'), {}], ['path', 'options']),
+  csv: logRow(),
   curveOf: door(() => [entries, 'a'], [['[]', 'longer']]),
   distributionFigure: door(() => [distributions()['reward'], {}], ['nothing', 'options']),
   distributionMetrics: door(() => [distributions()], ['record']),
@@ -89,7 +104,7 @@ export const diagnosticsDoors: Doors = {
   heatMap: door(() => [{ rows: ['a'], columns: ['b'], values: [[1]] }, {}], ['nothing', 'options']),
   illegalMoves: door(() => [{ rows: 2, columns: 2 }, transitions(), [0]]),
   interquartileMean: values,
-  jsonLines: door(() => [path('json'), {}], ['path', 'options']),
+  jsonLines: logRow(),
   learningCurves: door(() => [{ a: [curve()] }, {}], ['record', 'options']),
   linearProbe: door(() => [
     { features: new Float32Array(4), labels: [0, 1], groups: [0, 1] },
@@ -129,11 +144,11 @@ export const diagnosticsDoors: Doors = {
     () => [{ stream: { write: () => undefined } }],
     ['options'],
     {
-      start: door(() => [{ name: 'a game', config: {}, envSteps: 8, startedAt: 0 }]),
+      start: door(() => [runInfo()]),
       write: door(() => [{ envSteps: 8, update: 1, metrics: { 'policy/loss': 1 } }]),
     },
     [],
-    (log: Log) => log.start({ name: 'a game', config: {}, envSteps: 8, startedAt: 0 }),
+    (log: Log) => log.start(runInfo()),
   ),
   psnr: door(() => [0.1], ['positive']),
   quantile: door(() => [[1, 2], 0.5], [['Uint16Array [7]', 'longer']]),
@@ -146,7 +161,7 @@ export const diagnosticsDoors: Doors = {
   summarise: door(() => [entries, {}], [['longer'], 'options']),
   symmetryAudit: door(() => [{ a: [1, 2], b: [2, 1] }, { permutations: 10 }], ['nothing', 'options']),
   symmetryVerdict: door(() => [audit, 0.01], ['nothing', ['undefined']]),
-  tensorboard: door(() => [path('events'), {}], ['path', 'options']),
+  tensorboard: logRow(),
   textTable: door(() => [[{ a: 1 }], {}], [['[]', 'longer'], 'options']),
   toPng: door(() => [svg, {}], ['nothing', 'options']),
   truePlanes: door(() => [transitions(), [1, 2, 2, 3]]),

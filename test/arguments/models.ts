@@ -27,7 +27,8 @@ const replay = () => ({ rewards: matrix(), isTerminal: matrix(), isLast: matrix(
 const states = () => ({ deter: tf.ones([1, 2, 3]) as tf.Tensor3D, stoch: tf.ones([1, 2, 3, 2]) as tf.Tensor4D });
 const selection = () => ({ ends: [2, 2], values: [0, 1] });
 const encoder = () => models.inputEncoder(game);
-const built = 'takes one record of sizes, which the networks that are built of it check';
+const built = 'takes one record of sizes; what the networks take that are built of it is tried in networks.ts';
+const inner = 'takes sizes, and returns what only the code of Dreamer calls';
 const networks = 'takes networks and what they read, which only the code of a learner puts together';
 const layers = 'is given models of TensorFlow.js';
 /** A record whose values are not looked at. */
@@ -43,24 +44,24 @@ export const modelsDoors: Doors = {
   arrivalReturns: door(() => [returns()]),
   blockDense: door(() => [blocks(), matrix()]),
   blockDenseSpecs: door(() => [2, 2, 2]),
-  blockGru: built,
+  blockGru: inner,
   canCentre: door(() => [game]),
   cellsWorldModel: door(() => [{}], ['options']),
   centredEncoder: door(() => [game, encoder()]),
-  continueHead: built,
+  continueHead: inner,
   conv: door(() => [{}], ['options']),
   convStack: door(() => [{ shape: [3, 3, 1], filters: [2] }]),
   countParams: door(() => [specs()], ['record']),
-  coplayerModel: built,
+  coplayerModel: inner,
   criticLoss: door(() => [critic(), twoHotBins(5), 1], ['nothing', 'nothing', ['undefined', '1.5', '2**33']]),
   cutRows: networks,
   denseLayer: door(() => [{ inputSize: 2, outputSize: 2 }]),
   detached: door(() => [params()], ['record']),
-  dreamerActor: built,
-  dreamerDecoder: built,
-  dreamerEncoder: built,
-  dreamerHead: built,
-  dreamerNets: built,
+  dreamerActor: inner,
+  dreamerDecoder: inner,
+  dreamerEncoder: inner,
+  dreamerHead: inner,
+  dreamerNets: inner,
   dreamerObservations: door(() => [{ vector: [2] }, {}], ['record', 'options']),
   dreamerSizes: door(() => ['nano'], ['options']),
   encodeSequence: networks,
@@ -95,7 +96,7 @@ export const modelsDoors: Doors = {
   readWeights: layers,
   replayReturns: door(() => [replay(), 0.9, 0.9]),
   rmsNorm: door(() => [matrix(), vector(), -1], ['nothing', 'nothing', wholeAxes]),
-  rssm: built,
+  rssm: inner,
   selectSubgoals: door(() => ['optimistic', 2, selection()], ['nothing', ['2**33']]),
   sequential: door(() => [[layer()], 2], [['[]', 'longer']]),
   showsSelf: door(() => [game, 'grid'], ['nothing', 'text']),
@@ -106,7 +107,7 @@ export const modelsDoors: Doors = {
   torsoBuilder: door(() => [{}, () => layer()], [record, 'function']),
   trackReturns: door(() => [range(), matrix(), {}], ['nothing', 'nothing', loose]),
   twoHot: door(() => [matrix()]),
-  twoHotHead: built,
+  twoHotHead: inner,
   within: door(() => [params(), 'a'], [record, 'text']),
   worldModelLosses: networks,
   writeWeights: layers,

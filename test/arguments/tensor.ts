@@ -1,4 +1,4 @@
-import { createGenerator, ndarray } from '@coplay/core';
+import { createGenerator, type NamedArrays, ndarray } from '@coplay/core';
 import * as tensor from '@coplay/tensor';
 import { type Doors, door } from './doors';
 
@@ -13,14 +13,36 @@ const process = 'sets or reads what a whole process uses';
 const graph = 'its arguments are functions and arrays that are only known by what a call traces';
 const step = () => ({ outputs: {} });
 const params = () => ({ w: ndarray(new Float32Array(2)) });
-/** An optimiser's slots are made outside of graphs; its steps are tried where graphs are. */
-const slots = { init: door(() => [params()], ['record']) };
+const weights = () => ({ w: tf.tensor1d([1, 2]) });
+/** What an optimiser gives and takes. */
+const steps = (optimiser: tensor.Optimiser) => ({
+  init: door(() => [params()], ['record']),
+  update: door(
+    () => [weights(), tensorsOf(optimiser.init(params())), weights(), 0.1],
+    ['nothing', 'nothing', 'nothing', ['-1', '1.5', '2**33']],
+  ),
+});
+const tensorsOf = (arrays: NamedArrays) =>
+  Object.fromEntries(Object.entries(arrays).map(([name, { data, shape }]) => [name, tf.tensor(data, [...shape])]));
+const twice = (_: unknown, { x }: tensor.TensorRecord) => ({ outputs: { y: tf.mul(x, 2) } });
+/** Without inputs, and with records of them, the step itself is called, which says what it needs. */
+const called = (name: string) => ({
+  '()': door(
+    () => [{ x: ndarray(new Float32Array(2)) }, {}],
+    [
+      ['-{}', '-x: {}'],
+      ['undefined', '{}'],
+    ],
+    {},
+    [name],
+  ),
+});
 const layers = 'is given models of TensorFlow.js';
 
 /** The public functions of tensor, and what each argument may be. */
 export const tensorDoors: Doors = {
-  adam: door(() => [{}], ['options'], slots),
-  adamW: door(() => [{}], ['options'], slots),
+  adam: door(() => [{}], ['options'], steps(tensor.adam())),
+  adamW: door(() => [{}], ['options'], steps(tensor.adamW())),
   applyModel: layers,
   applyModelOutputs: layers,
   argmaxRows: door(() => [new Float32Array(4), 2, 2]),
@@ -31,7 +53,7 @@ export const tensorDoors: Doors = {
   categoricalKl: door(() => [matrix(), matrix()]),
   checkThreadChoices: process,
   checkTensor: door(() => ['checkTensor', 'x', matrix()], ['where', 'where']),
-  compile: door(() => [step, { name: 'f' }], ['function']),
+  compile: door(() => [twice, { name: 'f', executor: 'eager' }], ['function'], called('function f')),
   compileScan: door(() => [step, { name: 'f' }], ['function']),
   compileScanEach: graph,
   compileStacked: graph,
@@ -41,7 +63,7 @@ export const tensorDoors: Doors = {
   exportOnnx: graph,
   glorotUniform: door(() => [generator(), [2, 3]], ['nothing', ['longer']]),
   inspectGraph: graph,
-  laProp: door(() => [{}], ['options'], slots),
+  laProp: door(() => [{}], ['options'], steps(tensor.laProp())),
   latentLosses: door(() => [matrix(), matrix(), 1], ['nothing', 'nothing', 'positive']),
   learningRate: door(() => [{ rate: 1 }], [], { '()': door(() => [1], ['positive']) }),
   logProbOf: door(() => [matrix(), tf.tensor1d([0], 'int32')]),
@@ -56,9 +78,9 @@ export const tensorDoors: Doors = {
   orthogonal: door(() => [generator(), [2, 3], 1], ['nothing', ['longer'], ['undefined', '-1', '1.5', '2**33']]),
   readWeights: layers,
   restoreThreadChoices: process,
-  rmsProp: door(() => [{}], ['options'], slots),
+  rmsProp: door(() => [{}], ['options'], steps(tensor.rmsProp())),
   sampleCategorical: door(() => [new Float32Array(4), 2, 2, generator()]),
-  sgd: door(() => [{}], ['options'], slots),
+  sgd: door(() => [{ momentum: 0.5 }], ['options'], steps(tensor.sgd({ momentum: 0.5 }))),
   stackVariables: graph,
   stopGradient: door(() => [matrix()]),
   straightThrough: door(() => [matrix(), noise()]),

@@ -13,6 +13,7 @@ export {
   checkRecord,
   checkText,
   checkTypedArray,
+  isPlainRecord,
   type NumberRange,
   type NumbersRange,
 } from './check-values';

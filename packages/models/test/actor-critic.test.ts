@@ -131,7 +131,7 @@ describe('a recurrent actor-critic', () => {
 
   it('says so when sequences come without a state', () => {
     const params = tensors(net.init(createGenerator(1)));
-    expect(() => net.value(params, { inputs: rows(2) })).toThrow(/actorCritic: expected isFirst and state/);
+    expect(() => net.value(params, { inputs: rows(2) })).toThrow(/actorCritic.value: expected isFirst and state/);
   });
 });
 

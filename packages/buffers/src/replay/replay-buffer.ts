@@ -162,6 +162,7 @@ class Rings implements ReplayBuffer {
   }
 
   sample(generator: Generator, options: ReplaySampleOptions): ReplaySample {
+    checkGenerator('replayBuffer.sample', generator);
     const { batch, length } = checkOptions('replayBuffer.sample', sampleSchema, options);
     return this.gather(this.draw(generator, batch, length), length);
   }

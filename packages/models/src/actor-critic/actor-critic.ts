@@ -1,8 +1,9 @@
-import type { Generator, NamedArrays } from '@coplay/core';
-import { maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import { checkGenerator, checkRecord, checkShapes, fail, type Generator, type NamedArrays } from '@coplay/core';
+import { checkTensor, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
 import type { InputShapes } from '../inputs';
 import { denseLayer, prefixed, within } from '../layers';
 import type { TorsoBuilder } from '../torso';
+import { checkInputs } from '../torso/flatten';
 import { type Body, feedforward } from './body';
 import type { RecordedRows } from './recorded-rows';
 import { recurrent } from './recurrent';
@@ -75,27 +76,53 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
   return {
     stateSize: units,
     actions,
-    init: (generator) => ({
-      ...prefixed('actor/body', actor.init(generator.fork())),
-      ...prefixed('actor/head', policyHead.init(generator.fork())),
-      ...prefixed('critic/body', critic.init(generator.fork())),
-      ...prefixed('critic/head', valueHead.init(generator.fork())),
-    }),
+    init: (generator) => {
+      checkGenerator('actorCritic.init', generator);
+      return {
+        ...prefixed('actor/body', actor.init(generator.fork())),
+        ...prefixed('actor/head', policyHead.init(generator.fork())),
+        ...prefixed('critic/body', critic.init(generator.fork())),
+        ...prefixed('critic/head', valueHead.init(generator.fork())),
+      };
+    },
     act: (params, seen, mask, state) => {
+      const where = 'actorCritic.act';
+      checkRecord(where, 'params', params);
+      checkInputs(where, inputs, seen);
+      checkShapes(where, { mask }, `B ${actions}`);
+      if (units > 0) checkShapes(where, { state: state as tf.Tensor2D }, `B ${units}`);
       const { features, next } = actor.step(within(params, 'actor/body'), seen, state);
       const logProbs = maskedLogProbs(logits(params, features), mask) as tf.Tensor2D;
       return next ? { logProbs, state: next } : { logProbs };
     },
     policy: (params, rows, mask) => {
+      checkRows('actorCritic.policy', params, inputs, rows, units);
+      checkTensor('actorCritic.policy', 'mask', mask);
       const { features } = actor.unroll(within(params, 'actor/body'), rows);
       return maskedLogProbs(logits(params, features), tf.reshape(mask, [-1, actions])) as tf.Tensor2D;
     },
     value: (params, rows) => {
+      checkRows('actorCritic.value', params, criticInputs, rows, units);
       const { features, states } = critic.unroll(within(params, 'critic/body'), rows);
       const values = tf.squeeze(valueHead.apply(within(params, 'critic/head'), features), [1]) as tf.Tensor1D;
       return states ? { values, states } : { values };
     },
   };
+}
+
+/** Refuses parameters that are no record, and rows that lack what the network reads. */
+function checkRows(where: string, params: TensorRecord, shapes: InputShapes, rows: RecordedRows, units: number): void {
+  checkRecord(where, 'params', params);
+  checkRecord(where, 'rows', rows);
+  checkInputs(where, shapes, rows.inputs);
+  if (units === 0) return;
+  const { isFirst, state } = rows;
+  if (!isFirst || !state) {
+    const remedy = 'Give sequences with the state they start from.';
+    fail(where, 'isFirst and state for a recurrent network', 'none', remedy);
+  }
+  checkShapes(where, { isFirst }, 'B T');
+  checkShapes(where, { state }, `B ${units}`);
 }
 
 function makeBody(network: TorsoBuilder, inputs: InputShapes, units: number): Body {

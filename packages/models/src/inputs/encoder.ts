@@ -1,7 +1,9 @@
 import {
   checkArgument,
+  checkCount,
   checkExperienceSpec,
   checkObservations,
+  checkRecord,
   dtypeOf,
   fail,
   highOf,
@@ -82,7 +84,13 @@ export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading
 }
 
 /** Refuses what another game gave to see: it would be read as noise. */
-function checkSource(game: SeenGame, names: readonly string[], { rows, stride, observations }: RowSource): void {
+function checkSource(game: SeenGame, names: readonly string[], source: RowSource): void {
+  const where = 'inputEncoder.encode';
+  checkRecord(where, 'source', source);
+  const { rows, seat, offset, stride, observations } = source;
+  for (const [name, count] of Object.entries({ rows, seat, offset })) checkCount(where, `source.${name}`, count);
+  checkCount(where, 'source.stride', stride, 1);
+  checkRecord(where, 'source.observations', observations);
   for (const name of names) {
     const { shape } = game.observation[name];
     const expected = rows * stride * sizeOf(shape);

@@ -1,4 +1,4 @@
-import { allocate, checkArgument, checkCount, dtypeOf, type NamedArrays, sizeOf } from '@coplay/core';
+import { allocate, checkArgument, checkCount, checkRecord, dtypeOf, type NamedArrays, sizeOf } from '@coplay/core';
 import { encoderSchema, type InputEncoder, type RowSource } from './input-encoder';
 
 /**
@@ -18,6 +18,9 @@ export function jointEncoder(own: InputEncoder, agents: number): InputEncoder {
     shapes,
     kinds: own.kinds,
     encode: (source) => {
+      checkRecord('jointEncoder.encode', 'source', source);
+      checkCount('jointEncoder.encode', 'source.seat', source.seat);
+      checkCount('jointEncoder.encode', 'source.offset', source.offset);
       const views = Array.from({ length: agents }, (_, i) => own.encode(viewOf(source, (source.seat + i) % agents)));
       const joined: NamedArrays = {};
       for (const name of Object.keys(own.shapes)) joined[name] = joinLast(views.map((view) => view[name]));

@@ -1,8 +1,9 @@
-import { checkArgument, type Generator, type NamedArrays } from '@coplay/core';
+import { checkArgument, checkGenerator, checkShapes, type Generator, type NamedArrays } from '@coplay/core';
 import { orthogonal, type TensorRecord, tf, zeros } from '@coplay/tensor';
 import { z } from 'zod';
 import { activate } from './activations';
 import type { Activation } from './layer';
+import { checkParams, paramOf } from './params';
 
 /** Options of {@link convStack}. */
 export interface ConvOptions {
@@ -45,6 +46,7 @@ export function convStack(options: ConvOptions): ConvStack {
   return {
     outputSize,
     init: (generator) => {
+      checkGenerator('convStack.init', generator);
       const params: NamedArrays = {};
       filters.forEach((count, i) => {
         const fan = kernelSize * kernelSize * inputs[i];
@@ -55,9 +57,13 @@ export function convStack(options: ConvOptions): ConvStack {
       return params;
     },
     apply: (params, x) => {
+      const where = 'convStack.apply';
+      checkParams(where, params);
+      checkShapes(where, { x }, `B ${height} ${width} ${channels}`);
       const features = filters.reduce((h, _, i) => {
-        const kernel = params[`${i}/kernel`] as tf.Tensor4D;
-        return activate(activation, tf.add(tf.conv2d(h, kernel, 1, 'same'), params[`${i}/bias`]) as tf.Tensor4D);
+        const kernel = paramOf(where, params, `${i}/kernel`) as tf.Tensor4D;
+        const bias = paramOf(where, params, `${i}/bias`);
+        return activate(activation, tf.add(tf.conv2d(h, kernel, 1, 'same'), bias) as tf.Tensor4D);
       }, x);
       return tf.reshape(features, [-1, outputSize]);
     },

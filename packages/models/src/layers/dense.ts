@@ -1,8 +1,9 @@
-import { checkArgument } from '@coplay/core';
+import { checkArgument, checkGenerator, checkShapes } from '@coplay/core';
 import { orthogonal, tf, zeros } from '@coplay/tensor';
 import { z } from 'zod';
 import { activate } from './activations';
 import type { Activation, Layer } from './layer';
+import { paramOf } from './params';
 
 /** Options of {@link denseLayer}. */
 export interface DenseOptions {
@@ -29,10 +30,15 @@ export function denseLayer(options: DenseOptions): Layer {
   const { inputSize, outputSize, activation = 'linear', gain = Math.SQRT2 } = options;
   return {
     outputSize,
-    init: (generator) => ({
-      kernel: orthogonal(generator, [inputSize, outputSize], gain),
-      bias: zeros([outputSize]),
-    }),
-    apply: (params, x) => activate(activation, tf.add(tf.matMul(x, params['kernel'] as tf.Tensor2D), params['bias'])),
+    init: (generator) => {
+      checkGenerator('denseLayer.init', generator);
+      return { kernel: orthogonal(generator, [inputSize, outputSize], gain), bias: zeros([outputSize]) };
+    },
+    apply: (params, x) => {
+      const where = 'denseLayer.apply';
+      checkShapes(where, { x }, `B ${inputSize}`);
+      const kernel = paramOf(where, params, 'kernel') as tf.Tensor2D;
+      return activate(activation, tf.add(tf.matMul(x, kernel), paramOf(where, params, 'bias')));
+    },
   };
 }

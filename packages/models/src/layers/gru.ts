@@ -1,5 +1,6 @@
-import { checkCount, type Generator, type NamedArrays } from '@coplay/core';
+import { checkCount, checkGenerator, checkShapes, type Generator, type NamedArrays } from '@coplay/core';
 import { orthogonal, type TensorRecord, tf, zeros } from '@coplay/tensor';
+import { paramOf } from './params';
 
 /** A gated recurrent unit over matrices. */
 export interface Gru {
@@ -45,16 +46,32 @@ export function gru(inputSize: number, units: number): Gru {
     return tf.add(candidate, tf.mul(update, tf.sub(h, candidate))) as tf.Tensor2D;
   };
 
+  const check = (where: string, params: TensorRecord): void => {
+    for (const name of ['kernel', 'bias', 'recurrent', 'recurrentBias']) paramOf(where, params, name);
+  };
+
   return {
     units,
-    init: (generator) => ({
-      kernel: orthogonal(generator.fork(), [inputSize, 3 * units], Math.SQRT2),
-      bias: zeros([3 * units]),
-      recurrent: orthogonal(generator.fork(), [units, 3 * units], 1),
-      recurrentBias: zeros([3 * units]),
-    }),
-    step: (params, x, h) => advance(params, project(params, x), h),
+    init: (generator) => {
+      checkGenerator('gru.init', generator);
+      return {
+        kernel: orthogonal(generator.fork(), [inputSize, 3 * units], Math.SQRT2),
+        bias: zeros([3 * units]),
+        recurrent: orthogonal(generator.fork(), [units, 3 * units], 1),
+        recurrentBias: zeros([3 * units]),
+      };
+    },
+    step: (params, x, h) => {
+      check('gru.step', params);
+      checkShapes('gru.step', { x }, `B ${inputSize}`);
+      checkShapes('gru.step', { h }, `B ${units}`);
+      return advance(params, project(params, x), h);
+    },
     unroll: (params, xs, isFirst, h) => {
+      check('gru.unroll', params);
+      checkShapes('gru.unroll', { xs }, `B T ${inputSize}`);
+      checkShapes('gru.unroll', { isFirst }, `${xs.shape[0]} ${xs.shape[1]}`);
+      checkShapes('gru.unroll', { h }, `${xs.shape[0]} ${units}`);
       const [rows, steps] = xs.shape;
       // All input halves in one product: the recurrence itself is only half of the work.
       const flat = project(params, tf.reshape(xs, [rows * steps, inputSize]));

@@ -2,7 +2,7 @@ import { checkCount, checkShapes, checkText } from '@coplay/core';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { activate } from './activations';
 import { linearSpecs, type ParamSpec, type ParamSpecs } from './param-specs';
-import { paramOf } from './params';
+import { checkParams, paramOf } from './params';
 import { checkNorm, rmsNorm } from './rms-norm';
 
 /** A stack of linear layers, each followed by RMSNorm and SiLU, as all of DreamerV3's networks are. */
@@ -57,6 +57,10 @@ export function normMlp(inputSize: number, units: number, layers: number): NormM
   return {
     outputSize: layers === 0 ? inputSize : units,
     specs: Object.assign({}, ...names.map((name, i) => normLayerSpecs(name, i === 0 ? inputSize : units, units))),
-    apply: (params, x) => names.reduce((h, name) => normLayer(params, name, h), x),
+    apply: (params, x) => {
+      checkParams('normMlp.apply', params);
+      checkShapes('normMlp.apply', { x }, `B ${inputSize}`);
+      return names.reduce((h, name) => normLayer(params, name, h), x);
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { checkArgument, checkText, fail, type NamedArrays, show } from '@coplay/core';
+import { checkArgument, checkRecord, checkText, type NamedArrays } from '@coplay/core';
 import { checkTensor, type TensorRecord, type tf } from '@coplay/tensor';
 import { z } from 'zod';
 
@@ -11,6 +11,11 @@ export function paramOf(where: string, params: TensorRecord, name: string): tf.T
   return param as tf.Tensor;
 }
 
+/** Refuses parameters that are no record; {@link paramOf} refuses those that lack something. */
+export function checkParams(where: string, params: TensorRecord): void {
+  checkRecord(where, 'params', params);
+}
+
 /** The same arrays under longer names: `kernel` becomes `actor/kernel`. */
 export function prefixed(prefix: string, arrays: NamedArrays): NamedArrays {
   checkText('prefixed', 'prefix', prefix);
@@ -21,10 +26,7 @@ export function prefixed(prefix: string, arrays: NamedArrays): NamedArrays {
 /** The parameters below a prefix, under their short names: `actor/kernel` becomes `kernel`. */
 export function within(params: TensorRecord, prefix: string): TensorRecord {
   checkText('within', 'prefix', prefix);
-  const isRecord = typeof params === 'object' && params !== null && !ArrayBuffer.isView(params);
-  if (!isRecord || Array.isArray(params) || params instanceof Promise) {
-    fail('within: params', 'a record of tensors', show(params), 'Give parameters by name.');
-  }
+  checkParams('within', params);
   const inside: TensorRecord = {};
   for (const name in params) {
     if (name.startsWith(`${prefix}/`)) inside[name.slice(prefix.length + 1)] = params[name];

@@ -1,7 +1,7 @@
-import { checkArgument, checkCount, functions } from '@coplay/core';
+import { checkArgument, checkCount, checkGenerator, checkShapes, functions } from '@coplay/core';
 import { z } from 'zod';
 import type { Layer } from './layer';
-import { prefixed, within } from './params';
+import { checkParams, prefixed, within } from './params';
 
 const schema = z.array(z.looseObject({ init: functions(), apply: functions() }));
 
@@ -11,8 +11,14 @@ export function sequential(layers: readonly Layer[], inputSize: number): Layer {
   checkCount('sequential', 'inputSize', inputSize, 1);
   return {
     outputSize: layers.at(-1)?.outputSize ?? inputSize,
-    init: (generator) =>
-      Object.assign({}, ...layers.map((layer, i) => prefixed(String(i), layer.init(generator.fork())))),
-    apply: (params, x) => layers.reduce((h, layer, i) => layer.apply(within(params, String(i)), h), x),
+    init: (generator) => {
+      checkGenerator('sequential.init', generator);
+      return Object.assign({}, ...layers.map((layer, i) => prefixed(String(i), layer.init(generator.fork()))));
+    },
+    apply: (params, x) => {
+      checkParams('sequential.apply', params);
+      checkShapes('sequential.apply', { x }, `B ${inputSize}`);
+      return layers.reduce((h, layer, i) => layer.apply(within(params, String(i)), h), x);
+    },
   };
 }

@@ -1,10 +1,11 @@
-import { fail, type Generator, type NamedArrays } from '@coplay/core';
-import { maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import { checkGenerator, checkRecord, checkShapes, fail, type Generator, type NamedArrays } from '@coplay/core';
+import { checkTensor, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
 import { type Body, feedforward } from '../actor-critic/body';
 import { recurrent } from '../actor-critic/recurrent';
 import type { InputShapes } from '../inputs';
 import { denseLayer, prefixed, within } from '../layers';
 import { conv, type TorsoBuilder } from '../torso';
+import { checkInputs } from '../torso/flatten';
 import { goalCode, goalCodeSize } from './goal-code';
 
 /** What a model of another agent is made of. */
@@ -92,26 +93,46 @@ export function moaNet(options: MoaNetOptions): MoaNet {
   const head = denseLayer({ inputSize: body.outputSize, outputSize: actions, gain: HEAD_GAIN });
   const withGoals = (given: TensorRecord, goal: tf.Tensor | undefined): TensorRecord => {
     if (codeSize === 0) return given;
-    if (!goal) fail('moaNet', 'goals for a goal-conditioned model', 'none', 'Give one for each row, -1 where unknown.');
-    const code = goalCode(goal, goals, unknownGoal);
+    const code = goalCode(goal as tf.Tensor, goals, unknownGoal);
     const vector = given['vector'];
     return { ...given, vector: vector ? tf.concat([vector, code], -1) : code };
+  };
+  const checkGoals = (where: string, goal: tf.Tensor | undefined): void => {
+    if (codeSize === 0) return;
+    if (!goal) fail(where, 'goals for a goal-conditioned model', 'none', 'Give one for each row, -1 where unknown.');
+    checkTensor(where, 'goals', goal);
   };
   const logits = (params: TensorRecord, features: tf.Tensor2D) => head.apply(within(params, 'head'), features);
   return {
     stateSize: units,
     actions,
     goals,
-    init: (generator) => ({
-      ...prefixed('body', body.init(generator.fork())),
-      ...prefixed('head', head.init(generator.fork())),
-    }),
+    init: (generator) => {
+      checkGenerator('moaNet.init', generator);
+      return {
+        ...prefixed('body', body.init(generator.fork())),
+        ...prefixed('head', head.init(generator.fork())),
+      };
+    },
     step: (params, given, mask, goal, state) => {
+      const where = 'moaNet.step';
+      checkRecord(where, 'params', params);
+      checkInputs(where, inputs, given);
+      checkShapes(where, { mask }, `B ${actions}`);
+      checkGoals(where, goal);
+      if (units > 0) checkShapes(where, { state: state as tf.Tensor2D }, `B ${units}`);
       const { features, next } = body.step(within(params, 'body'), withGoals(given, goal), state);
       const logProbs = maskedLogProbs(logits(params, features), mask) as tf.Tensor2D;
       return next ? { logProbs, state: next } : { logProbs };
     },
     predict: (params, rows) => {
+      const where = 'moaNet.predict';
+      checkRecord(where, 'params', params);
+      checkRecord(where, 'rows', rows);
+      checkInputs(where, inputs, rows.inputs);
+      checkTensor(where, 'mask', rows.mask);
+      checkGoals(where, rows.goals);
+      if (units > 0) checkShapes(where, { isFirst: rows.isFirst as tf.Tensor2D }, 'B T');
       const given = withGoals(rows.inputs, rows.goals);
       const memory = rows.isFirst
         ? { isFirst: rows.isFirst, state: tf.zeros([rows.isFirst.shape[0], units]) as tf.Tensor2D }

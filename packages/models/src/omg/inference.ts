@@ -1,10 +1,10 @@
-import type { Generator, NamedArrays } from '@coplay/core';
+import { checkGenerator, checkRecord, checkShapes, type Generator, type NamedArrays } from '@coplay/core';
 import { type LossResult, type TensorRecord, tf } from '@coplay/tensor';
 import { flatSize } from '../inputs';
 import { denseLayer, gru, prefixed, within } from '../layers';
-import { flattenInputs } from '../torso/flatten';
+import { checkInputs, flattenInputs } from '../torso/flatten';
 import { type Gaussian, gaussianKl, gaussianSample } from './gaussian';
-import { actionLikelihood, type OmgRows, stateLikelihood, weightedRows } from './likelihood';
+import { actionLikelihood, checkOmgRows, type OmgRows, stateLikelihood, weightedRows } from './likelihood';
 import { type OmgNetOptions, omgNetSettings } from './options';
 import { gaussianOf } from './vae';
 
@@ -82,22 +82,45 @@ export function subgoalInference(options: OmgNetOptions): SubgoalInference {
     return { posterior, before: entering(states, isFirst, state) };
   };
 
+  const checkHistories = (where: string, params: TensorRecord, rows: HistoryRows): void => {
+    checkRecord(where, 'params', params);
+    checkOmgRows(where, settings, rows);
+    checkShapes(where, { isFirst: rows.isFirst }, 'B L');
+    checkShapes(where, { state: rows.state }, `B ${historyUnits}`);
+  };
+
   return {
     goalDim,
     stateSize: historyUnits,
-    init: (generator) => ({
-      ...prefixed('state', reader.init(generator.fork())),
-      ...prefixed('history', memory.init(generator.fork())),
-      ...prefixed('posterior', head.init(generator.fork())),
-      ...prefixed('decoder', decoder.init(generator.fork())),
-    }),
+    init: (generator) => {
+      checkGenerator('subgoalInference.init', generator);
+      return {
+        ...prefixed('state', reader.init(generator.fork())),
+        ...prefixed('history', memory.init(generator.fork())),
+        ...prefixed('posterior', head.init(generator.fork())),
+        ...prefixed('decoder', decoder.init(generator.fork())),
+      };
+    },
     step: (params, inputs, state) => {
+      checkRecord('subgoalInference.step', 'params', params);
+      checkInputs('subgoalInference.step', shapes, inputs);
+      checkShapes('subgoalInference.step', { state }, `N ${historyUnits}`);
       const seen = read(params, inputs);
       const next = memory.step(within(params, 'history'), seen, state);
       return { posterior: judge(params, seen, next), next };
     },
-    posterior: (params, rows) => unroll(params, rows).posterior,
-    loss: (params, rows, { prior, noise, weights }) => {
+    posterior: (params, rows) => {
+      checkHistories('subgoalInference.posterior', params, rows);
+      return unroll(params, rows).posterior;
+    },
+    loss: (params, rows, targets) => {
+      const where = 'subgoalInference.loss';
+      checkHistories(where, params, rows);
+      checkRecord(where, 'targets', targets);
+      const { prior, noise, weights } = targets;
+      checkRecord(where, 'targets.prior', prior);
+      checkShapes(where, { mean: prior.mean, logVar: prior.logVar, noise }, `N ${goalDim}`);
+      checkShapes(where, { weights }, 'N');
       const { posterior, before } = unroll(params, rows);
       const latent = gaussianSample(posterior, noise);
       const nll = weightedRows(decoder.nll(within(params, 'decoder'), rows, latent, before), weights);

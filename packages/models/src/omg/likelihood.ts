@@ -1,8 +1,8 @@
-import { type Generator, type NamedArrays, sizeOf } from '@coplay/core';
+import { checkRecord, checkShapes, type Generator, type NamedArrays, sizeOf } from '@coplay/core';
 import { codesLoss, logProbOf, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
 import { flatSize } from '../inputs';
 import { denseLayer, type Layer, sequential } from '../layers';
-import { flattenInputs } from '../torso/flatten';
+import { checkInputs, flattenInputs } from '../torso/flatten';
 import type { OmgNetSettings } from './options';
 
 /** Recorded steps, N rows. */
@@ -13,6 +13,15 @@ export interface OmgRows {
   readonly masks?: tf.Tensor2D;
   /** [N] int32 what it did; read by the loss `action` alone */
   readonly actions?: tf.Tensor1D;
+}
+
+/** Refuses rows that lack what the networks read. */
+export function checkOmgRows(where: string, { inputs, actions, loss }: OmgNetSettings, rows: OmgRows): void {
+  checkRecord(where, 'rows', rows);
+  checkInputs(where, inputs, rows.inputs);
+  if (loss !== 'action') return;
+  checkShapes(where, { masks: rows.masks as tf.Tensor2D }, `N ${actions}`);
+  checkShapes(where, { actions: rows.actions as tf.Tensor1D }, 'N');
 }
 
 /** The side of a latent variable model that says how well a latent explains a row. */

@@ -1,10 +1,10 @@
-import type { Generator, NamedArrays } from '@coplay/core';
+import { checkGenerator, checkRecord, checkShapes, type Generator, type NamedArrays } from '@coplay/core';
 import { type LossResult, type TensorRecord, tf } from '@coplay/tensor';
 import { flatSize } from '../inputs';
 import { prefixed, within } from '../layers';
-import { flattenInputs } from '../torso/flatten';
+import { checkInputs, flattenInputs } from '../torso/flatten';
 import { type Gaussian, gaussianSample, standardKl } from './gaussian';
-import { actionLikelihood, type OmgRows, perceptron, stateLikelihood, weightedRows } from './likelihood';
+import { actionLikelihood, checkOmgRows, type OmgRows, perceptron, stateLikelihood, weightedRows } from './likelihood';
 import { type OmgNetOptions, omgNetSettings } from './options';
 
 /**
@@ -44,12 +44,24 @@ export function stateVae(options: OmgNetOptions): StateVae {
 
   return {
     goalDim,
-    init: (generator) => ({
-      ...prefixed('encoder', encoder.init(generator.fork())),
-      ...prefixed('decoder', decoder.init(generator.fork())),
-    }),
-    encode,
+    init: (generator) => {
+      checkGenerator('stateVae.init', generator);
+      return {
+        ...prefixed('encoder', encoder.init(generator.fork())),
+        ...prefixed('decoder', decoder.init(generator.fork())),
+      };
+    },
+    encode: (params, inputs) => {
+      checkRecord('stateVae.encode', 'params', params);
+      checkInputs('stateVae.encode', shapes, inputs);
+      return encode(params, inputs);
+    },
     loss: (params, rows, noise, weights) => {
+      const where = 'stateVae.loss';
+      checkRecord(where, 'params', params);
+      checkOmgRows(where, settings, rows);
+      checkShapes(where, { noise }, `N ${goalDim}`);
+      checkShapes(where, { weights }, 'N');
       const latent = encode(params, rows.inputs);
       const nll = decoder.nll(within(params, 'decoder'), rows, gaussianSample(latent, noise));
       const metrics = { nll: weightedRows(nll, weights), kl: weightedRows(standardKl(latent), weights) };

@@ -1,8 +1,9 @@
-import { checkOptions, type NamedArrays } from '@coplay/core';
+import { checkGenerator, checkOptions, checkRecord, type NamedArrays } from '@coplay/core';
 import { tf } from '@coplay/tensor';
 import { z } from 'zod';
 import type { InputShapes } from '../inputs';
 import { type Activation, type ConvStack, convStack, denseLayer, prefixed, within } from '../layers';
+import { checkInputs } from './flatten';
 import { activationSchema } from './mlp';
 import { type Torso, type TorsoBuilder, torsoBuilder } from './torso';
 
@@ -43,11 +44,14 @@ function buildConv(shapes: InputShapes, config: z.infer<typeof schema>): Torso {
   return {
     outputSize: config.dense,
     init: (generator) => {
+      checkGenerator('conv.init', generator);
       const params: NamedArrays = prefixed('dense', head.init(generator.fork()));
       for (const [name, stack] of stacks) Object.assign(params, prefixed(name, stack.init(generator.fork())));
       return params;
     },
     apply: (params, inputs) => {
+      checkRecord('conv.apply', 'params', params);
+      checkInputs('conv.apply', shapes, inputs);
       const parts = stacks.map(([name, stack]) => stack.apply(within(params, name), inputs[name] as tf.Tensor4D));
       if (vectorSize > 0) parts.push(inputs['vector'] as tf.Tensor2D);
       return head.apply(within(params, 'dense'), parts.length === 1 ? parts[0] : (tf.concat(parts, 1) as tf.Tensor2D));

@@ -1,6 +1,22 @@
-import { sizeOf } from '@coplay/core';
-import { type TensorRecord, tf } from '@coplay/tensor';
+import { checkRecord, fail, sizeOf } from '@coplay/core';
+import { checkTensor, type TensorRecord, tf } from '@coplay/tensor';
 import type { InputShapes } from '../inputs';
+
+/** Refuses inputs that lack one of the shapes, or have one of another shape; leading dimensions may be any. */
+export function checkInputs(where: string, shapes: InputShapes, inputs: TensorRecord): void {
+  checkRecord(where, 'inputs', inputs);
+  for (const [name, shape] of Object.entries(shapes)) {
+    checkTensor(where, `inputs.${name}`, inputs[name]);
+    const given = inputs[name].shape;
+    if (given.length > shape.length && given.slice(-shape.length).join() === shape.join()) continue;
+    fail(
+      `${where}: inputs.${name}`,
+      `the shape [..., ${shape.join(', ')}]`,
+      `[${given}]`,
+      'Encode it as the network reads it.',
+    );
+  }
+}
 
 /** All inputs end to end, in the order of `shapes`: [B, sum of sizes]. */
 export function flattenInputs(shapes: InputShapes, inputs: TensorRecord): tf.Tensor2D {

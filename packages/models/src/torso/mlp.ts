@@ -2,7 +2,7 @@ import { checkOptions } from '@coplay/core';
 import { z } from 'zod';
 import { flatSize } from '../inputs';
 import { type Activation, denseLayer, sequential } from '../layers';
-import { flattenInputs } from './flatten';
+import { checkInputs, flattenInputs } from './flatten';
 import { type TorsoBuilder, torsoBuilder } from './torso';
 
 /** Options of {@link mlp}. */
@@ -30,7 +30,10 @@ export function mlp(options: MlpOptions = {}): TorsoBuilder {
     return {
       outputSize: body.outputSize,
       init: body.init,
-      apply: (params, inputs) => body.apply(params, flattenInputs(shapes, inputs)),
+      apply: (params, inputs) => {
+        checkInputs('mlp.apply', shapes, inputs);
+        return body.apply(params, flattenInputs(shapes, inputs));
+      },
     };
   });
 }

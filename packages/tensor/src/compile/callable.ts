@@ -1,4 +1,4 @@
-import { fail, isTypedArray, type NDArray, show, sizeOf } from '@coplay/core';
+import { fail, isPlainRecord, isTypedArray, type NDArray, show, sizeOf } from '@coplay/core';
 import { isArray } from './convert';
 import type { Executor, GraphInspection, Statics } from './executor';
 import type { OperationTime } from './onnx/profile';
@@ -68,7 +68,7 @@ export function checkCall(where: string, inputs: Tree<NDArray>, statics: Statics
       'Use ndarray(data, shape).',
     );
   }
-  if (typeof statics !== 'object' || statics === null) {
+  if (!isPlainRecord(statics)) {
     fail(where, 'a record of static values', show(statics), 'Leave it out if there are none.');
   }
   for (const [name, value] of Object.entries(statics as Readonly<Record<string, unknown>>)) {

@@ -1,4 +1,4 @@
-import { fail, show } from '@coplay/core';
+import { fail, isPlainRecord, show } from '@coplay/core';
 
 /** A record of things, or of such records. */
 export type Tree<Leaf> = { readonly [name: string]: Leaf | Tree<Leaf> };
@@ -20,7 +20,7 @@ export function leavesOf<Leaf>(
   const found: Entry<Leaf>[] = [];
   const walk = (node: unknown, path: string, depth: number): void => {
     if (isLeaf(node) && depth > 0) found.push([path, node]);
-    else if (isRecord(node) && !isLeaf(node)) {
+    else if (isPlainRecord(node) && !isLeaf(node)) {
       for (const name in node) {
         checkName(where, name);
         if (depth === DEEPEST)
@@ -74,8 +74,4 @@ export function mapTree<Leaf, Next>(
     next[name] = isLeaf(node) ? replace(node, here) : mapTree(node as Tree<Leaf>, isLeaf, replace, here);
   }
   return next;
-}
-
-function isRecord(x: unknown): x is Record<string, unknown> {
-  return typeof x === 'object' && x !== null && !Array.isArray(x) && !ArrayBuffer.isView(x);
 }

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { clip } from './clip';
 import { flatten, unflatten } from './flat';
 import { correction, decay, type MomentOptions, momentSchema, shrink } from './moments';
-import { checkGradients, momentSlots, type Optimiser } from './optimiser';
+import { checkUpdate, momentSlots, type Optimiser } from './optimiser';
 
 /** Options of {@link adam} and {@link adamW}. */
 export type AdamOptions = MomentOptions;
@@ -33,7 +33,12 @@ function build(name: string, options: z.infer<typeof schema>): Optimiser {
   return {
     init: momentSlots,
     update(gradients, slots, params, learningRate) {
-      checkGradients(`${name}.update`, gradients, params);
+      checkUpdate(
+        `${name}.update`,
+        { gradients, slots, params, learningRate },
+        ['firstMoment', 'secondMoment'],
+        ['step'],
+      );
       const names = Object.keys(params);
       const { gradient, squares, scale, gradientNorm } = clip(gradients, params, names, clipping);
       const firstMoment = decay(slots.firstMoment, gradient, beta1, scale);

@@ -3,7 +3,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { clip, scaled } from './clip';
 import { flatten, unflatten } from './flat';
 import { correction, decay, type MomentOptions, momentSchema, shrink } from './moments';
-import { checkGradients, momentSlots, type Optimiser } from './optimiser';
+import { checkUpdate, momentSlots, type Optimiser } from './optimiser';
 
 /** Options of {@link laProp}. DreamerV3's optimiser is `laProp({ adaptiveClip: 0.3 })` at a rate of 4e-5, see {@link learningRate}. */
 export type LaPropOptions = MomentOptions;
@@ -21,7 +21,12 @@ export function laProp(options: LaPropOptions = {}): Optimiser {
   return {
     init: momentSlots,
     update(gradients, slots, params, learningRate) {
-      checkGradients('laProp.update', gradients, params);
+      checkUpdate(
+        'laProp.update',
+        { gradients, slots, params, learningRate },
+        ['firstMoment', 'secondMoment'],
+        ['step'],
+      );
       const names = Object.keys(params);
       const clipped = clip(gradients, params, names, clipping);
       const { squares, scale, gradientNorm } = clipped;

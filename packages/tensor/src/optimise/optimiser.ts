@@ -1,5 +1,6 @@
-import { checkArgument, checkRecord, fail, type NamedArrays, namedArrays, ndarray } from '@coplay/core';
+import { checkArgument, checkNumber, checkRecord, fail, type NamedArrays, namedArrays, ndarray } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
+import { checkTensor } from '../check-tensor';
 import type { TensorRecord } from '../compile/convert';
 import { countOf } from './flat';
 
@@ -39,10 +40,45 @@ export function momentSlots(params: NamedArrays): NamedArrays {
   };
 }
 
-/** Refuses gradients that don't belong to the parameters. */
-export function checkGradients(where: string, gradients: TensorRecord, params: TensorRecord): void {
-  checkRecord(where, 'gradients', gradients);
+/** The arguments of {@link Optimiser.update}. */
+interface UpdateArguments {
+  readonly gradients: TensorRecord;
+  readonly slots: TensorRecord;
+  readonly params: TensorRecord;
+  readonly learningRate: tf.Scalar | number;
+}
+
+/**
+ * Refuses gradients and slots that don't belong to the parameters, and what is no learning rate.
+ *
+ * @param vectors  names of the slots that hold a number for each parameter
+ * @param counts   names of those that hold one number
+ */
+export function checkUpdate(
+  where: string,
+  { gradients, slots, params, learningRate }: UpdateArguments,
+  vectors: readonly string[],
+  counts: readonly string[] = [],
+): void {
   checkRecord(where, 'params', params);
+  for (const name of Object.keys(params)) checkTensor(where, `params.${name}`, params[name]);
+  checkGradients(where, gradients, params);
+  checkRecord(where, 'slots', slots);
+  const size = Object.values(params).reduce((sum, param) => sum + param.size, 0);
+  for (const [names, shape] of [[vectors, [size]] as const, [counts, []] as const]) {
+    for (const name of names) {
+      checkTensor(where, `slots.${name}`, slots[name]);
+      if (String(slots[name].shape) === String(shape)) continue;
+      const remedy = 'Give the slots that init made for these parameters.';
+      fail(`${where}: slots.${name}`, `the shape [${shape}]`, `[${slots[name].shape}]`, remedy);
+    }
+  }
+  if (typeof learningRate === 'number') checkNumber(where, 'learningRate', learningRate);
+  else checkTensor(where, 'learningRate', learningRate);
+}
+
+function checkGradients(where: string, gradients: TensorRecord, params: TensorRecord): void {
+  checkRecord(where, 'gradients', gradients);
   const names = Object.keys(params);
   for (const name of names) {
     if (gradients[name] && tf.util.arraysEqual(gradients[name].shape, params[name].shape)) continue;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type ClipOptions, clip, clipSchema, scaled } from './clip';
 import { flatten, unflatten } from './flat';
 import { decay as decayed } from './moments';
-import { checkGradients, type Optimiser, zeroSlot } from './optimiser';
+import { checkUpdate, type Optimiser, zeroSlot } from './optimiser';
 
 /** Options of {@link rmsProp}. */
 export interface RmsPropOptions extends ClipOptions {
@@ -26,7 +26,7 @@ export function rmsProp(options: RmsPropOptions = {}): Optimiser {
   return {
     init: (params) => ({ secondMoment: zeroSlot(params) }),
     update(gradients, slots, params, learningRate) {
-      checkGradients('rmsProp.update', gradients, params);
+      checkUpdate('rmsProp.update', { gradients, slots, params, learningRate }, ['secondMoment']);
       const names = Object.keys(params);
       const clipped = clip(gradients, params, names, clipping);
       const { squares, scale, gradientNorm } = clipped;

@@ -3,7 +3,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { z } from 'zod';
 import { type ClipOptions, clip, clipSchema, scaled } from './clip';
 import { flatten, unflatten } from './flat';
-import { checkGradients, type Optimiser, zeroSlot } from './optimiser';
+import { checkUpdate, type Optimiser, zeroSlot } from './optimiser';
 
 /** Options of {@link sgd}. */
 export interface SgdOptions extends ClipOptions {
@@ -32,7 +32,7 @@ export function sgd(options: SgdOptions = {}): Optimiser {
       return momentum === 0 ? {} : { velocity };
     },
     update(gradients, slots, params, learningRate) {
-      checkGradients('sgd.update', gradients, params);
+      checkUpdate('sgd.update', { gradients, slots, params, learningRate }, momentum === 0 ? [] : ['velocity']);
       const names = Object.keys(params);
       const clipped = clip(gradients, params, names, clipping);
       const gradient = scaled(clipped);
