@@ -21,7 +21,7 @@ for (const workspace of workspaces()) {
   await checklist.check(`${short}: publint`, () => tool('publint', ['--strict'], folder));
   await checklist.check(`${short}: types`, () => tool('attw', ['--pack', '--profile', 'node16', '--no-emoji'], folder));
 }
-await checklist.check('knip', () => tool('knip', ['--no-progress'], root));
+await checklist.check('knip', () => tool('knip', ['--no-progress', '--config', 'scripts/knip.json'], root));
 checklist.finish('packages');
 
 async function tool(name: string, args: readonly string[], cwd: string): Promise<void> {

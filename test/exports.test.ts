@@ -7,7 +7,7 @@ const packages = workspaces();
 const entries = packages.flatMap(entriesOf);
 const program = ts.createProgram(entries, {
   ...ts.convertCompilerOptionsFromJson(
-    ts.readConfigFile(`${root}/tsconfig.base.json`, ts.sys.readFile).config.compilerOptions,
+    ts.readConfigFile(`${root}/tsconfig.json`, ts.sys.readFile).config.compilerOptions,
     root,
   ).options,
 });

@@ -46,7 +46,7 @@ describe('examples in pages', () => {
   });
 
   it('have no type errors', () => {
-    const { config } = ts.readConfigFile(join(root, 'tsconfig.base.json'), ts.sys.readFile);
+    const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
     const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
     const program = ts.createProgram(
       examples.map(({ place }) => fileOf(place)),

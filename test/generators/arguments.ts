@@ -12,7 +12,7 @@ export function takersOfGenerators(): string[] {
     const sources = paths.flatMap((path) => (typeof path === 'string' ? [] : [path['@coplay/source']]));
     return sources.map((source) => ({ name: manifest.name.replace('@coplay/', ''), file: join(folder, source) }));
   });
-  const { config } = ts.readConfigFile(`${root}/tsconfig.base.json`, ts.sys.readFile);
+  const { config } = ts.readConfigFile(`${root}/tsconfig.json`, ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
   const program = ts.createProgram(
     entries.map(({ file }) => file),

@@ -28,7 +28,6 @@ export {
   type SubgoalOptions,
   sharedHopPlusAgents,
 } from './hop-plus';
-export * from './insight';
 export * from './lola';
 export {
   createMoa,
@@ -72,4 +71,5 @@ export {
 export * from './self-play';
 export * from './social-influence';
 export * from './training';
+export * from './with-insight';
 export * from './world-model';

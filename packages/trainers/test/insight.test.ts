@@ -5,6 +5,7 @@ import {
   createGenerator,
   createRollout,
   type NamedArrays,
+  ndarray,
   vectorEnv,
 } from '@coplay/core';
 import { nearestHare, recordEpisode, stagHunt } from '@coplay/envs';
@@ -169,6 +170,16 @@ describe('withInsight of others', () => {
     });
     expect(values.data.every(Number.isFinite)).toBe(true);
     agent.learner.dispose();
+  });
+
+  it("adds the insight of a user's own agent", async () => {
+    const own: Agent = {
+      ...nearestHare({ game, id: 'agent_0' }),
+      insight: ({ rows }) => ({ values: ndarray(new Float32Array(rows).fill(0.5)) }),
+    };
+    const agents = [withInsight(own), nearestHare({ game, id: 'agent_1' })];
+    const { steps } = await recordEpisode(game, agents, { seed: 1 });
+    expect(steps[0].insights?.[0]?.value).toBe(0.5);
   });
 
   it('leaves rules as they are', () => {

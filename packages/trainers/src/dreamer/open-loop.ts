@@ -1,10 +1,9 @@
 import type { SequenceReplay } from '@coplay/buffers';
 import { checkOptions, type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
 import { encodeSequence, lastStates, type RssmState } from '@coplay/models';
-import { type StepFunction, type TensorRecord, tf } from '@coplay/tensor';
+import { type Compiled, type StepFunction, type TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
 import { batchOf, type DreamerParts, startOf } from './inputs';
-import type { DreamerMachine } from './machine';
 import { posteriorNoise, uniformNoise } from './noise';
 import { batchInputs } from './replay';
 import type { DreamerSetup } from './setup';
@@ -94,7 +93,7 @@ export function openLoopStep(parts: DreamerParts): StepFunction<'world'> {
 /** Draws sequences, without taking new ones from learning, and shows them to the world model. */
 export async function openLoop(
   { nets, options }: DreamerSetup,
-  machine: DreamerMachine,
+  machine: { readonly openLoop: Compiled },
   replay: SequenceReplay,
   generator: Generator,
   given: OpenLoopOptions,

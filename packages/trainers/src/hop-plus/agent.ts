@@ -5,28 +5,25 @@ import {
   checkCount,
   checkTypedArray,
   type Generator,
+  type NamedArrays,
   ndarray,
   sharedAmongCopies,
 } from '@coplay/core';
+import { ppoInsight } from '../ppo';
 import type { LearningAgent } from '../training';
 import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
-import type { HopPlusLearner } from './learner';
+import type { HopPlusPlayers } from './setup';
 import { MEMORY, SUBGOALS } from './subgoals';
 
-/** An agent with a policy, and models of the world and of the others around it. */
-export interface HopPlusAgent extends LearningAgent<Float32Array> {
-  readonly learner: HopPlusLearner;
-}
-
 /** Acts by the policy, which sees the subgoals that are inferred of every co-player. Its state is the inference's memory. */
-export class MindedAgent implements HopPlusAgent {
+export class MindedAgent<Players extends HopPlusPlayers> implements LearningAgent<Float32Array> {
   readonly name = 'HOP+';
   private readonly seat: number;
 
   constructor(
     readonly id: AgentId,
-    readonly learner: HopPlusLearner,
+    readonly learner: Players,
   ) {
     this.seat = learner.setup.game.agents.indexOf(id);
   }
@@ -59,6 +56,11 @@ export class MindedAgent implements HopPlusAgent {
         ...(inferred && { [MEMORY]: ndarray(enteredMemory(state, input, omg.stateSize), [input.rows, omg.stateSize]) }),
       },
     };
+  }
+
+  insight(input: AgentInput, _: Float32Array, { extras = {} }: AgentOutput<Float32Array>): Promise<NamedArrays> {
+    const seen: NamedArrays = extras[SUBGOALS] ? { [SUBGOALS]: extras[SUBGOALS] } : {};
+    return ppoInsight(this.learner.ppo, this.id, input, NO_MEMORY, seen);
   }
 }
 

@@ -1,8 +1,14 @@
 import { checkRecord } from '@coplay/core';
-import { type HopPlusAgent, MindedAgent } from './agent';
+import type { LearningAgent } from '../training';
+import { MindedAgent } from './agent';
 import { HopPlusLearner } from './learner';
 import type { HopPlusOptions, SharedHopPlusOptions } from './options';
 import { hopPlusSetup } from './setup';
+
+/** An agent with a policy, and models of the world and of the others around it. */
+export interface HopPlusAgent extends LearningAgent<Float32Array> {
+  readonly learner: HopPlusLearner;
+}
 
 /**
  * HOP+ for one agent: a PPO policy that sees what the others are heading for (OMG), learns from what it lived through and from

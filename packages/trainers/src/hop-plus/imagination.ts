@@ -2,8 +2,8 @@ import { type Experience, type Generator, imagine, type Metrics, type Simulator 
 import { anneal } from '../training/annealed';
 import { MindedAgent } from './agent';
 import { copiedCoPlayer, type ImaginedPlayer, modelledCoPlayer } from './co-players';
-import type { HopPlusLearner } from './learner';
 import type { ResolvedImagined } from './options';
+import type { HopPlusPlayers } from './setup';
 import { drawStarts, extraAt, type Starts } from './starts';
 import { MEMORY } from './subgoals';
 
@@ -34,7 +34,7 @@ export function permission(
 
 /** What imagination is made with. */
 export interface ImaginationParts {
-  readonly learner: HopPlusLearner;
+  readonly learner: HopPlusPlayers;
   readonly simulator: Simulator;
   readonly options: ResolvedImagined;
   /** Share of the training that is done, in [0, 1]. */
@@ -74,7 +74,7 @@ export async function imagineFrom(
   );
 }
 
-function oneself(learner: HopPlusLearner, experience: Experience, seat: number, starts: Starts): ImaginedPlayer {
+function oneself(learner: HopPlusPlayers, experience: Experience, seat: number, starts: Starts): ImaginedPlayer {
   const agent = new MindedAgent(learner.setup.game.agents[seat], learner);
   const memory = experience.extras[MEMORY];
   if (!learner.mindOf(seat).omg || !memory) return { agent, state: agent.initialState(starts.rows.length) };

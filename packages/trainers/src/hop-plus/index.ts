@@ -1,5 +1,4 @@
-export { type HopPlusAgent, MindedAgent } from './agent';
-export { hopPlusAgent, sharedHopPlusAgents } from './hop-plus';
+export { type HopPlusAgent, hopPlusAgent, sharedHopPlusAgents } from './hop-plus';
 export type { HopPlusLearner } from './learner';
 export type {
   HopPlusModules,
@@ -8,4 +7,3 @@ export type {
   SharedHopPlusOptions,
   SubgoalOptions,
 } from './options';
-export { SUBGOALS } from './subgoals';

@@ -13,14 +13,14 @@ import {
 } from '@coplay/core';
 import { z } from 'zod';
 import { currentLogProbs, PpoLearner, PpoWrapper } from '../ppo';
-import type { Learner, LearnerData } from '../training';
+import type { LearnerData } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
 import { restoreNamed, restoreOrGoBack } from '../training/restore';
 import type { WorldModelLearner } from '../world-model';
 import { imagineFrom, permission } from './imagination';
-import type { HopPlusSetup, Mind } from './setup';
+import type { HopPlusPlayers, HopPlusSetup, Mind } from './setup';
 import { withCutSubgoals, withSubgoals } from './subgoals';
 
 /** Children of a learner's generator. */
@@ -39,7 +39,7 @@ const savedSchema = z.looseObject({
  * HOP+ without tree search: PPO on real and imagined experience. Each update trains the models on what was lived through,
  * imagines from there on with the present policy, and then trains the policy on both.
  */
-export class HopPlusLearner extends PpoWrapper implements Learner {
+export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   private readonly simulator: Simulator | undefined;
 
   constructor(readonly setup: HopPlusSetup) {

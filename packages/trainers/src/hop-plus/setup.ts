@@ -3,7 +3,8 @@ import { canCentre } from '@coplay/models';
 import { z } from 'zod';
 import { createMoa, type MoaLearner } from '../moa';
 import { createOmg, type OmgLearner } from '../omg';
-import { type PpoSetup, ppoSetup } from '../ppo';
+import { type PpoLearner, type PpoSetup, ppoSetup } from '../ppo';
+import type { Learner } from '../training';
 import { type Annealed, annealedUnit } from '../training/annealed';
 import { checkIds } from '../training/ids';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
@@ -29,6 +30,16 @@ export interface HopPlusSetup {
   /** Chance that the policy learns from a selected subgoal. */
   readonly epsilon: Annealed;
   readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** The parts of HOP+'s learner with which agents play, and imagine that they play. */
+export interface HopPlusPlayers extends Learner {
+  readonly setup: HopPlusSetup;
+  /** The agents that learn here. */
+  readonly ids: readonly AgentId[];
+  readonly ppo: PpoLearner;
+  /** The models that the agent in a seat has of its co-players; none in seats of other learners. */
+  mindOf(seat: number): Mind;
 }
 
 /**

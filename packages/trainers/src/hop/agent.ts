@@ -111,6 +111,17 @@ export class Planner {
     return { ...answer(game, input.rows, active, found, beliefs), state: next };
   }
 
+  /** What the last search found, and how it spread its visits; the beliefs are in the answers already. */
+  insight({ rows }: AgentInput, _: HopState, { extras = {} }: AgentOutput<HopState>): NamedArrays {
+    const { [SEARCH_POLICY]: policy, [SEARCH_VALUES]: values } = extras;
+    const K = policy.shape[1];
+    const visits = new Int32Array(rows * K);
+    this.lastSearch?.rows.forEach((row, i) => {
+      visits.set(this.lastSearch!.result.visits.subarray(i * K, (i + 1) * K), row * K);
+    });
+    return { policy, values, visits: ndarray(visits, [rows, K]) };
+  }
+
   observe(step: AgentStep): void {
     checkAgentStep(`HOP (${this.id}).observe`, this.player.setup.game, step);
     this.beliefs?.observe(step);

@@ -1,20 +1,6 @@
-import type { Agent, AgentId, AgentInput, Generator } from '@coplay/core';
+import type { Agent, AgentId } from '@coplay/core';
 import { sampleCategorical } from '@coplay/tensor';
-import type { MoaLearner } from './contract';
-
-/**
- * Which goal a modelled agent pursues in the episode that begins in row `row`: 0..G-1, or -1 for "unknown".
- * Draw from beliefs, from counts, or return a fixed one.
- */
-export type GoalChoice = (row: number, input: AgentInput, generator: Generator) => number;
-
-/** What a modelled agent carries from step to step. */
-export type MoaAgentState = {
-  /** [B] the goal of each row's episode */
-  readonly goals: Int32Array;
-  /** [B, stateSize] */
-  readonly memory: Float32Array;
-};
+import type { GoalChoice, MoaAgentState, MoaLearner } from './contract';
 
 /** Plays a co-player's seat by the model of it. */
 export function modelledAgent(

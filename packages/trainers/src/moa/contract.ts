@@ -2,6 +2,7 @@ import type { MoaBuffer } from '@coplay/buffers';
 import type {
   Agent,
   AgentId,
+  AgentInput,
   Experience,
   Generator,
   Metrics,
@@ -9,8 +10,34 @@ import type {
   ObservationArrays,
   SavedState,
 } from '@coplay/core';
-import type { GoalChoice, MoaAgentState } from './agent';
-import type { MoaPretrainOptions } from './pretrain';
+
+/**
+ * Which goal a modelled agent pursues in the episode that begins in row `row`: 0..G-1, or -1 for "unknown".
+ * Draw from beliefs, from counts, or return a fixed one.
+ */
+export type GoalChoice = (row: number, input: AgentInput, generator: Generator) => number;
+
+/** What a modelled agent carries from step to step. */
+export type MoaAgentState = {
+  /** [B] the goal of each row's episode */
+  readonly goals: Int32Array;
+  /** [B, stateSize] */
+  readonly memory: Float32Array;
+};
+
+/** How a model is trained on a data set. */
+export interface MoaPretrainOptions {
+  /** For shuffling. */
+  readonly generator: Generator;
+  /** Passes over the data, at least 1. Default 10 */
+  readonly epochs?: number;
+  /** Learning rate at the start, at least 0. Default: that of the models' options */
+  readonly learningRate?: number;
+  /** Learning rate at the end, which is reached linearly; at least 0. Default: that at the start */
+  readonly finalLearningRate?: number;
+  /** Called after each epoch, counted from 0: to evaluate, or to log. */
+  readonly afterEpoch?: (epoch: number, metrics: Metrics) => void | Promise<void>;
+}
 
 /** What a co-player sees in B games, to be told what it will do. `otherView` makes it of what the observer sees. */
 export interface MoaView {

@@ -1,4 +1,4 @@
-import type { MoaBuffer, MoaCounts } from '@coplay/buffers';
+import type { MoaCounts } from '@coplay/buffers';
 import {
   type Agent,
   type AgentId,
@@ -12,7 +12,6 @@ import {
   checkTypedArray,
   type Experience,
   fail,
-  type Game,
   type Generator,
   type Metrics,
   type NamedArrays,
@@ -21,32 +20,22 @@ import {
   sharedAmongCopies,
   show,
 } from '@coplay/core';
+
 import { drawIndex } from '@coplay/core/rows';
-import { type InputEncoder, type MoaNet, prefixed } from '@coplay/models';
+import { prefixed } from '@coplay/models';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
 import { z } from 'zod';
 import { restoreBeside } from '../training/restore';
-import { type GoalChoice, type MoaAgentState, modelledAgent } from './agent';
-import type { MoaLearner, MoaView } from './contract';
+import { modelledAgent } from './agent';
+import type { GoalChoice, MoaAgentState, MoaLearner, MoaPretrainOptions, MoaView } from './contract';
+
 import { topOne } from './metrics';
 import { freshMoaNetworks, type MoaNetworkSetup, type MoaNetworks, savedMoaNetworks } from './networks';
-import type { ResolvedMoaOptions } from './options';
+import type { MoaSetup } from './options';
 import { predictTable } from './predict';
-import { type MoaPretrainOptions, pretrainingRows, resolveMoaPretraining } from './pretrain';
+import { pretrainingRows, resolveMoaPretraining } from './pretrain';
 import { checkMoaRows, heldRows, joinTables, type MoaTable, tableOf } from './table';
 import { type TrainingResult, train } from './train';
-
-/** Everything that's fixed before the first parameter is drawn. */
-export interface MoaSetup {
-  readonly game: Game;
-  readonly id: AgentId;
-  readonly coplayers: readonly AgentId[];
-  readonly options: ResolvedMoaOptions;
-  readonly encoder: InputEncoder;
-  readonly net: MoaNet;
-  readonly buffer: MoaBuffer;
-  readonly config: Readonly<Record<string, unknown>>;
-}
 
 /** A co-player's rows as they are learned from, and the numbers of their episodes. */
 interface Held {

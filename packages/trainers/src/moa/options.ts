@@ -1,5 +1,6 @@
+import type { MoaBuffer } from '@coplay/buffers';
 import { type AgentId, checkGame, checkOptions, checkRecord, fail, type Game, show } from '@coplay/core';
-import { mlp, type TorsoBuilder } from '@coplay/models';
+import { type InputEncoder, type MoaNet, mlp, type TorsoBuilder } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 
@@ -109,4 +110,16 @@ function checkCapacity(game: Game, { capacity }: { readonly capacity: number }, 
   if (capacity >= least) return;
   const why = rooms > 1 ? `${rooms} times maxSteps, for roomPerGoal shares it` : 'maxSteps';
   fail('createMoa: option capacity', `at least ${least}: ${why}`, String(capacity), 'Give more.');
+}
+
+/** Everything that's fixed before the first parameter is drawn. */
+export interface MoaSetup {
+  readonly game: Game;
+  readonly id: AgentId;
+  readonly coplayers: readonly AgentId[];
+  readonly options: ResolvedMoaOptions;
+  readonly encoder: InputEncoder;
+  readonly net: MoaNet;
+  readonly buffer: MoaBuffer;
+  readonly config: Readonly<Record<string, unknown>>;
 }

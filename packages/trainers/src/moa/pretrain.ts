@@ -7,27 +7,13 @@ import {
   type Experience,
   fail,
   type Generator,
-  type Metrics,
   type NamedArrays,
   show,
 } from '@coplay/core';
 import { concatRows } from '@coplay/core/rows';
 import { z } from 'zod';
-import type { MoaSetup } from './learner';
-
-/** How a model is trained on a data set. */
-export interface MoaPretrainOptions {
-  /** For shuffling. */
-  readonly generator: Generator;
-  /** Passes over the data, at least 1. Default 10 */
-  readonly epochs?: number;
-  /** Learning rate at the start, at least 0. Default: that of the models' options */
-  readonly learningRate?: number;
-  /** Learning rate at the end, which is reached linearly; at least 0. Default: that at the start */
-  readonly finalLearningRate?: number;
-  /** Called after each epoch, counted from 0: to evaluate, or to log. */
-  readonly afterEpoch?: (epoch: number, metrics: Metrics) => void | Promise<void>;
-}
+import type { MoaPretrainOptions } from './contract';
+import type { MoaSetup } from './options';
 
 const isFunction = (value: unknown) => typeof value === 'function';
 const schema = z.strictObject({

@@ -1,10 +1,21 @@
 import { mapColumns } from '@coplay/core/rows';
-import type { HistoryRows, OmgRows } from '@coplay/models';
-import { type ScanInputs, type StepFunction, type TensorRecord, tf, valueAndGradients } from '@coplay/tensor';
-import type { OmgSetup } from './setup';
+import type { HistoryRows, InputEncoder, OmgRows, StateVae, SubgoalInference } from '@coplay/models';
+import {
+  type Optimiser,
+  type ScanInputs,
+  type StepFunction,
+  type TensorRecord,
+  tf,
+  valueAndGradients,
+} from '@coplay/tensor';
 
 /** What the steps are built of. */
-type Parts = Pick<OmgSetup, 'vae' | 'inference' | 'optimiser' | 'encoder'>;
+interface Parts {
+  readonly vae: StateVae;
+  readonly inference: SubgoalInference;
+  readonly optimiser: Optimiser;
+  readonly encoder: InputEncoder;
+}
 
 /**
  * One gradient step of the state VAE.

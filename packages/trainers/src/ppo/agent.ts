@@ -9,6 +9,7 @@ import {
   fail,
   type Game,
   type Generator,
+  type NamedArrays,
   ndarray,
   sharedAmongCopies,
   show,
@@ -17,6 +18,7 @@ import type { LearningAgent } from '../training';
 import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
 import { checkIds } from '../training/ids';
+import { ppoInsight } from './insight';
 import { PpoLearner } from './learner';
 import type { PpoOptions } from './options';
 import { type PpoNetworkOptions, ppoSetup } from './setup';
@@ -79,7 +81,7 @@ export function checkPpoAgent(where: string, agent: PpoAgent): void {
 }
 
 /** Acts by the policy of a learner. */
-export class NetworkAgent implements PpoAgent {
+class NetworkAgent implements PpoAgent {
   readonly name = 'PPO';
   private readonly seat: number;
 
@@ -105,6 +107,10 @@ export class NetworkAgent implements PpoAgent {
     const chosen = chooseActions(logProbs, input.rows, actionCount, generator);
     const extras = { logProbs: ndarray(chosen.logProbs), ...(stateSize > 0 ? { actorStates: entered } : {}) };
     return { actions: chosen.actions, state: next, extras };
+  }
+
+  insight(input: AgentInput, state: Float32Array): Promise<NamedArrays> {
+    return ppoInsight(this.learner, this.id, input, state, {});
   }
 }
 

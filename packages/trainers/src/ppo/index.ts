@@ -1,5 +1,4 @@
 export {
-  NetworkAgent,
   type PpoAgent,
   type PpoAgentOptions,
   ppoAgent,
@@ -7,6 +6,7 @@ export {
   sharedPpoAgents,
 } from './agent';
 export { type FrozenOptions, frozen } from './frozen';
+export { ppoInsight } from './insight';
 export { PpoLearner } from './learner';
 export { currentLogProbs } from './log-probs';
 export {

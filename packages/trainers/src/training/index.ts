@@ -1,4 +1,3 @@
 export { type Annealed, anneal } from './annealed';
-export { isLearning, type Learner, type LearnerData, type LearningAgent } from './learner';
-export type { Lockstep } from './lockstep';
+export { isLearning, type Learner, type LearnerData, type LearningAgent, type Lockstep } from './learner';
 export { findNonFinite, NonFiniteError } from './non-finite';

@@ -1,5 +1,4 @@
 import type { Agent, AgentId, Experience, Generator, Saved, Trainer } from '@coplay/core';
-import type { Lockstep } from './lockstep';
 
 /** What a learner is given after each rollout. */
 export interface LearnerData {
@@ -29,6 +28,16 @@ export interface Learner extends Trainer<LearnerData> {
   initialise(generator: Generator): Promise<void>;
   /** What a run directory should know of it, as JSON. */
   readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** How a learner goes in lockstep with others. */
+export interface Lockstep<One = Learner> {
+  /** Learners with the same text can share graphs: it names the algorithm, and all options that a graph depends on. */
+  readonly kind: string;
+  /** The present networks. Those that have been put together are left as they are. */
+  readonly networks: object;
+  /** Gives all of these learners, which are of this kind, functions that run in one graph. */
+  join(learners: readonly One[]): void;
 }
 
 /** An agent that learns. Agents that share weights name the same learner. */

@@ -1,15 +1,5 @@
 import type { Learner } from './learner';
 
-/** How a learner goes in lockstep with others. */
-export interface Lockstep<One = Learner> {
-  /** Learners with the same text can share graphs: it names the algorithm, and all options that a graph depends on. */
-  readonly kind: string;
-  /** The present networks. Those that have been put together are left as they are. */
-  readonly networks: object;
-  /** Gives all of these learners, which are of this kind, functions that run in one graph. */
-  join(learners: readonly One[]): void;
-}
-
 /** Networks that have been put together, and with which others. */
 const stacks = new WeakMap<object, readonly object[]>();
 

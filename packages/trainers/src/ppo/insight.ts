@@ -7,26 +7,31 @@ import {
   type NDArray,
   ndarray,
 } from '@coplay/core';
-import { SUBGOALS } from '../hop-plus';
-import type { PpoLearner } from '../ppo';
-import type { Insight } from './with-insight';
+import type { PpoLearner } from './learner';
 
-/** Probabilities and, where the critic can be asked, the value of what is seen, by a second look of the networks. */
-export function ppoInsight(learner: PpoLearner, id: AgentId): Insight {
+/**
+ * The insight of an agent whose policy PPO trains: its probabilities `policy` [B, K] and, where the critic reads what one agent sees in one
+ * step, the value of it `values` [B]. The networks are run once more for it.
+ *
+ * @param state   [B, stateSize] the policy's recurrent state
+ * @param extras  [B, ...] what the policy read besides the observation
+ */
+export async function ppoInsight(
+  learner: PpoLearner,
+  id: AgentId,
+  input: AgentInput,
+  state: Float32Array,
+  extras: NamedArrays,
+): Promise<NamedArrays> {
   const { net, game, critic } = learner.setup;
   const seat = game.agents.indexOf(id);
   const isValued = net.stateSize === 0 && critic === 'own';
-  return async (input, state, { extras = {} }) => {
-    const seen: NamedArrays = extras[SUBGOALS] ? { [SUBGOALS]: extras[SUBGOALS] } : {};
-    // The policy inside of HOP+ is feedforward: the state there is of the inference.
-    const memory = net.stateSize > 0 ? (state as Float32Array) : new Float32Array(0);
-    const [{ logProbs }, values] = await Promise.all([
-      learner.ready().policy.act(input, seat, memory, seen),
-      isValued ? valuesOf(learner, seat, input, seen) : undefined,
-    ]);
-    const policy = ndarray(logProbs.map(Math.exp), [input.rows, net.actions]);
-    return { policy, ...(values && { values: ndarray(values) }) };
-  };
+  const [{ logProbs }, values] = await Promise.all([
+    learner.ready().policy.act(input, seat, state, extras),
+    isValued ? valuesOf(learner, seat, input, extras) : undefined,
+  ]);
+  const policy = ndarray(logProbs.map(Math.exp), [input.rows, net.actions]);
+  return { policy, ...(values && { values: ndarray(values) }) };
 }
 
 /** [B] the critic's, asked of an experience of one step in which only this seat saw anything. */

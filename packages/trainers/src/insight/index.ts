@@ -1,1 +1,0 @@
-export { withInsight } from './with-insight';

@@ -1,0 +1,34 @@
+import { type Agent, type AgentInput, checkAgent, type Generator, type Saved } from '@coplay/core';
+
+/**
+ * The same agent, whose answers also say how it chose (`Agent.insight`), in the extras that `recordEpisode` of `@coplay/envs` keeps. It acts
+ * as before, to the bit; only its answers are larger, which is why agents don't add them by themselves: experience would grow.
+ *
+ * | extra     | shape    | PPO, HOP+                                          | HOP and its planners                                 |
+ * | --------- | -------- | -------------------------------------------------- | ---------------------------------------------------- |
+ * | `policy`  | [B, K]   | probabilities of the actor                         | the target that the search made                      |
+ * | `values`  | [B]      | the critic's, in the unit of returns               | what the search expects                              |
+ * | `visits`  | [B, K]   | none                                               | how often the root's actions were tried in all trees |
+ * | `beliefs` | [B, A G] | none                                               | about each seat's goal; 0 for its own                |
+ *
+ * A critic that remembers (`recurrent`) or reads what all agents see (`critic: 'joint'`) can't value what one agent sees in one step: then
+ * there are no `values`. Agents without `insight` are returned as they are, so that a list of agents can be mapped.
+ */
+export function withInsight(agent: Agent): Agent {
+  checkAgent('withInsight', agent);
+  if (!agent.insight) return agent;
+  const { observe, save, restore } = agent;
+  const insight = agent.insight.bind(agent);
+  return {
+    id: agent.id,
+    name: agent.name,
+    initialState: (rows) => agent.initialState(rows),
+    async act(input: AgentInput, state: Saved, generator: Generator) {
+      const output = await agent.act(input, state, generator);
+      return { ...output, extras: { ...output.extras, ...(await insight(input, state, output)) } };
+    },
+    ...(observe && { observe: observe.bind(agent) }),
+    ...(save && { save: save.bind(agent) }),
+    ...(restore && { restore: restore.bind(agent) }),
+  };
+}
