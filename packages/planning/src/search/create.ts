@@ -1,4 +1,4 @@
-import { checkFunction } from '@coplay/core';
+import { checkFunction, oneAtATime } from '@coplay/core';
 import { Leaves, type QuestionCounts } from './leaves';
 import type { SearchNetworks } from './networks';
 import { addNoise } from './noise';
@@ -55,7 +55,7 @@ class Search implements TreeSearch {
   private readonly leaves: Leaves;
   private trees: Trees;
   private walk: Walk;
-  private last: Promise<unknown> = Promise.resolve();
+  private readonly inTurn = oneAtATime();
 
   constructor(readonly settings: SearchSettings) {
     this.leaves = new Leaves(settings);
@@ -68,13 +68,18 @@ class Search implements TreeSearch {
   }
 
   search(roots: SearchRoots, networks: SearchNetworks): Promise<SearchResult> {
-    const run = this.last.then(() => this.run(roots, networks));
-    this.last = run.catch(() => this.leaves.forget()); // questions of a search that failed have no answer
-    return run;
+    return this.inTurn(async () => {
+      try {
+        return await this.run(roots, networks);
+      } catch (error) {
+        this.leaves.forget(); // questions of a search that failed have no answer
+        throw error;
+      }
+    });
   }
 
   forget(): void {
-    this.last = this.last.then(() => this.leaves.forget()); // after searches under way, which still need what they asked
+    void this.inTurn(async () => this.leaves.forget()); // after searches under way, which still need what they asked
   }
 
   private async run(roots: SearchRoots, networks: SearchNetworks): Promise<SearchResult> {

@@ -1,3 +1,4 @@
+import { oneAtATime } from '@coplay/core';
 import { afterTurn } from '../gathering';
 
 /**
@@ -10,15 +11,13 @@ import { afterTurn } from '../gathering';
 export function gatherCalls<Call, Result>(
   answer: (calls: readonly Call[]) => Promise<readonly Result[]>,
 ): (call: Call) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = oneAtATime();
   let waiting: { call: Call; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
   const flush = async (): Promise<void> => {
     const batch = waiting;
     waiting = [];
     try {
-      const answered = last.then(() => answer(batch.map(({ call }) => call)));
-      last = answered.catch(() => undefined); // one batch at a time
-      const results = await answered;
+      const results = await inTurn(() => answer(batch.map(({ call }) => call)));
       batch.forEach(({ resolve }, i) => {
         resolve(results[i]);
       });
