@@ -4,7 +4,10 @@ import { executorInfo } from '@coplay/tensor';
 import { type DreamerAgentOptions, dreamerAgent } from '@coplay/trainers';
 import { type Experiment, timeInTurns } from './harness';
 
-/** A setting, and milliseconds of an update of DreamerV3's own code in it: float32, compiled by XLA, on two idle Zen 4 cores. */
+/**
+ * A setting, and milliseconds of an update of DreamerV3's own code in it: float32, compiled by XLA, on two idle Zen 4
+ * cores.
+ */
 interface Setting {
   readonly options: Omit<DreamerAgentOptions, 'game' | 'id'>;
   readonly reference: number;

@@ -43,7 +43,8 @@ export const bench: Experiment = {
     const counts = context.isQuick ? [1] : context.options['envs'].split(',').map(Number);
     const peers = findPeers(context, simulations);
     const found: Found[] = [];
-    const isSmall = context.isQuick && peers.length === 0; // initial parameters of large ones take seconds; those of peers are large
+    // Large networks take seconds to initialise, and those of the peers are large.
+    const isSmall = context.isQuick && peers.length === 0;
     const networks = await benchNetworks(GAME, isSmall ? 64 : 512);
     const [trained, fixed] = [networks(false), networks(true)];
     const networksOf = ({ isFixed }: Mode) => (isFixed ? fixed : trained);

@@ -1,8 +1,9 @@
 /**
- * A network trained with a loss of your own, no reinforcement learning: `npx tsx --conditions=@coplay/source examples/compile-a-loss.ts`
+ * A network trained with a loss of your own, no reinforcement learning:
+ * `npx tsx --conditions=@coplay/source examples/compile-a-loss.ts`
  *
- * Ten pictures of 8x8 pixels are to be told apart under shifts and noise. The network is a `tf.LayersModel`; the loss, which tfjs doesn't
- * have, is the focal loss of Lin et al. 2017; the step of training is compiled.
+ * Ten pictures of 8x8 pixels are to be told apart under shifts and noise. The network is a `tf.LayersModel`; the loss,
+ * which tfjs doesn't have, is the focal loss of Lin et al. 2017; the step of training is compiled.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

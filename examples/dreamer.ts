@@ -1,5 +1,6 @@
 /**
- * DreamerV3 on CartPole-v1: a world model, 99,109 parameters with all else, and an actor-critic that learns inside of it.
+ * DreamerV3 on CartPole-v1: a world model, 99,109 parameters with all else, and an actor-critic that learns inside of
+ * it.
  *
  * Run it: `npx tsx --conditions=@coplay/source examples/dreamer.ts`
  */

@@ -1,6 +1,6 @@
 /**
- * HOP+ on the stag hunt: four agents, each with a model of the world, models of the others, and a policy that sees what the
- * others are heading for. Everything that it adds to PPO is an option: switch modules off below and compare.
+ * HOP+ on the stag hunt: four agents, each with a model of the world, models of the others, and a policy that sees what
+ * the others are heading for. Everything that it adds to PPO is an option: switch modules off below and compare.
  *
  * Run it: `npx tsx --conditions=@coplay/source examples/hop-plus.ts`
  */

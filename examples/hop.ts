@@ -1,6 +1,7 @@
 /**
- * HOP on the stag hunt: two agents that infer what the other is after, plan by tree search against goal-conditioned models of it, and
- * learn from what the search found. Then the same agents with a larger search, and what they have come to believe.
+ * HOP on the stag hunt: two agents that infer what the other is after, plan by tree search against goal-conditioned
+ * models of it, and learn from what the search found. Then the same agents with a larger search, and what they have
+ * come to believe.
  *
  * Run it: `npx tsx --conditions=@coplay/source examples/hop.ts`
  */

@@ -1,6 +1,7 @@
 /**
- * LOLA in the iterated prisoner's dilemma: two players that reckon with each other's learning come to cooperate, and to punish
- * who doesn't, where naive learners end in defection. Exact gradients, many first policies; then one pair plays in the environment.
+ * LOLA in the iterated prisoner's dilemma: two players that reckon with each other's learning come to cooperate, and to
+ * punish who doesn't, where naive learners end in defection. Exact gradients, many first policies; then one pair plays
+ * in the environment.
  *
  * Run it: `npx tsx --conditions=@coplay/source examples/lola.ts`
  */

@@ -1,7 +1,8 @@
 /**
  * Agents of your own beside one that learns: `npx tsx --conditions=@coplay/source examples/own-agent.ts`
  *
- * Three seats of the stag hunt are taken by a rule of ours, one that remembers who came to hunt; the fourth learns against them.
+ * Three seats of the stag hunt are taken by a rule of ours, one that remembers who came to hunt; the fourth learns
+ * against them.
  */
 import { type Agent, type AgentStep, evaluate, type Game } from '@coplay/core';
 import { nearestHare, nearestStag, stagHunt } from '@coplay/envs';

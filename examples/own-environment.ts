@@ -1,8 +1,8 @@
 /**
  * A game of your own, checked, watched and learned: `npx tsx --conditions=@coplay/source examples/own-environment.ts`
  *
- * The bar of El Farol (Arthur 1994): every evening each agent goes to the bar or stays at home. Going pays 1 while at most
- * `seats` agents go, and -1 when it's crowded; home pays 0. Everyone sees how many went the evening before.
+ * The bar of El Farol (Arthur 1994): every evening each agent goes to the bar or stays at home. Going pays 1 while at
+ * most `seats` agents go, and -1 when it's crowded; home pays 0. Everyone sees how many went the evening before.
  */
 import { assertGame, type Game } from '@coplay/core';
 import { mlp } from '@coplay/models';

@@ -1,8 +1,8 @@
 /**
  * A network of your own: `npx tsx --conditions=@coplay/source examples/own-network.ts`
  *
- * Wherever a network is asked for, a `tf.LayersModel` will do. Here it's one of a convolution and a dense layer on the board of
- * bsuite's Catch. The head that chooses actions, the critic and the optimiser are added for you.
+ * Wherever a network is asked for, a `tf.LayersModel` will do. Here it's one of a convolution and a dense layer on the
+ * board of bsuite's Catch. The head that chooses actions, the critic and the optimiser are added for you.
  */
 import { catchGame } from '@coplay/envs';
 import { layersModel } from '@coplay/models';
@@ -16,7 +16,10 @@ await useBackend();
 const game = catchGame();
 const [id] = game.agents;
 
-/** Called once for each network that's made, with the size of all it reads. The seeds make its first weights repeatable; without them no two runs are equal. */
+/**
+ * Called once for each network that's made, with the size of all it reads. The seeds make its first weights repeatable;
+ * without them no two runs are equal.
+ */
 const network = layersModel((_shapes, flatSize) => {
   const { conv2d, dense, flatten, reshape } = layers.layers;
   const seeded = (seed: number) => layers.initializers.heNormal({ seed });

@@ -1,8 +1,9 @@
 /**
  * Planning in a game of your own, without a network: `npx tsx --conditions=@coplay/source examples/own-planner.ts`
  *
- * Three fish in one lake, all at once, each for itself. What is left in the lake doubles until the next season, up to 24; once it's empty the
- * game is over. Ann plans by tree search. She doesn't know whether the others are sparing or greedy: she believes it from what they do.
+ * Three fish in one lake, all at once, each for itself. What is left in the lake doubles until the next season, up to
+ * 24; once it's empty the game is over. Ann plans by tree search. She doesn't know whether the others are sparing or
+ * greedy: she believes it from what they do.
  */
 import { type Agent, assertGame, evaluate, type Game, ndarray } from '@coplay/core';
 import { createSearch, goalLikelihoods, type SearchNetworks, updateBeliefs } from '@coplay/planning';
@@ -87,7 +88,7 @@ const networks: SearchNetworks = {
     values: Float32Array.from({ length: rows }, (_, i) => {
       const seasonsLeft = SEASONS - states[i * lake.stateSize + SEASON];
       const fish = states[i * lake.stateSize + FISH];
-      return fish === FULL ? 4 * seasonsLeft : fish / 3; // a full lake feeds three for ever; a poor one is soon shared out
+      return fish === FULL ? 4 * seasonsLeft : fish / 3; // a full lake feeds three for ever; a poor one is soon empty
     }),
   }),
   coPlayers: ({ goals }) => Float32Array.from([...goals].flatMap((goal) => HABITS[goal])),
@@ -95,7 +96,8 @@ const networks: SearchNetworks = {
 
 /** Plans in the first seat. What it believes, [B, A, G], is its memory of an episode. */
 function planner(simulations: number): Agent<Float64Array> {
-  // Q is in fish, so what makes it explore must be a good few of them too. Others act by chance: their actions are drawn anew in each visit.
+  // Q is in fish, so what makes it explore must be a good few of them too. Others act by chance: their actions are
+  // drawn anew in each visit.
   const options = { trees: 5, gamma: 1, exploration: 100, draws: 'visit', temperature: 0 } as const;
   const search = createSearch({ game: lake, simulations, ...options });
   const kinds = Float32Array.from(lake.agents.flatMap(() => HABITS.flat()));

@@ -1,8 +1,8 @@
 /**
  * A model of the world of your own: `npx tsx --conditions=@coplay/source examples/own-world-model.ts`
  *
- * `cellsWorldModel` is for games on a grid. This one is for matrix games, whose state is what both did last: it learns what a round
- * leads to and pays. It plugs in wherever ours does: into the learner, and through it into imagination.
+ * `cellsWorldModel` is for games on a grid. This one is for matrix games, whose state is what both did last: it learns
+ * what a round leads to and pays. It plugs in wherever ours does: into the learner, and through it into imagination.
  */
 import { allocate, createGenerator, createRollout, type Game, ndarray, vectorEnv } from '@coplay/core';
 import { matrixGame, randomAgent } from '@coplay/envs';
@@ -10,7 +10,10 @@ import type { WorldModel } from '@coplay/models';
 import { argmaxRows, type TensorRecord, tf, zeros } from '@coplay/tensor';
 import { createWorldModel } from '@coplay/trainers';
 
-/** For two players with K actions. Rows are of the kind `observations`: what everyone saw before and after, actions, rewards. */
+/**
+ * For two players with K actions. Rows are of the kind `observations`: what everyone saw before and after, actions,
+ * rewards.
+ */
 function matrixModel(game: Game): WorldModel {
   const K = game.actions;
   const rounds = K * K;

@@ -1,8 +1,9 @@
 /**
- * A configuration for the command line that no JSON could hold: a game that agents see a part of, and in one seat an agent of your own. What has
- * a name stays as it is in JSON.
+ * A configuration for the command line that no JSON could hold: a game that agents see a part of, and in one seat an
+ * agent of your own. What has a name stays as it is in JSON.
  *
- * Train it: `npm run coplay -- train examples/train.config.ts`, then `npm run coplay -- record runs/train-config --page runs/train-config/replay.html`.
+ * Train it: `npm run coplay -- train examples/train.config.ts`, then
+ * `npm run coplay -- record runs/train-config --page runs/train-config/replay.html`.
  */
 import type { Agent, AgentId, Game } from '@coplay/core';
 import { limitedView, stagHunt } from '@coplay/envs';

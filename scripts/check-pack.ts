@@ -1,7 +1,7 @@
 /**
- * Tries each package as its users get it: packed, and installed with npm into an empty project, where
- * the README's examples run as ESM, `require` gives the same names as `import`, and types resolve for every kind of consumer.
- * Needs `npm run build` before it. `npm run check:pack -- [NAME...]`, names such as `envs`.
+ * Tries each package as its users get it: packed, and installed with npm into an empty project, where the README's
+ * examples run as ESM, `require` gives the same names as `import`, and types resolve for every kind of consumer. Needs
+ * `npm run build` before it. `npm run check:pack -- [NAME...]`, names such as `envs`.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -44,7 +44,9 @@ function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\//g, '');
 }
 
-/** Types that the compiler inferred may lead to packages that no source file imports: consumers would find `any` there. */
+/**
+ * Types that the compiler inferred may lead to packages that no source file imports: consumers would find `any` there.
+ */
 function checkTypeImports({ folder, manifest }: Workspace): void {
   const files = filesUnder(join(folder, 'dist'), '.d.ts', []);
   const types = files.map((file) => readFileSync(file, 'utf8')).join('\n');

@@ -1,7 +1,8 @@
 /**
- * Breaks the library on purpose, one change at a time, and checks that a test fails: `npm run check:sabotage -- [WORD...]`.
- * Words choose the changes whose name has one of them. Each change is made in a copy of the repository; the tests of the packages
- * concerned run there, without those that train for minutes. A change that no test notices survives: the exit status is then 1. The last line counts both.
+ * Breaks the library on purpose, one change at a time, and checks that a test fails:
+ * `npm run check:sabotage -- [WORD...]`. Words choose the changes whose name has one of them. Each change is made in a
+ * copy of the repository; the tests of the packages concerned run there, without those that train for minutes. A change
+ * that no test notices survives: the exit status is then 1. The last line counts both.
  */
 import {
   cpSync,
@@ -98,7 +99,9 @@ function onlyFileWith(copy: string, name: string, text: string): string {
   throw new Error(`${name}: the text to change must stand once in the sources; found in ${where}:\n${text}`);
 }
 
-/** The tracked files of the working tree, with the installed packages linked; our own packages are those of the copy. */
+/**
+ * The tracked files of the working tree, with the installed packages linked; our own packages are those of the copy.
+ */
 async function copyOfRepository(): Promise<string> {
   const copy = mkdtempSync(join(tmpdir(), 'coplay-sabotage-'));
   const listed = await mustRun('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { cwd: root });

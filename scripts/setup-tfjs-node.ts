@@ -2,8 +2,9 @@
  * Builds @tensorflow/tfjs-node against the TensorFlow that PyPI carries: `npm run setup:tfjs-node`. For machines where
  * `npm i @tensorflow/tfjs-node` can't download its own library or prebuilt binary. Takes a minute or two and 1.2 GB.
  *
- * Needs Linux on x64, python3 with pip, make and g++. The package goes into node_modules without being saved: package.json
- * and the lock file stay as they are, and the next `npm ci` or `npm install` removes it. `--into DIR` installs elsewhere.
+ * Needs Linux on x64, python3 with pip, make and g++. The package goes into node_modules without being saved:
+ * package.json and the lock file stay as they are, and the next `npm ci` or `npm install` removes it. `--into DIR`
+ * installs elsewhere.
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -115,7 +116,7 @@ function placeLibraries(tensorflow: string): void {
     move(join(tensorflow, name), join(lib, name));
   const links = {
     'libtensorflow.so': 'libtensorflow_cc.so.2',
-    'libtensorflow.so.2.9.1': 'libtensorflow_cc.so.2', // the name by which its install script knows that nothing is missing
+    'libtensorflow.so.2.9.1': 'libtensorflow_cc.so.2', // its install script looks for this name
     'libtensorflow_framework.so': 'libtensorflow_framework.so.2',
   };
   for (const [name, file] of Object.entries(links)) symlinkSync(file, join(lib, name));

@@ -1,13 +1,14 @@
 /**
- * Trains every trainer for a while, each in a process of its own, and watches what the process holds: resident memory by the minute, and
- * descriptors and threads before the trainer is made and after `dispose()`. Not part of `npm test`. Linux only.
+ * Trains every trainer for a while, each in a process of its own, and watches what the process holds: resident memory
+ * by the minute, and descriptors and threads before the trainer is made and after `dispose()`. Not part of `npm test`.
+ * Linux only.
  *
  *   npm run soak                                       an hour each
  *   npm run soak -- --minutes 15 --only ppo,hop-plus   some of them, shorter
  *   npm run soak -- --out soak.json                    writes the figures there after each trainer
  *
- * Its bars: memory rises by less than 1 MB a minute after the first ten minutes (after half of the time, where that is shorter), and nothing
- * is left after `dispose()`.
+ * Its bars: memory rises by less than 1 MB a minute after the first ten minutes (after half of the time, where that is
+ * shorter), and nothing is left after `dispose()`.
  */
 import { fork } from 'node:child_process';
 import { readdirSync } from 'node:fs';

@@ -43,7 +43,8 @@ export const study: Experiment = {
           dreamerAgent({
             ...{ game, id, schedule, size: 'nano' },
             ...{ batchSize: 8, sequenceLength: 16, trainRatio: 64 }, // one update in two steps
-            // As in the reference runs. With stored states, which grow old fast at this rate, one seed went back from 500 to 50-470.
+            // As in the reference runs. With stored states, which grow old fast at this rate, one seed went back from
+            // 500 to 50-470.
             ...{ learningRate: 1e-3, warmUp: 100, replayLatents: false },
           }),
         );

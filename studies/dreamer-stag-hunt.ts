@@ -26,7 +26,8 @@ export const study: Experiment = {
       const agents = sharedDreamerAgents({
         ...{ game, size: { preset: 'nano', stoch: 16, classes: 8, units: 64 } },
         ...{ batchSize: 16, sequenceLength: 16, starts: 8, horizon: 12 },
-        // With an entropy of 3e-3 throughout, half as many steps and a quarter of the updates, one seed stayed at the hares (0.97).
+        // With an entropy of 3e-3 throughout, half as many steps and a quarter of the updates, one seed stayed at the
+        // hares (0.97).
         ...{ trainRatio: 16, entropyScale: { from: 0.04, to: 0 }, discountHorizon: 100 },
       });
       const openLoop = { agent: agents[0], context: 6 };

@@ -25,7 +25,10 @@ const ABLATIONS: Readonly<Record<string, HopPlusModules>> = {
 /** Sizes of the open squares that 8x8 is also learned on. */
 const SQUARES = [4, 5, 6, 8];
 
-/** Left out of a quick run, which would spend its time on making their graphs; the lines that are left run the same code. */
+/**
+ * Left out of a quick run, which would spend its time on making their graphs; the lines that are left run the same
+ * code.
+ */
 const SLOW = ['no MOA', 'no OMG', 'goals as shown', 'rules for a model', 'PPO 8x8', 'PPO 8x8, squares', 'HOP+ 8x8'];
 
 /** Does imagination with models of the others reach PPO's level in half of the steps, and get past the hares on 8x8? */

@@ -6,7 +6,10 @@ import { bestReturn, type Line, type SeedResult, stability, train, trainPpo } fr
 /** Of each line in a quick run. */
 const QUICK_STEPS = 512;
 
-/** Everything that the study trains, by label. Searches are small in training, about 80 simulations for each environment step, and larger afterwards. */
+/**
+ * Everything that the study trains, by label. Searches are small in training, about 80 simulations for each environment
+ * step, and larger afterwards.
+ */
 function lines(context: Context): Record<string, Line> {
   const steps = (name: string, times = 1) => (context.isQuick ? QUICK_STEPS : times * Number(context.options[name]));
   const seeds = (count: number) => context.seeds.slice(0, context.isQuick ? 1 : count);

@@ -28,7 +28,10 @@ const FORESEEN = 0.25;
 interface Findings {
   readonly counts: { readonly learning: number; readonly heldOut: number; readonly episodes: number };
   readonly models: Readonly<Record<Knowledge, Trained>>;
-  /** Top-1 of the predictor of the present state alone that the rules give at least: the best lies between it and `optimal`. */
+  /**
+   * Top-1 of the predictor of the present state alone that the rules give at least: the best lies between it and
+   * `optimal`.
+   */
   readonly presentAtLeast: number;
 }
 

@@ -25,7 +25,9 @@ interface SeedResult {
 
 const OFF: HopPlusModules = { worldModel: false, imagined: false, moa: false, omg: false };
 
-/** A pixel model that hardly learns, trusted from the first update on, over long horizons: what the field's notes had. */
+/**
+ * A pixel model that hardly learns, trusted from the first update on, over long horizons: what the field's notes had.
+ */
 const IMMATURE: HopPlusModules = {
   worldModel: { model: planesWorldModel(), stepsPerUpdate: 1, batchSize: 32 },
   imagined: { startUpdates: 0, minAccuracy: 0, moaAccuracy: 1e-6, horizon: 35, uniformGoals: 0 },

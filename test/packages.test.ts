@@ -24,7 +24,10 @@ const portable = ['core', 'envs', 'planning', 'viewer'];
 /** The part of core that is for Node; a bundle for browsers gets another file in its place. */
 const forNode = `${root}/packages/core/src/node/`;
 
-/** The modules that a file imports, re-exports, loads with `import()` or `require()`, or whose files it looks up with `resolve()`. */
+/**
+ * The modules that a file imports, re-exports, loads with `import()` or `require()`, or whose files it looks up with
+ * `resolve()`.
+ */
 function modulesOf(file: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -71,7 +74,9 @@ function importsOf({ folder }: Workspace): string[] {
   return [...new Set(packages.filter((name) => name !== undefined))].sort();
 }
 
-/** The packages that a package asks for. Optional peers are left out: they may be loaded by a name that no bundler sees. */
+/**
+ * The packages that a package asks for. Optional peers are left out: they may be loaded by a name that no bundler sees.
+ */
 function declaredBy({ manifest }: Workspace): string[] {
   const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifest;
   const all = Object.keys({ ...dependencies, ...peerDependencies });

@@ -15,7 +15,9 @@ export function numbers(shape: readonly number[], scale = 1, offset = 0): Draw {
   return { shape, kind: 'uniform', scale, offset };
 }
 
-/** A weight matrix, or a filter, of outputs as large as inputs: +-sqrt(3 / fan-in). The last dimension counts outputs. */
+/**
+ * A weight matrix, or a filter, of outputs as large as inputs: +-sqrt(3 / fan-in). The last dimension counts outputs.
+ */
 export function kernel(...shape: readonly number[]): Draw {
   return numbers(shape, Math.sqrt(3 / sizeOf(shape.slice(-3, -1))));
 }

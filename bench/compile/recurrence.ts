@@ -2,7 +2,8 @@ import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
 import { bias, gumbel, kernel, numbers } from './numbers';
 
 // A recurrent state-space model in the form of DreamerV3 (Hafner et al. 2023), small: a block-diagonal GRU, categorical
-// latents with straight-through gradients, heads for observations and rewards. Batched over [T, B] wherever time allows.
+// latents with straight-through gradients, heads for observations and rewards. Batched over [T, B] wherever time
+// allows.
 
 const T = 16;
 const B = 16;

@@ -22,7 +22,10 @@ export interface Experiment {
 export interface OwnOption {
   readonly what: string;
   readonly default: string;
-  /** It only says which of the loops over seeds are run, and for how many seeds, so that what was finished with another value still counts for `--resume`. Default false */
+  /**
+   * It only says which of the loops over seeds are run, and for how many seeds, so that what was finished with another
+   * value still counts for `--resume`. Default false
+   */
   readonly isSelection?: boolean;
 }
 
@@ -54,8 +57,9 @@ export interface Context {
   /** A line for whoever waits (stderr). */
   say(line: string): void;
   /**
-   * Does `work` for each seed and keeps what it returns, as JSON, in `raw/LABEL-seed-N.json`: with --resume a seed that was
-   * finished, at the same settings, isn't done again. Nothing is kept of a seed for which it returns null: it was left out.
+   * Does `work` for each seed and keeps what it returns, as JSON, in `raw/LABEL-seed-N.json`: with --resume a seed that
+   * was finished, at the same settings, isn't done again. Nothing is kept of a seed for which it returns null: it was
+   * left out.
    *
    * @returns what `work` returned for each seed, as JSON gives it back
    */

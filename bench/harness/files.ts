@@ -18,7 +18,10 @@ export function writeJson(path: string, data: unknown): void {
   writeText(path, `${JSON.stringify(data, null, 2)}\n`);
 }
 
-/** Writes data for {@link readExact}: numbers that JSON has no word for are the strings 'NaN', 'Infinity' and '-Infinity'. */
+/**
+ * Writes data for {@link readExact}: numbers that JSON has no word for are the strings 'NaN', 'Infinity' and
+ * '-Infinity'.
+ */
 export function writeExact(path: string, data: unknown): void {
   const named = (_: string, value: unknown) =>
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;

@@ -12,8 +12,8 @@ import { barRows, makePage } from './page';
 import { exitStatus, makeResults, type Results } from './results';
 
 /**
- * The command line of benches and studies. Ends the process: status 0 when every bar holds, 1 when one doesn't, 2 when it could not
- * be run.
+ * The command line of benches and studies. Ends the process: status 0 when every bar holds, 1 when one doesn't, 2 when
+ * it could not be run.
  */
 export async function main(shelf: Shelf, args: readonly string[]): Promise<void> {
   try {

@@ -22,8 +22,8 @@ export interface Timing {
 }
 
 /**
- * Times contestants in turns, so that a machine that gets slower or busier does so for all of them; every second round goes
- * backwards, so that none always runs behind the same other one. Medians, as disturbances only ever add time.
+ * Times contestants in turns, so that a machine that gets slower or busier does so for all of them; every second round
+ * goes backwards, so that none always runs behind the same other one. Medians, as disturbances only ever add time.
  *
  * @param rounds  runs of each, after one that isn't counted
  * @param clock   milliseconds; by default those of the wall, see {@link cpuClock}
@@ -55,8 +55,8 @@ export function orNever(seconds: number | null): string {
 }
 
 /**
- * Milliseconds of processor time that this process has used, all its threads together: for work on one thread a clock that
- * stands still while other processes have the core.
+ * Milliseconds of processor time that this process has used, all its threads together: for work on one thread a clock
+ * that stands still while other processes have the core.
  */
 export function cpuClock(): number {
   const { user, system } = process.cpuUsage();

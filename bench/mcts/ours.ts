@@ -5,7 +5,9 @@ import { type BenchNetworks, GOALS, inputsOf } from './networks';
 import { questions } from './questions';
 import { Stopwatch } from './stopwatch';
 
-/** The task of all contestants: MSH 8x8 without obstacles, 4 agents x 5 trees in each of E environments at its start. */
+/**
+ * The task of all contestants: MSH 8x8 without obstacles, 4 agents x 5 trees in each of E environments at its start.
+ */
 export const GAME = stagHunt({ size: 8, agents: 4, stags: 1, hares: 4, obstaclePieces: 0 });
 export const TREES = 5;
 
@@ -34,7 +36,9 @@ export interface Search {
   run(): Promise<void>;
   /** Microseconds of a simulation by part, of the last run: networks, observations, rules, and the rest. */
   split(): Readonly<Record<string, number>>;
-  /** Share of the states asked about that went to a network in the last run, and rows per simulation, padding included. */
+  /**
+   * Share of the states asked about that went to a network in the last run, and rows per simulation, padding included.
+   */
   shares(): Readonly<Record<string, number>>;
   /** What the networks do in a search, and nothing else: as many calls, of as many rows. */
   runNetworks(): Promise<void>;

@@ -3,7 +3,10 @@ import { allocateRows, type LeafRows, observeRows, type RowObservations, type Se
 import { type BenchNetworks, inputsOf } from './networks';
 import type { Stopwatch } from './stopwatch';
 
-/** Numbers of rows that a graph is made for where equal states are shared: quarters of the most. Else it's the most, always. */
+/**
+ * Numbers of rows that a graph is made for where equal states are shared: quarters of the most. Else it's the most,
+ * always.
+ */
 const SIZES = 4;
 
 /**

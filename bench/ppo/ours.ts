@@ -1,4 +1,7 @@
-/** Our side of `bench -- ppo`, a process of its own: does the task that is its argument, as JSON, and sends a `Run` to its parent. */
+/**
+ * Our side of `bench -- ppo`, a process of its own: does the task that is its argument, as JSON, and sends a `Run` to
+ * its parent.
+ */
 import type { Log, Metrics } from '@coplay/core';
 import { median } from '@coplay/diagnostics';
 import { stagHunt } from '@coplay/envs';

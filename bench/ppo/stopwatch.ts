@@ -7,8 +7,8 @@ export interface ActingWatch {
 }
 
 /**
- * Puts a stopwatch around `act` of agents that are asked at once and answer in one batch: it runs from the first question
- * to the last answer, so that time which they spend together counts once.
+ * Puts a stopwatch around `act` of agents that are asked at once and answer in one batch: it runs from the first
+ * question to the last answer, so that time which they spend together counts once.
  */
 export function watchActing<State extends Saved>(agents: readonly Agent<State>[]): ActingWatch {
   let milliseconds = 0;

@@ -57,7 +57,10 @@ export const METRIC_DOCS: readonly MetricDoc[] = [\n  ${entries.join(',\n  ')},\
 async function pageScript(): Promise<string> {
   const script = await bundled('packages/diagnostics/page/main.ts');
   return `${HEAD}
-/** The script of a report's page: packages/diagnostics/page, bundled with d3-scale and d3-shape (ISC licence, Mike Bostock). */
+/**
+ * The script of a report's page: packages/diagnostics/page, bundled with d3-scale and d3-shape (ISC licence, Mike
+ * Bostock).
+ */
 export const PAGE_SCRIPT = ${JSON.stringify(script)};\n`;
 }
 
@@ -65,7 +68,9 @@ export const PAGE_SCRIPT = ${JSON.stringify(script)};\n`;
 async function replayScript(): Promise<string> {
   const script = await bundled('packages/viewer/page/replay/main.ts');
   return `${HEAD}
-/** The script of replays: packages/viewer/page/replay, bundled with modern-gif and modern-palette (MIT licence, wxm). */
+/**
+ * The script of replays: packages/viewer/page/replay, bundled with modern-gif and modern-palette (MIT licence, wxm).
+ */
 export const REPLAY_SCRIPT = ${JSON.stringify(script)};\n`;
 }
 
@@ -73,7 +78,10 @@ export const REPLAY_SCRIPT = ${JSON.stringify(script)};\n`;
 async function playScript(): Promise<string> {
   const script = await bundled('packages/viewer/page/play/main.ts');
   return `${HEAD}
-/** The script of the page on which a person plays: packages/viewer/page/play, bundled with zod (MIT licence, Colin McDonnell). */
+/**
+ * The script of the page on which a person plays: packages/viewer/page/play, bundled with zod (MIT licence, Colin
+ * McDonnell).
+ */
 export const PLAY_SCRIPT = ${JSON.stringify(script)};
 ${await hashes('PLAY_HASHES', 'packages/viewer/page/play/main.ts', PLAY_STYLE)}`;
 }

@@ -1,4 +1,7 @@
-/** What `run-modules.ts` writes before a module runs, and after it ran to its end, each with the file's name on one line. */
+/**
+ * What `run-modules.ts` writes before a module runs, and after it ran to its end, each with the file's name on one
+ * line.
+ */
 export const BEGIN = '=== module begins: ';
 export const DONE = '=== module is done: ';
 

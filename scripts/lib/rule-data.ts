@@ -13,7 +13,9 @@ import {
 } from '@coplay/core';
 import { nearestHare, nearestStag, randomAgent } from '@coplay/envs';
 
-/** How a nearest-stag player passes the time alone on the stag: it hunts, it stays, or either, drawn for each episode. */
+/**
+ * How a nearest-stag player passes the time alone on the stag: it hunts, it stays, or either, drawn for each episode.
+ */
 export type Waiting = 'hunt' | 'stay' | 'both';
 
 /** The players that data are made with, in the order of the extra `type`. */
@@ -39,8 +41,8 @@ export interface RuleDataOptions {
 }
 
 /**
- * Episodes [N, T, A] of rule-based players, one each from games that start at random, so that short ones aren't favoured. The
- * extra `type` [N, T, A] says which of {@link PLAYERS} each was.
+ * Episodes [N, T, A] of rule-based players, one each from games that start at random, so that short ones aren't
+ * favoured. The extra `type` [N, T, A] says which of {@link PLAYERS} each was.
  */
 export async function ruleData(options: RuleDataOptions): Promise<Experience> {
   const { game, samples, count, seed } = options;

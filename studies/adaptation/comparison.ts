@@ -31,8 +31,8 @@ export function levels(trials: readonly Trial[], cells: readonly Cell[], until?:
 }
 
 /**
- * How much more HOP earns than another, seed by seed: both trained with that seed and met the same games. Undefined unless there are both, and cells
- * to compare in.
+ * How much more HOP earns than another, seed by seed: both trained with that seed and met the same games. Undefined
+ * unless there are both, and cells to compare in.
  */
 export function advantage(found: Found, over: KindName, cells: readonly Cell[], until?: number): Estimate | undefined {
   const [own, other] = [found.hop, found[over]];

@@ -28,16 +28,21 @@ export interface Kind {
   player(agent: LearningAgent, search: HopSearchOptions): Agent;
 }
 
-/** The search in training, as in the study `hop`: few simulations, so that actions must be tried before values decide. */
+/**
+ * The search in training, as in the study `hop`: few simulations, so that actions must be tried before values decide.
+ */
 const SEARCH: HopSearchOptions = { trees: 1, simulations: 20, exploration: 20, rationality: 15 };
 
 /**
- * The search among strangers. Fewer tries of what looks bad than in training, and so deeper trees: chosen among 3 and 10 by what the first two seeds earned
- * among Random and NearestHare in other games than the study's.
+ * The search among strangers. Fewer tries of what looks bad than in training, and so deeper trees: chosen among 3 and
+ * 10 by what the first two seeds earned among Random and NearestHare in other games than the study's.
  */
 const PLAY: HopSearchOptions = { exploration: 3, rationality: 15 };
 
-/** HOP, learning and playing alike, or playing with half of its beliefs switched off: then with the networks of the whole. */
+/**
+ * HOP, learning and playing alike, or playing with half of its beliefs switched off: then with the networks of the
+ * whole.
+ */
 function hop(label: string, training: string, goals: NonNullable<HopOptions['goals']>, off: PlannerOptions = {}): Kind {
   return {
     ...{ label, training, envs: 128, steps: 8, budget: 'steps' },

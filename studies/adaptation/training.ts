@@ -11,8 +11,9 @@ export interface Trained {
 }
 
 /**
- * Trains one agent of a kind for every seat in self-play. The training is a run with a checkpoint, which a resumed study goes on from; kinds with the same
- * `training` share it, so that an ablation plays with the very networks of what it's compared with.
+ * Trains one agent of a kind for every seat in self-play. The training is a run with a checkpoint, which a resumed
+ * study goes on from; kinds with the same `training` share it, so that an ablation plays with the very networks of what
+ * it's compared with.
  */
 export async function trained(
   context: Context,

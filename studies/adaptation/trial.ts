@@ -28,8 +28,8 @@ export interface Plan {
 }
 
 /**
- * Trains four agents of one kind in self-play, then lets them meet strangers. Their networks stay as they are from then on. What they came to believe of
- * each other in training is put away: everyone they meet is new to them.
+ * Trains four agents of one kind in self-play, then lets them meet strangers. Their networks stay as they are from then
+ * on. What they came to believe of each other in training is put away: everyone they meet is new to them.
  */
 export async function trial(context: Context, plan: Plan, kind: Kind, seed: number, place: SeedPlace): Promise<Trial> {
   const { game } = plan;

@@ -29,7 +29,10 @@ export interface AuditPlan {
   readonly size: TrainingSize;
   /** Whether modules are switched off one by one: (f). */
   readonly triesModules: boolean;
-  /** Whether the settings without a module, with seats permuted, and with one policy are trained too: (b), (g), and for (f). */
+  /**
+   * Whether the settings without a module, with seats permuted, and with one policy are trained too: (b), (g), and for
+   * (f).
+   */
   readonly trainsAll: boolean;
 }
 
@@ -186,7 +189,9 @@ function stepsOf(structure: Structure, returns: Readonly<Record<string, Returns>
   ];
 }
 
-/** Who is given another's trajectory is also given another's number of samples, so that test (i) is heard before (e). */
+/**
+ * Who is given another's trajectory is also given another's number of samples, so that test (i) is heard before (e).
+ */
 function inCausalOrder(steps: readonly AuditStep[]): AuditStep[] {
   const order = ['environment', 'configuration', 'updates', 'trajectories', 'samples', 'modules'];
   const rank = ({ cause }: AuditStep) => (cause === undefined ? order.length : order.indexOf(cause));

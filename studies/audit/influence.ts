@@ -27,8 +27,9 @@ const ENVS = 4;
 const STEPS = 16;
 
 /**
- * Whose parameters change when whose rewards change? One rollout; then every learner makes its first update on it, from the
- * same parameters and random numbers each time: once as it was, and once for each agent with that agent's rewards 1 higher.
+ * Whose parameters change when whose rewards change? One rollout; then every learner makes its first update on it, from
+ * the same parameters and random numbers each time: once as it was, and once for each agent with that agent's rewards 1
+ * higher.
  */
 export async function influenceOf(trainer: Trainer, seed: number): Promise<Record<string, LearnerInfluence>> {
   const { game } = trainer;

@@ -42,8 +42,8 @@ export interface Evidence {
 }
 
 /**
- * Watches a NearestStag co-player for whole episodes. A move discriminates where one kind of player would make it at least twice as often as the
- * other. Likelihoods are those of the rules themselves; beliefs begin at 1/2.
+ * Watches a NearestStag co-player for whole episodes. A move discriminates where one kind of player would make it at
+ * least twice as often as the other. Likelihoods are those of the rules themselves; beliefs begin at 1/2.
  */
 export async function watchStagHunter(game: Game, agent: HopAgent, envs: number, seed: number): Promise<Evidence[]> {
   const [, watched] = game.agents;

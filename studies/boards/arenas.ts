@@ -2,11 +2,13 @@ import { type ArrayOf, allocate, type Game, type Generator } from '@coplay/core'
 import { stagHunt } from '@coplay/envs';
 
 /**
- * The stag hunt on a board of which only a square is open, the rest being obstacles: its size is drawn for each episode, and so is
- * where it lies. What is learned where others are near is there when they are far: a curriculum without stages, on one board.
+ * The stag hunt on a board of which only a square is open, the rest being obstacles: its size is drawn for each
+ * episode, and so is where it lies. What is learned where others are near is there when they are far: a curriculum
+ * without stages, on one board.
  *
  * @param size   of the board
- * @param sizes  of the open square, each with the same chance; `size` itself is the whole board with its usual obstacles
+ * @param sizes  of the open square, each with the same chance; `size` itself is the whole board with its usual
+ *               obstacles
  */
 export function arenas(size: number, sizes: readonly number[]): Game<'int32'> {
   const numbers = { agents: 4, stags: 1, hares: 4 };

@@ -17,7 +17,9 @@ export interface Setting {
   readonly window: number;
   /** Metrics that are kept as curves besides it */
   readonly metrics: readonly string[];
-  /** Whose world model is shown recorded sequences after training, and how many steps of each it sees. Default: nobody's */
+  /**
+   * Whose world model is shown recorded sequences after training, and how many steps of each it sees. Default: nobody's
+   */
   readonly openLoop?: { readonly agent: DreamerAgent; readonly context: number };
 }
 

@@ -14,7 +14,9 @@ export interface Line {
   readonly seeds: readonly number[];
   /** In training, among which an agent's simulations are shared. Default 1 */
   readonly trees?: number;
-  /** Sizes of the open squares that are trained on; see `arenas`. Evaluated on the whole board. Default: the whole board */
+  /**
+   * Sizes of the open squares that are trained on; see `arenas`. Evaluated on the whole board. Default: the whole board
+   */
   readonly squares?: readonly number[];
   /** Options of the search, in training and afterwards, in place of the usual ones. */
   readonly search?: Pick<HopSearchOptions, 'exploration' | 'rationality'>;
@@ -40,8 +42,9 @@ export interface SeedResult {
 const SIMULATIONS = 80;
 
 /**
- * The search in training. With so few simulations actions must be tried before values decide: hence the large exploration. The rationality is such
- * that a step towards a stag, 5 % of 5, counts for e^4 : 1, and one towards a hare, 5 % of 1, for 2 : 1: agents go on looking for something better.
+ * The search in training. With so few simulations actions must be tried before values decide: hence the large
+ * exploration. The rationality is such that a step towards a stag, 5 % of 5, counts for e^4 : 1, and one towards a
+ * hare, 5 % of 1, for 2 : 1: agents go on looking for something better.
  */
 const SEARCH: HopSearchOptions = { exploration: 20, rationality: 15 };
 
@@ -88,7 +91,7 @@ async function trainAll(
   const start = performance.now();
   await run.train({ envSteps });
   const seconds = (performance.now() - start) / 1000;
-  const asTrained = (await run.evaluate({ episodes: context.isQuick ? 8 : 500 })).mean; // on the squares, if there are any
+  const asTrained = (await run.evaluate({ episodes: context.isQuick ? 8 : 500 })).mean; // on the squares, if any
   const evaluated = larger ? await larger() : asTrained;
   run.dispose();
   const late = entries.filter((entry) => entry.envSteps > 0.8 * envSteps);

@@ -15,8 +15,8 @@ import { STAY, type Waits } from './rules';
 import { mixedPlayers } from './samples';
 
 /**
- * Models that learn while their co-players play and leave. With `sabotaged` they're fed the steps after a co-player left too, as
- * if it had been there and had stayed, without masks: what field implementations did.
+ * Models that learn while their co-players play and leave. With `sabotaged` they're fed the steps after a co-player
+ * left too, as if it had been there and had stayed, without masks: what field implementations did.
  *
  * @returns the evaluation of the first co-player's model on episodes that it never learned from, after each update
  */
@@ -56,7 +56,9 @@ async function evaluate(moa: MoaLearner, game: Game, coplayer: string, rows: Nam
   return moaEvaluation({ classes: game.actionNames, scores, labels: rows['actions'].data as Int32Array });
 }
 
-/** Steps after an agent left, called steps in which it played and stayed: the buffer can't tell, because it is lied to. */
+/**
+ * Steps after an agent left, called steps in which it played and stayed: the buffer can't tell, because it is lied to.
+ */
 export function feedEverything(moa: MoaLearner, experience: Experience): void {
   const { active, actions, masks } = experience;
   const lie: Experience = {

@@ -2,13 +2,14 @@ import { allocateGrid, type Experience, type Game, type GridParts } from '@copla
 import { ACTIONS, type Board, HUNT_HARE, HUNT_STAG, type PlayerRules, STAG_HUNTER, STAY, type Waits } from './rules';
 
 /**
- * What can be known of a player's next action, [N, K] each, rows as `moaRows` gives them. Exact conditional distributions:
+ * What can be known of a player's next action, [N, K] each, rows as `moaRows` gives them. Exact conditional
+ * distributions:
  * - `type`: given the present state and the player's type;
  * - `history`: given the episode so far, the type by Bayes' rule over the player's actions;
- * - `present`: given the present state and, beyond it, the others' whole past and types, but nothing of the player's own past.
- *   No predictor of the present state alone can be better than this one: it is an upper bound;
- * - `stateOnly`: a predictor of the present state alone, as if the prey had been as now from the start and nobody else had been
- *   there. No distribution to score by: what it reaches, scored by `present`, is a lower bound of the best.
+ * - `present`: given the present state and, beyond it, the others' whole past and types, but nothing of the player's
+ *   own past. No predictor of the present state alone can be better than this one: it is an upper bound;
+ * - `stateOnly`: a predictor of the present state alone, as if the prey had been as now from the start and nobody else
+ *   had been there. No distribution to score by: what it reaches, scored by `present`, is a lower bound of the best.
  */
 export interface Optima {
   readonly type: Float64Array;
@@ -117,8 +118,8 @@ function isOn(cells: Int32Array, cell: number, seat: number, other = seat): bool
 }
 
 /**
- * P(type | where the player is, everything of the others) for each of a seat's steps: the player's past is summed out, over
- * every start and every way that could have been gone among the others as they went.
+ * P(type | where the player is, everything of the others) for each of a seat's steps: the player's past is summed out,
+ * over every start and every way that could have been gone among the others as they went.
  */
 function presentPosteriors(rules: PlayerRules, waits: Waits, episode: Episode, seat: number): number[][] {
   const { boards, cells } = episode;
@@ -139,7 +140,9 @@ function startWeights(rules: PlayerRules, board: Board, cells: Int32Array, seat:
   return Float64Array.from({ length: rules.cells }, (_, cell) => (isFree(cell) && !isOn(cells, cell, seat) ? 1 : 0));
 }
 
-/** One step on, of a player of a type who may be anywhere, given that it did not leave and the others did what they did. */
+/**
+ * One step on, of a player of a type who may be anywhere, given that it did not leave and the others did what they did.
+ */
 function goneOn(
   rules: PlayerRules,
   waits: Waits,
@@ -165,7 +168,10 @@ function goneOn(
   return next;
 }
 
-/** 1 where the others would have done what they did if the player had been on `cell`, else 0: waiting for company shows it. */
+/**
+ * 1 where the others would have done what they did if the player had been on `cell`, else 0: waiting for company shows
+ * it.
+ */
 function othersGiven(
   rules: PlayerRules,
   { boards, cells, actions, types }: Episode,

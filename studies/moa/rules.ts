@@ -39,7 +39,9 @@ export function playerRules(game: Game, waits: Waits): PlayerRules {
     return row < 0 || row >= rows || column < 0 || column >= columns ? cell : row * columns + column;
   }
 
-  /** Steps from each cell to the nearest prey, by breadth-first search from all prey at once; -1 where none is reached. */
+  /**
+   * Steps from each cell to the nearest prey, by breadth-first search from all prey at once; -1 where none is reached.
+   */
   function distancesTo(prey: Uint8Array, obstacles: Uint8Array): Int32Array {
     const key = `${prey.join('')}/${obstacles.join('')}`;
     const before = known.get(key);
@@ -59,7 +61,10 @@ export function playerRules(game: Game, waits: Waits): PlayerRules {
     return distances;
   }
 
-  /** Uniform over the moves that bring the prey one step nearer: those that begin some shortest path to some nearest one. */
+  /**
+   * Uniform over the moves that bring the prey one step nearer: those that begin some shortest path to some nearest
+   * one.
+   */
   function approach(distances: Int32Array, cell: number): Float64Array {
     const moves = [UP, DOWN, LEFT, RIGHT].filter((move) => distances[target(cell, move)] === distances[cell] - 1);
     const probabilities = new Float64Array(ACTIONS);

@@ -32,7 +32,8 @@ const WHOLE = 105;
 const EVERY = 10;
 
 /**
- * Four PPO agents learn in self-play, and the first one's model of the second learns beside them from the same experience.
+ * Four PPO agents learn in self-play, and the first one's model of the second learns beside them from the same
+ * experience.
  *
  * @param sabotaged  the model is fed the steps after its co-player left, as `feedEverything` says
  * @returns an evaluation after each {@link EVERY} rollouts, each on fresh games that nothing has learned from

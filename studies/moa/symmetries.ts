@@ -9,7 +9,10 @@ interface Symmetry {
   readonly actions: Int32Array;
 }
 
-/** The eight symmetries of a square board of N x N cells: turns and reflections. The rules of the stag hunt know no direction. */
+/**
+ * The eight symmetries of a square board of N x N cells: turns and reflections. The rules of the stag hunt know no
+ * direction.
+ */
 export function squareSymmetries(size: number, actions: number): Symmetry[] {
   const symmetries: Symmetry[] = [];
   for (let turns = 0; turns < 4; turns++) {

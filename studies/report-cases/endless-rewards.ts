@@ -1,6 +1,9 @@
 import type { DType, Game } from '@coplay/core';
 
-/** The same game with a mistake in it: whatever is caught pays its worth divided by the hares that are left, and that may be none. */
+/**
+ * The same game with a mistake in it: whatever is caught pays its worth divided by the hares that are left, and that
+ * may be none.
+ */
 export function withEndlessRewards<State extends DType>(game: Game<State>): Game<State> {
   return {
     ...game,

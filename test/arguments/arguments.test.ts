@@ -37,8 +37,9 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
 ];
 
 /**
- * Each public function is called with each of its arguments replaced in turn: by null, NaN, an empty array, a cyclic one,
- * a promise and so on. It must refuse what it can't use by an error of ours that names it, and must change nothing.
+ * Each public function is called with each of its arguments replaced in turn: by null, NaN, an empty array, a cyclic
+ * one, a promise and so on. It must refuse what it can't use by an error of ours that names it, and must change
+ * nothing.
  */
 describe.each(packages)('arguments of %s', (name, exported, doors) => {
   it('has a row for each exported function', () => {

@@ -54,7 +54,10 @@ const fine: Readonly<Record<string, readonly string[]>> = {
   function: ['a function'],
 };
 
-/** A kind of {@link fine}, or a list of values that are fine; those with a `-` before them aren't tried, since they would take too long. */
+/**
+ * A kind of {@link fine}, or a list of values that are fine; those with a `-` before them aren't tried, since they
+ * would take too long.
+ */
 export type Takes = string | readonly string[];
 
 /** A public function, and what it takes. */
@@ -89,7 +92,8 @@ export type Doors = Readonly<Record<string, Door | string>>;
  * What the functions of a package do wrong with arguments that they can't use: each must be refused by an error of ours
  * that names the function, and must change nothing.
  *
- * @param makesAnew  whether a method that took something is tried on with a receiver made anew; agents take too long to make
+ * @param makesAnew  whether a method that took something is tried on with a receiver made anew; agents take too long to
+ *                   make
  * @returns by function or method
  */
 export async function faultsOf(
@@ -159,8 +163,8 @@ async function faultsAt(
 }
 
 /**
- * Calls with one set of arguments after another: on the same receiver until it takes some, or on one for all. `watched` also
- * tells whether the receiver was changed by what it refused.
+ * Calls with one set of arguments after another: on the same receiver until it takes some, or on one for all. `watched`
+ * also tells whether the receiver was changed by what it refused.
  */
 function attempts(names: readonly string[], make: () => Callee | Promise<Callee>, makesAnew: boolean) {
   let callee: Callee | undefined;

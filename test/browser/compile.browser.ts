@@ -141,8 +141,9 @@ function difference(here: KernelResult, there: KernelResult): string | undefined
 }
 
 /**
- * The same parameters to begin with, the same actions and, within 1e-5, the same parameters after an update of sixteen gradient
- * steps. Later, roundings add up, and sooner or later a sampled action is another one: so losses and returns are compared loosely.
+ * The same parameters to begin with, the same actions and, within 1e-5, the same parameters after an update of sixteen
+ * gradient steps. Later, roundings add up, and sooner or later a sampled action is another one: so losses and returns
+ * are compared loosely.
  */
 function expectAlike(trained: Trained, reference: Trained): void {
   expect(trained.params[0]).toEqual(reference.params[0]);

@@ -20,7 +20,10 @@ if (chromium === undefined) console.log('Skipped: there is no Chromium (apt-get 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const folder = mkdtempSync(join(tmpdir(), 'coplay-viewer-'));
 
-/** Two learners of PPO, one of HOP and a rule on 8x8, before any training, and a world model that has learned nothing either. */
+/**
+ * Two learners of PPO, one of HOP and a rule on 8x8, before any training, and a world model that has learned nothing
+ * either.
+ */
 async function realEpisode(): Promise<Recording> {
   const game = stagHunt({ size: 8, agents: 4, stags: 2, hares: 6, maxSteps: 30 });
   const network = mlp({ hidden: [8] });
@@ -79,7 +82,10 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
 
   const place = ({ page }: OpenPage) => page.locator('.place').textContent();
 
-  /** Opens all observations, and waits for what that draws: the browser tells the page of an opened `details` a while after the click. */
+  /**
+   * Opens all observations, and waits for what that draws: the browser tells the page of an opened `details` a while
+   * after the click.
+   */
   async function openObservations({ page }: OpenPage): Promise<void> {
     const details = page.locator('.agent details');
     for (let i = 0; i < (await details.count()); i++) await openDetails(details.nth(i));
@@ -265,7 +271,8 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
   it('is part of a report, where its keys need the focus', async () => {
     const opened = await open('report.html');
     const { page, complaints } = opened;
-    // Without the focus the key does nothing; a second press, of the button, shows that the first one has been dealt with.
+    // Without the focus the key does nothing; a second press, of the button, shows that the first one has been dealt
+    // with.
     await page.keyboard.press('ArrowRight');
     await page.locator('[aria-label="One step forward"]').click();
     await expect.poll(() => place(opened)).toBe(`1 / ${last}`);

@@ -15,7 +15,8 @@ describe('timeInTurns', () => {
     const sleep = () => new Promise<void>((resolve) => setTimeout(resolve, waits[turn++]));
     const [timing] = await timeInTurns([{ name: 'sleeper', units: 100, run: sleep }], 5);
     expect(timing.samples).toHaveLength(5);
-    // The middle of 5 ms five times, one of them disturbed; a timer may be late on a busy machine, never early by more than 1 ms.
+    // The middle of 5 ms five times, one of them disturbed; a timer may be late on a busy machine, never early by more
+    // than 1 ms.
     expect(timing.milliseconds).toBeGreaterThanOrEqual(4);
     expect(timing.milliseconds).toBeLessThan(60);
     expect(timing.perSecond).toBeCloseTo(100_000 / timing.milliseconds, 6);

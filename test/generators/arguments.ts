@@ -3,8 +3,8 @@ import ts from 'typescript';
 import { root, workspaces } from '../../scripts/lib/workspaces';
 
 /**
- * The exported functions, and the methods of exported interfaces and classes, that are given a generator, by itself, in a list, or as
- * the field `generator` of an argument: `core: imagine`, `buffers: ReplayBuffer.sample`.
+ * The exported functions, and the methods of exported interfaces and classes, that are given a generator, by itself, in
+ * a list, or as the field `generator` of an argument: `core: imagine`, `buffers: ReplayBuffer.sample`.
  */
 export function takersOfGenerators(): string[] {
   const entries = workspaces().flatMap(({ folder, manifest }) => {

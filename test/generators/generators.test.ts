@@ -139,7 +139,9 @@ function starts(make: () => { initialise(generator: Generator): Promise<void>; s
   };
 }
 
-/** Updates of one learner on the same experience: it isn't the same learner afterwards, so what comes back says nothing. */
+/**
+ * Updates of one learner on the same experience: it isn't the same learner afterwards, so what comes back says nothing.
+ */
 function updates(make: () => LearningAgent): Case {
   let prepared: Promise<{ agent: LearningAgent; experience: Experience }> | undefined;
   const prepare = async () => {

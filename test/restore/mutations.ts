@@ -1,4 +1,7 @@
-/** Every way in which a saved state may be damaged, and what a `restore` makes of each: what the tests of restoring share. */
+/**
+ * Every way in which a saved state may be damaged, and what a `restore` makes of each: what the tests of restoring
+ * share.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import { CoplayError, type SavedState } from '@coplay/core';
@@ -21,11 +24,17 @@ export interface Restorable {
 export interface TryOptions {
   /** Of all damages one in so many is tried, from the first on. Default 1 */
   readonly every?: number;
-  /** Damages that leave a good state, of an earlier version or of other data: 'mean, negative' for the entry `mean` wherever it stands. */
+  /**
+   * Damages that leave a good state, of an earlier version or of other data: 'mean, negative' for the entry `mean`
+   * wherever it stands.
+   */
   readonly good?: readonly string[];
 }
 
-/** Every way to damage one entry of a state. The damaged copy is made only when it is tried: a state of networks has thousands of entries. */
+/**
+ * Every way to damage one entry of a state. The damaged copy is made only when it is tried: a state of networks has
+ * thousands of entries.
+ */
 export function mutations(state: SavedState): Mutation[] {
   return [...damages(state, [])].map(({ path, kind, make }) => ({ path, kind, make: () => make() as SavedState }));
 }
@@ -75,8 +84,8 @@ function others(value: unknown): Record<string, () => unknown> {
 }
 
 /**
- * Tries to restore damaged copies of a part's own state. A damage must be refused by an error of ours that names the entry, and
- * change nothing; or be taken without any effect.
+ * Tries to restore damaged copies of a part's own state. A damage must be refused by an error of ours that names the
+ * entry, and change nothing; or be taken without any effect.
  *
  * @returns what went wrong, a line for each
  */

@@ -1,4 +1,6 @@
-/** Each part that is saved takes a whole state, or leaves everything as it was when any entry of the state is damaged. */
+/**
+ * Each part that is saved takes a whole state, or leaves everything as it was when any entry of the state is damaged.
+ */
 import * as buffers from '@coplay/buffers';
 import * as core from '@coplay/core';
 import * as envs from '@coplay/envs';

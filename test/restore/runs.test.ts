@@ -1,4 +1,6 @@
-/** A run takes a whole saved state or leaves everything as it was, for each trainer and each kind of entry of its state. */
+/**
+ * A run takes a whole saved state or leaves everything as it was, for each trainer and each kind of entry of its state.
+ */
 import type { SavedState } from '@coplay/core';
 import { expect, it } from 'vitest';
 import { TRAINERS } from '../../packages/trainers/test/fixtures/trainers';

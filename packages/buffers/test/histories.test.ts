@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 const AGENTS = 3;
 
 /**
- * A stream of one environment: episodes one behind the other, [steps of each agent] in each. Everything an agent saw or did
- * names its episode, step and seat: `e * 100 + t * 10 + seat`.
+ * A stream of one environment: episodes one behind the other, [steps of each agent] in each. Everything an agent saw or
+ * did names its episode, step and seat: `e * 100 + t * 10 + seat`.
  */
 function streamOf(episodes: readonly (readonly number[])[], first = 0): Experience {
   const steps = episodes.reduce((sum, stays) => sum + Math.max(...stays), 0);

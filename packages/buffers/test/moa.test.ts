@@ -18,7 +18,10 @@ const goals: GoalSet = {
   isOpen: () => true,
 };
 
-/** One episode of `length` steps in each environment; `b` leaves in step `leaves[e]` by the action `by[e]`, or never (-1). */
+/**
+ * One episode of `length` steps in each environment; `b` leaves in step `leaves[e]` by the action `by[e]`, or never
+ * (-1).
+ */
 function episodes(length: number, leaves: readonly number[], by: readonly number[]): Experience {
   const experience = allocateExperience(game, leaves.length, length);
   leaves.forEach((leave, e) => {

@@ -22,7 +22,9 @@ let directories = 0;
 /** A directory that isn't there yet. */
 const fresh = () => join(root, `${directories++}`);
 
-/** Steps `from`..`to - 1` of a stream: each holds the number of its step and stream, and a state that can be renewed. */
+/**
+ * Steps `from`..`to - 1` of a stream: each holds the number of its step and stream, and a state that can be renewed.
+ */
 function steps(from: number, to: number, stream = 0): NamedArrays {
   const ids = Int32Array.from({ length: to - from }, (_, i) => stream * 1000 + from + i);
   return { id: ndarray(ids), state: ndarray(Float64Array.from([...ids].flatMap((id) => [id, -id])), [ids.length, 2]) };
@@ -56,7 +58,8 @@ const replaceState = (replay: SequenceReplay, step: number, value: number, strea
   replay.overwrite({ streams: Int32Array.of(stream), steps: Float64Array.of(step) }, { state });
 };
 
-// The properties of saving that DreamerV3's own tests of its replay check (embodied/tests/test_replay.py). There the capacity counts windows.
+// The properties of saving that DreamerV3's own tests of its replay check (embodied/tests/test_replay.py). There the
+// capacity counts windows.
 describe('saveReplay and loadReplay, as DreamerV3 does it', () => {
   const cases = [
     [1, 1, 1],

@@ -13,8 +13,8 @@ const RING = 40;
 const WIDTH = 64;
 
 /**
- * Goes on from what was saved and saves without end, with each mark three more steps of both streams, and all states renewed. Prints each mark once
- * it's saved.
+ * Goes on from what was saved and saves without end, with each mark three more steps of both streams, and all states
+ * renewed. Prints each mark once it's saved.
  */
 const CHILD = `
   import { writeSync } from 'node:fs';

@@ -21,7 +21,8 @@ function drawn(replay: SequenceReplay, batch: number, seed = 1): number[][] {
   return Array.from({ length: batch }, (_, b) => [...rows['id'].data.slice(b * length, (b + 1) * length)]);
 }
 
-// The properties that DreamerV3's own tests of its replay check (embodied/tests/test_replay.py); capacity is counted in steps here.
+// The properties that DreamerV3's own tests of its replay check (embodied/tests/test_replay.py); capacity is counted in
+// steps here.
 describe('createSequenceReplay', () => {
   it.each([
     [1, 1, 1],

@@ -23,7 +23,10 @@ import { describe, expect, it } from 'vitest';
 const game = stagHunt({ size: 4, agents: 3, stags: 1, hares: 3, maxSteps: 12 });
 const A = 3;
 
-/** Random play (hares are taken, so agents leave), and the states before and after every step, read from the environment. */
+/**
+ * Random play (hares are taken, so agents leave), and the states before and after every step, read from the
+ * environment.
+ */
 async function played(envs: number, steps: number) {
   const env = vectorEnv(game, { envs, seed: 3 });
   const agents = game.agents.map((id, i) => (i === 0 ? nearestHare({ game, id }) : randomAgent({ game, id })));

@@ -25,7 +25,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
  * Runs a command line: `runCommand(['report', 'runs/a'], terminal)`.
  *
  * @param args  without node and the script
- * @returns the exit code: 0 for success, 1 where the input or the work was wrong, 2 for a wrong command line, 130 where it was interrupted
+ * @returns the exit code: 0 for success, 1 where the input or the work was wrong, 2 for a wrong command line, 130 where
+ *          it was interrupted
  */
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   checkArgument('runCommand', 'args', z.array(z.string()), args);

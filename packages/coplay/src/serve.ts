@@ -34,8 +34,8 @@ const HEADERS = {
 };
 
 /**
- * Serves a few files, and nothing else. A request must name this server in its Host header: a page of another site, whose name leads to this
- * machine by now (DNS rebinding), is refused with 403.
+ * Serves a few files, and nothing else. A request must name this server in its Host header: a page of another site,
+ * whose name leads to this machine by now (DNS rebinding), is refused with 403.
  *
  * @param files  by path: `/`, `/models/0.onnx`
  * @param port   0 for any free one
@@ -88,8 +88,9 @@ function namesServer(request: IncomingMessage, host: string): boolean {
 }
 
 /**
- * Host headers of requests that are meant for this server: the names of this machine for itself, and the address that was asked for. One that
- * listens to every network is also asked for by the machine's name, and by the address at which the request arrived.
+ * Host headers of requests that are meant for this server: the names of this machine for itself, and the address that
+ * was asked for. One that listens to every network is also asked for by the machine's name, and by the address at which
+ * the request arrived.
  */
 function hostsOf({ socket }: IncomingMessage, host: string): string[] {
   const everywhere = EVERY_NETWORK.includes(host) ? [hostname(), inUrl(arrivedAt(socket.localAddress))] : [];

@@ -23,7 +23,8 @@ const normaliseSchema = z.strictObject({
  * A single row and a constant give 0, never NaN.
  *
  * @param advantages  [B]
- * @param weights     [B] at least 0; a row of weight 0 counts for nothing, even where its advantage is NaN. All 1 by default
+ * @param weights     [B] at least 0; a row of weight 0 counts for nothing, even where its advantage is NaN. All 1 by
+ *                    default
  * @returns [B]; 0 where the weight is 0
  */
 export function normaliseAdvantages(
@@ -74,7 +75,9 @@ export function explainedVariance(
   return variance === 0 ? 0 : 1 - moments(errors, weights).variance / variance;
 }
 
-/** Weighted mean and (biased) variance. Sums are taken about the first row, so that a constant has variance 0 exactly. */
+/**
+ * Weighted mean and (biased) variance. Sums are taken about the first row, so that a constant has variance 0 exactly.
+ */
 function moments(values: ArrayLike<number>, weights: ArrayLike<number> | undefined) {
   let origin = Number.NaN;
   let count = 0;

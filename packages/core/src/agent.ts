@@ -63,8 +63,8 @@ export interface Agent<State extends Saved = Saved> {
   /** Called after each step, with what everyone can see of it. */
   observe?(step: AgentStep): void;
   /**
-   * How it chose this answer, as named numbers [B, ...]: recordings keep them, experience doesn't. It changes nothing, and the answers of
-   * `act` are the same without it.
+   * How it chose this answer, as named numbers [B, ...]: recordings keep them, experience doesn't. It changes nothing,
+   * and the answers of `act` are the same without it.
    */
   insight?(input: AgentInput, state: State, output: AgentOutput<State>): NamedArrays | Promise<NamedArrays>;
   /** What it remembers beyond an episode, for checkpoints and for `evaluate`, which puts it back afterwards. */

@@ -52,8 +52,8 @@ function knownType(value: unknown): DType | undefined {
 }
 
 /**
- * An array as one that this realm's libraries know: itself, or a copy of one that another realm made (an iframe, `node:vm`), for which
- * `instanceof` is false.
+ * An array as one that this realm's libraries know: itself, or a copy of one that another realm made (an iframe,
+ * `node:vm`), for which `instanceof` is false.
  */
 export function inThisRealm<Data extends TypedArray>(data: Data): Data {
   checkArgument('inThisRealm', 'data', anyArray, data);

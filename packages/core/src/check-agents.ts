@@ -10,8 +10,8 @@ import { isNumberArray } from './typed-arrays';
 export type SeatedGame = Pick<Game, 'agents' | 'actions' | 'observation' | 'infos'>;
 
 /**
- * Refuses the input of `act` if an array is missing, or has another dtype or length than the rows need. It reads no values,
- * so it costs almost no time.
+ * Refuses the input of `act` if an array is missing, or has another dtype or length than the rows need. It reads no
+ * values, so it costs almost no time.
  *
  * @param where  the agent and its method, for the message: `PPO (agent_0).act`
  */

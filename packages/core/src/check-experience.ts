@@ -40,8 +40,8 @@ const schema = z.looseObject({
 });
 
 /**
- * Refuses anything but experience whose arrays have the types and lengths that its own sizes ask for. The values in them
- * aren't looked at.
+ * Refuses anything but experience whose arrays have the types and lengths that its own sizes ask for. The values in
+ * them aren't looked at.
  *
  * @param where       the function whose argument it is, for the message
  * @param experience  as a rollout collects it

@@ -14,8 +14,8 @@ export interface RewardCheck {
 }
 
 /**
- * Refuses rewards that aren't finite: a sum with one of them is lost, and no search or comparison can go on from it. Learners
- * need no such check: they refuse or skip a batch that isn't finite, as their option `nonFinite` says.
+ * Refuses rewards that aren't finite: a sum with one of them is lost, and no search or comparison can go on from it.
+ * Learners need no such check: they refuse or skip a batch that isn't finite, as their option `nonFinite` says.
  *
  * @param where   who reads them, for the message
  * @param nameOf  names a game: `environment 3, step 5`

@@ -3,7 +3,8 @@ import { show } from './show';
 import { type DType, isNumberArray, TAGS, tagOf } from './typed-arrays';
 
 /*
- * Checks of single values. They need no schemas, so that a page's script that uses them stays small; those by schema are in checks.ts.
+ * Checks of single values. They need no schemas, so that a page's script that uses them stays small; those by schema
+ * are in checks.ts.
  */
 
 /** Which numbers {@link checkNumber} accepts. All limits are optional. */

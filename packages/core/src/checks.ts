@@ -7,8 +7,8 @@ import type { DType, NamedArrays, NDArray, TypedArray } from './typed-arrays';
 import { DTYPES, TAGS, tagOf } from './typed-arrays';
 
 /**
- * Refuses an argument that doesn't fit a zod schema. Unlike `checkOptions`, it leaves the argument as it is: no defaults,
- * no copies.
+ * Refuses an argument that doesn't fit a zod schema. Unlike `checkOptions`, it leaves the argument as it is: no
+ * defaults, no copies.
  *
  * @param where  the function whose argument it is, for the message
  * @param name   the argument's name

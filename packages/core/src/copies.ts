@@ -2,12 +2,14 @@
 type AnyClass = abstract new (...given: never[]) => object;
 
 /**
- * Makes `instanceof` hold for objects of the same class in another copy of its package: a process may have loaded the ES module and the
- * CommonJS build, or two installations. For classes that tell objects of ours from others; copies whose objects can't stand in for
- * each other need different names. Messages show the version: `VariableStore of @coplay/tensor 0.1`.
+ * Makes `instanceof` hold for objects of the same class in another copy of its package: a process may have loaded the
+ * ES module and the CommonJS build, or two installations. For classes that tell objects of ours from others; copies
+ * whose objects can't stand in for each other need different names. Messages show the version:
+ * `VariableStore of @coplay/tensor 0.1`.
  *
  * @param kind  the class; its subclasses need a call of their own, and without one are told apart as usual
- * @param name  of package, class and, if objects of another version wouldn't do, version: `@coplay/tensor/Variables@0.1`
+ * @param name  of package, class and, if objects of another version wouldn't do, version:
+ *              `@coplay/tensor/Variables@0.1`
  */
 export function sharedAmongCopies(kind: AnyClass, name: string): void {
   const mark = Symbol.for(name);
@@ -22,7 +24,8 @@ export function sharedAmongCopies(kind: AnyClass, name: string): void {
 }
 
 /**
- * What all copies of a package in a process share, such as a queue that their calls wait in. The first one to ask makes it.
+ * What all copies of a package in a process share, such as a queue that their calls wait in. The first one to ask makes
+ * it.
  *
  * @param name  of package, thing and version: those of other versions have one of their own
  */

@@ -16,7 +16,10 @@ export interface EvaluateOptions {
   readonly episodes?: number;
   /** Environments played side by side, at least 1; no more than there are episodes. Default 64 */
   readonly envs?: number;
-  /** Seed of games and agents, an integer in [0, 2^53). The games are others than those of a training with the same seed. Default 0 */
+  /**
+   * Seed of games and agents, an integer in [0, 2^53). The games are others than those of a training with the same
+   * seed. Default 0
+   */
   readonly seed?: number;
 }
 
@@ -34,14 +37,20 @@ export interface Evaluation {
   readonly returns: Float64Array;
   /** [episodes] steps */
   readonly lengths: Int32Array;
-  /** Mean return of each agent over the episodes in which it played. An agent that never played is missing, here and below. */
+  /**
+   * Mean return of each agent over the episodes in which it played. An agent that never played is missing, here and
+   * below.
+   */
   readonly returnMean: Readonly<Record<AgentId, number>>;
   /** Standard error of each mean; NaN of a single episode. */
   readonly returnStandardError: Readonly<Record<AgentId, number>>;
   /** Mean over the agents that played of the mean returns. */
   readonly mean: number;
   readonly lengthMean: number;
-  /** Sums of each info per episode and agent, averaged over the episodes in which it played: `infos.caught_stag.agent_0`. */
+  /**
+   * Sums of each info per episode and agent, averaged over the episodes in which it played:
+   * `infos.caught_stag.agent_0`.
+   */
   readonly infos: Readonly<Record<string, Readonly<Record<AgentId, number>>>>;
   /** The same by agent, for `console.table`: mean return, its standard error, each info. */
   readonly byAgent: Readonly<Record<AgentId, Readonly<Record<string, number>>>>;
@@ -60,7 +69,8 @@ export async function evaluate(
 ): Promise<Evaluation> {
   checkGame('evaluate', game);
   const { episodes, seed, envs } = checkOptions('evaluate', schema, options);
-  for (const agent of seatAgents('evaluate', game.agents, agents)) checkAgent('evaluate', agent); // before they are asked for their memories
+  // Checked before their memories are read.
+  for (const agent of seatAgents('evaluate', game.agents, agents)) checkAgent('evaluate', agent);
   const memories = agents.map((agent) => (agent.save ? agent.save() : undefined));
   try {
     return await play(game, agents, episodes, Math.min(envs, episodes), seed);

@@ -13,8 +13,9 @@ import type { NamedArrays, TypedArray } from './typed-arrays';
  * Index t holds what was seen before action t, the action, and the reward it earned.
  *
  * An environment's T steps may be one episode (then padded after `lengths[e]` steps) or a piece of the stream that
- * autoreset makes (then `ended` marks the last step of each episode). An episode may also be broken off: the environment was
- * reset before its end. Then nothing is `ended`, and `isFirst` of the next step is 1: see {@link isLastStep}.
+ * autoreset makes (then `ended` marks the last step of each episode). An episode may also be broken off: the
+ * environment was reset before its end. Then nothing is `ended`, and `isFirst` of the next step is 1: see
+ * {@link isLastStep}.
  */
 export interface Experience {
   readonly agents: readonly AgentId[];
@@ -59,9 +60,9 @@ export interface Experience {
 }
 
 /**
- * What was seen after steps whose successor is not in the stream: the last step of each episode, and the last filled step of
- * each environment. N places. Values are bootstrapped there unless the rules ended the agent; models of the world learn
- * from all of them.
+ * What was seen after steps whose successor is not in the stream: the last step of each episode, and the last filled
+ * step of each environment. N places. Values are bootstrapped there unless the rules ended the agent; models of the
+ * world learn from all of them.
  */
 export interface Cuts {
   /** [N] environment */
@@ -79,8 +80,9 @@ export interface Cuts {
 }
 
 /**
- * Whether the next step of the arrays isn't the successor of step e T + t: its episode ended, the arrays do, or the next step
- * is the first of another episode since the environment was reset. Padding after `lengths` is left to the caller.
+ * Whether the next step of the arrays isn't the successor of step e T + t: its episode ended, the arrays do, or the
+ * next step is the first of another episode since the environment was reset. Padding after `lengths` is left to the
+ * caller.
  */
 export function isLastStep(
   { steps, ended, isFirst }: Pick<Experience, 'steps' | 'ended'> & Partial<Pick<Experience, 'isFirst'>>,
@@ -129,7 +131,7 @@ export function copyRow(source: TypedArray, from: number, target: TypedArray, to
 
 function copyValues(source: TypedArray, from: number, target: TypedArray, to: number, size: number): void {
   if (size > 64) target.set(source.subarray(from * size, (from + 1) * size), to * size);
-  else for (let i = 0; i < size; i++) target[to * size + i] = source[from * size + i]; // a view costs more than a short copy
+  else for (let i = 0; i < size; i++) target[to * size + i] = source[from * size + i]; // cheaper than a view
 }
 
 function holdsRow(array: TypedArray | undefined, row: number, size: number): boolean {
@@ -149,7 +151,10 @@ function refuseRow(
   return fail(where, 'rows that lie within both typed arrays', got, 'Count rows from 0, and give the size of one row.');
 }
 
-/** Zeroed experience of `envs` environments over `steps` steps of a game, without cuts or extras; `previousActions` are -1. */
+/**
+ * Zeroed experience of `envs` environments over `steps` steps of a game, without cuts or extras; `previousActions` are
+ * -1.
+ */
 export function allocateExperience(game: ExperienceSpec, envs: number, steps: number): Experience {
   checkSizes('allocateExperience', game, { envs, steps });
   const agents = game.agents.length;

@@ -7,7 +7,10 @@ import type { ArrayOf, DType } from './typed-arrays';
 /** The name of an agent, such as `agent_0`. It stays the agent's for the whole run, whatever seat it plays. */
 export type AgentId = string;
 
-/** Where `step` writes what happened; row r of an array belongs to environment r. A agents, in the order of `game.agents`. */
+/**
+ * Where `step` writes what happened; row r of an array belongs to environment r. A agents, in the order of
+ * `game.agents`.
+ */
 export interface StepArrays {
   /** [rows, A] reward of this step */
   readonly rewards: Float32Array;
@@ -81,7 +84,10 @@ export interface Game<State extends DType = DType> {
     result: StepArrays,
     row: number,
   ): void;
-  /** Writes K bytes from `maskOffset` on: 1 where the agent may take the action. An inactive agent has exactly one legal action. */
+  /**
+   * Writes K bytes from `maskOffset` on: 1 where the agent may take the action. An inactive agent has exactly one legal
+   * action.
+   */
   legal(state: ArrayOf<State>, offset: number, agent: number, mask: Uint8Array, maskOffset: number): void;
   /** Writes row `row` of every field: what agent `agent` sees. */
   observe(state: ArrayOf<State>, offset: number, agent: number, out: ObservationArrays, row: number): void;

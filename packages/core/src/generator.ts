@@ -15,18 +15,24 @@ export interface Generator {
   uniform(): number;
   /** An integer in [0, n), without bias; n in 1..2^32. */
   integer(n: number): number;
-  /** A sample of the standard normal distribution (Marsaglia's polar method; the second one is thrown away, so that state stays four words). */
+  /**
+   * A sample of the standard normal distribution (Marsaglia's polar method; the second one is thrown away, so that
+   * state stays four words).
+   */
   normal(): number;
   /** Shuffles an array in place (Fisher-Yates) and returns it. */
   shuffle<T extends { length: number; [index: number]: number }>(array: T): T;
   /**
-   * The child with a key, independent of its parent and of the children with other keys. Does not advance the parent: the same key
-   * gives the same child until the parent draws.
+   * The child with a key, independent of its parent and of the children with other keys. Does not advance the parent:
+   * the same key gives the same child until the parent draws.
    *
    * @param key  an integer in [0, 2^32)
    */
   split(key: number): Generator;
-  /** A new child, and advances the parent by one draw: the next call gives another child. For functions that hand a generator on. */
+  /**
+   * A new child, and advances the parent by one draw: the next call gives another child. For functions that hand a
+   * generator on.
+   */
   fork(): Generator;
   state(): GeneratorState;
   restore(state: GeneratorState): void;
@@ -67,8 +73,9 @@ export function splitSeed(seed: number, index: number): number {
 }
 
 /**
- * The seed of the stream of `seed` that is for one purpose. Streams of one seed with different purposes are independent: this is how
- * a run's games, its agents and the games of its evaluation descend from one seed without repeating each other.
+ * The seed of the stream of `seed` that is for one purpose. Streams of one seed with different purposes are
+ * independent: this is how a run's games, its agents and the games of its evaluation descend from one seed without
+ * repeating each other.
  *
  * @param seed     an integer in [0, 2^53)
  * @param purpose  what the stream is for, such as `train/env` or `evaluate/agents`; not empty
@@ -179,7 +186,8 @@ class Xoshiro128 implements Generator {
     for (;;) {
       const word = this.next() >>> 0;
       const result = word % n;
-      // The words from word - result on are the multiples of n; a last block of fewer than n would favour small numbers.
+      // The words from word - result on are the multiples of n; a last block of fewer than n would favour small
+      // numbers.
       if (word - result + n <= 4294967296) return result;
     }
   }

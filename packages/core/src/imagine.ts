@@ -21,7 +21,9 @@ export interface ImagineOptions {
   readonly horizon: number;
   /** For the agents and the simulator. It's advanced, so that the next call draws other numbers. */
   readonly generator: Generator;
-  /** In the order of the seats, the recurrent states with which the agents go on. Default: those at an episode's start */
+  /**
+   * In the order of the seats, the recurrent states with which the agents go on. Default: those at an episode's start
+   */
   readonly agentStates?: readonly Saved[];
 }
 
@@ -29,9 +31,9 @@ export interface ImagineOptions {
 const SPLITS = { agents: 0, world: 1 };
 
 /**
- * Plays B episodes in a simulator, from given states on: the same loop and the same kind of experience as in the real game,
- * with `isImagined` set. One episode, or the first H steps of it, in each row; one that goes on after them has a cut there,
- * so that values are bootstrapped.
+ * Plays B episodes in a simulator, from given states on: the same loop and the same kind of experience as in the real
+ * game, with `isImagined` set. One episode, or the first H steps of it, in each row; one that goes on after them has a
+ * cut there, so that values are bootstrapped.
  *
  * @returns [B, H, A, ...], padded after `lengths`
  * @throws CoplayError for starts that don't fit the game, and for a state in which the game is over

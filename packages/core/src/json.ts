@@ -24,8 +24,9 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * The value of a text of JSON that anybody may have written: `JSON.parse`, but what is too long or nested too deeply is refused, since
- * functions that call themselves for each level would run out of stack. A key `__proto__` is a key like any other.
+ * The value of a text of JSON that anybody may have written: `JSON.parse`, but what is too long or nested too deeply is
+ * refused, since functions that call themselves for each level would run out of stack. A key `__proto__` is a key like
+ * any other.
  *
  * @param where  what is read, for messages
  * @throws CoplayError for what isn't JSON, or beyond the bounds

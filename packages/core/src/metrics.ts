@@ -1,14 +1,17 @@
 import { isPlainRecord } from './check-values';
 import { fail, show } from './errors';
 
-/** Figures of an update or an evaluation: flat, `group/snake_case: number`. Each key is documented in docs/metrics.md. */
+/**
+ * Figures of an update or an evaluation: flat, `group/snake_case: number`. Each key is documented in docs/metrics.md.
+ */
 export type Metrics = Record<string, number>;
 
 /**
  * The metrics that were measured: those that are undefined weren't, and are left out.
  *
  * @param where  who gave them, for the message: `jsonLines.write`
- * @throws CoplayError for anything but a record of numbers, such as a Map, and names the metric whose value is no number
+ * @throws CoplayError for anything but a record of numbers, such as a Map, and names the metric whose value is no
+ *         number
  */
 export function checkMetrics(where: string, metrics: Metrics): Metrics {
   if (!isPlainRecord(metrics)) {
@@ -46,8 +49,8 @@ export interface RunInfo {
 }
 
 /**
- * A sink of metrics: a progress line, a file. Sinks write at once and lose nothing that they were given. Each call may return a promise, which
- * is awaited before the next call.
+ * A sink of metrics: a progress line, a file. Sinks write at once and lose nothing that they were given. Each call may
+ * return a promise, which is awaited before the next call.
  */
 export interface Log {
   start(info: RunInfo): void;

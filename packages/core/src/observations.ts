@@ -19,13 +19,13 @@ export interface ObservationField {
   readonly shape: readonly number[];
   readonly dtype: DType;
   /**
-   * What the numbers mean. Values that don't fit are refused. Without it, whole numbers of shape [H, W, C] are taken for
-   * `planes` and all else for a `vector`; a reader that relies on that (Dreamer, OMG) refuses other values.
+   * What the numbers mean. Values that don't fit are refused. Without it, whole numbers of shape [H, W, C] are taken
+   * for `planes` and all else for a `vector`; a reader that relies on that (Dreamer, OMG) refuses other values.
    */
   readonly kind?: ObservationKind;
   /**
-   * Of `indices`: how many values there are, at least 2. Of `one-hot`: the size of one code, where the last dimension holds
-   * several of them one after another; by default it is one code.
+   * Of `indices`: how many values there are, at least 2. Of `one-hot`: the size of one code, where the last dimension
+   * holds several of them one after another; by default it is one code.
    */
   readonly classes?: number;
   /** Of an `image`: the largest value, above 0. Default 255 for whole numbers, 1 for floats */
@@ -108,8 +108,8 @@ export interface ObservationCheck {
   /** For each row of the arrays: only rows with a 1 are looked at. Default: all */
   readonly active?: Uint8Array;
   /**
-   * Whether fields that declare no kind have to fit the one that is assumed; see {@link kindOf}. Otherwise they only have to
-   * be finite. Default false
+   * Whether fields that declare no kind have to fit the one that is assumed; see {@link kindOf}. Otherwise they only
+   * have to be finite. Default false
    */
   readonly assumed?: boolean;
 }
@@ -154,7 +154,8 @@ function misfitOf(field: ObservationField): Misfit | undefined {
 }
 
 function firstNonFinite(data: TypedArray, start: number, end: number): number {
-  // Networks read float32, where large numbers of float64 are infinite. Only finite numbers have the difference 0 with themselves.
+  // Networks read float32, where large numbers of float64 are infinite. Only finite numbers have the difference 0 with
+  // themselves.
   for (let i = start; i < end; i++) if (Math.fround(data[i]) - Math.fround(data[i]) !== 0) return i;
   return -1;
 }

@@ -246,7 +246,10 @@ function cutValuesOf(alive: boolean[], generator: Generator, unused: number): nu
   });
 }
 
-/** The definition, as a sum over n-step errors forward in time: A_t = sum_k (gamma lambda)^k delta_{t+k} to the stream's end. */
+/**
+ * The definition, as a sum over n-step errors forward in time: A_t = sum_k (gamma lambda)^k delta_{t+k} to the stream's
+ * end.
+ */
 function bruteForce(
   experience: Experience,
   values: Float32Array,

@@ -34,7 +34,9 @@ const stepsSchema = z.looseObject({
   steps: z.int().min(0),
   agents: z.array(z.string()),
 });
-/** The part of an {@link Experience} that rewards are scaled by. Without `isFirst` a reset within an episode isn't seen. */
+/**
+ * The part of an {@link Experience} that rewards are scaled by. Without `isFirst` a reset within an episode isn't seen.
+ */
 type ScaledSteps = Pick<Experience, 'envs' | 'steps' | 'agents' | 'rewards' | 'active' | 'ended'> &
   Partial<Pick<Experience, 'isFirst'>>;
 

@@ -134,7 +134,8 @@ class SeatedAgents implements Rollout {
 
   async step(): Promise<readonly AgentOutput[]> {
     const { env, agents } = this;
-    // All are asked at once, so that networks of one kind can answer in one batch; of failures, the first seat's is told.
+    // All are asked at once, so that networks of one kind can answer in one batch; of failures, the first seat's is
+    // told.
     const answers = await Promise.allSettled(agents.map((_, seat) => this.ask(seat)));
     const outputs = answers.map((answer) => {
       if (answer.status === 'rejected') throw answer.reason;
@@ -208,7 +209,9 @@ class SeatedAgents implements Rollout {
     }
   }
 
-  /** Refuses an observation that isn't finite or doesn't fit its kind: networks would learn from it, or answer nonsense. */
+  /**
+   * Refuses an observation that isn't finite or doesn't fit its kind: networks would learn from it, or answer nonsense.
+   */
   private checkInput(seat: number, { rows, observations, active }: AgentInput): void {
     const { game, states } = this.env;
     const check = { spec: game.observation, observations, rows, active };

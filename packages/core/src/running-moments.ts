@@ -140,7 +140,10 @@ class ChanMoments implements RunningMoments {
     return total;
   }
 
-  /** Mean and squared deviations of one column of a batch, in two passes; about its first row, so that constants are exact. */
+  /**
+   * Mean and squared deviations of one column of a batch, in two passes; about its first row, so that constants are
+   * exact.
+   */
   private measure(column: number, values: ArrayLike<number>, weights: ArrayLike<number> | undefined, count: number) {
     const { size } = this;
     const weightOf = (row: number) => (weights === undefined ? 1 : weights[row]);

@@ -28,7 +28,9 @@ export function linear(from: number, to: number): Schedule {
   ]);
 }
 
-/** Half a cosine from `from` to exactly `to`: flat at both ends (Loshchilov and Hutter 2017, eq. 5, without restarts). */
+/**
+ * Half a cosine from `from` to exactly `to`: flat at both ends (Loshchilov and Hutter 2017, eq. 5, without restarts).
+ */
 export function cosine(from: number, to: number): Schedule {
   checkNumber('cosine', 'from', from);
   checkNumber('cosine', 'to', to);
@@ -111,7 +113,8 @@ export function until(n: number): (steps: number) => boolean {
 
 /**
  * How many updates are due, at `updates` per step: 1 in the first call, then as many as keep the ratio, the remainder
- * being kept for later (the schedule of DreamerV3). A state of another ratio may be restored: the new one counts from there on.
+ * being kept for later (the schedule of DreamerV3). A state of another ratio may be restored: the new one counts from
+ * there on.
  *
  * @param updates  per step; above 0. 0.25 is one update in 4 steps
  */

@@ -16,8 +16,8 @@ const resultSchema = z.looseObject({
 });
 
 /**
- * Something that plays steps in the place of a game's rules: a learned model of the world, or the rules themselves. It works
- * on the game's own states, so that the game says what agents see and may do in them.
+ * Something that plays steps in the place of a game's rules: a learned model of the world, or the rules themselves. It
+ * works on the game's own states, so that the game says what agents see and may do in them.
  */
 export interface Simulator {
   readonly game: Game;

@@ -64,7 +64,10 @@ export function isNumberArray(value: unknown): value is TypedArray {
   return ArrayBuffer.isView(value) && numberTags.has(tagOf(value));
 }
 
-/** What typed arrays of every realm and subclass share: it reads what an array is, and not what its class says of itself. */
+/**
+ * What typed arrays of every realm and subclass share: it reads what an array is, and not what its class says of
+ * itself.
+ */
 const readTag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get;
 
 /** `Float32Array`, for typed arrays of any realm and their subclasses; '' for a DataView. */

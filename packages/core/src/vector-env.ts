@@ -106,7 +106,10 @@ export interface VectorEnv {
   restore(state: VectorEnvState): void;
 }
 
-/** What a rollout needs of a batch of environments: those of `vectorEnv`, or imagined ones, whose steps may take a while. */
+/**
+ * What a rollout needs of a batch of environments: those of `vectorEnv`, or imagined ones, whose steps may take a
+ * while.
+ */
 export type RolloutEnv = Omit<VectorEnv, 'reset' | 'step' | 'state' | 'restore'> & {
   step(actions: Int32Array): void | Promise<void>;
 };

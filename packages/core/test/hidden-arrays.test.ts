@@ -6,7 +6,9 @@ const game = countingGame({ agents: 3, leaves: [4, 0, 2], maxSteps: 6 });
 
 type Part = Partial<Game<'int32'>>;
 
-/** Games that keep an array outside their state: what writes it and what reads it, the game, and where the fault shows. */
+/**
+ * Games that keep an array outside their state: what writes it and what reads it, the game, and where the fault shows.
+ */
 const HIDDEN: readonly [string, () => Part, string][] = [
   [
     'written by step, read by observe',

@@ -86,7 +86,8 @@ describe('rollout', () => {
       }),
     };
     const { cuts } = await collect(game, [alternating], 1, 5);
-    // The first cut is the time limit after 3 steps, where the next reset is at step 0; the second one the end of the rollout.
+    // The first cut is the time limit after 3 steps, where the next reset is at step 0; the second one the end of the
+    // rollout.
     expect([...cuts.step]).toEqual([2, 4]);
     expect([...cuts.masks]).toEqual([0, 1, 1, 0]);
   });

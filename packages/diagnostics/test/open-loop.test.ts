@@ -6,7 +6,10 @@ import { describe, expect, it } from 'vitest';
 const floats = (values: number[], shape: number[]) => ndarray(Float32Array.from(values), shape);
 const bytes = (values: number[], shape: number[]) => ndarray(Uint8Array.from(values), shape);
 
-/** Two sequences of three steps, of which one is seen, of a grid of 1 x 2 cells; in the second another episode begins after two steps. */
+/**
+ * Two sequences of three steps, of which one is seen, of a grid of 1 x 2 cells; in the second another episode begins
+ * after two steps.
+ */
 const open = {
   context: 1,
   actual: {

@@ -1,6 +1,6 @@
 /**
- * A strict reader of RFC 4180, character by character and written apart from the library: every record has as many fields as the
- * header, quotes stand only around a whole field, the text ends with a line end.
+ * A strict reader of RFC 4180, character by character and written apart from the library: every record has as many
+ * fields as the header, quotes stand only around a whole field, the text ends with a line end.
  */
 export function readStrictCsv(text: string): Record<string, string>[] {
   const records = splitRecords(text);

@@ -43,7 +43,8 @@ describe('tensorboard', () => {
     log.close();
     const [name] = readdirSync(directory);
     const bytes = readFileSync(join(directory, name!));
-    // Event { 1: double 1.0 = 00 00 00 00 00 00 f0 3f, 2: varint 0, 3: bytes(13) "brain.Event:2" }: 9 + 2 + 15 = 26 bytes
+    // Event { 1: double 1.0 = 00 00 00 00 00 00 f0 3f, 2: varint 0, 3: bytes(13) "brain.Event:2" }: 9 + 2 + 15 = 26
+    // bytes
     const content = Buffer.from(
       `09000000000000f03f1000${'1a0d'}${Buffer.from('brain.Event:2').toString('hex')}`,
       'hex',
@@ -76,7 +77,8 @@ describe('tensorboard', () => {
       expect(files).toHaveLength(2);
       expect(files[0].name).toBe(name);
       expect(readFileSync(torn)).toEqual(bytes.subarray(0, bytes.length - cut));
-      // Value { tag, float }: 3 + 5 bytes; Summary 2 + 8; Event 9 (wall time) + 3 (step 300) + 2 + 10 = 24; record 24 + 16 = 40.
+      // Value { tag, float }: 3 + 5 bytes; Summary 2 + 8; Event 9 (wall time) + 3 (step 300) + 2 + 10 = 24; record 24 +
+      // 16 = 40.
       expect(files[0].scalars.map(({ value }) => value)).toEqual(cut <= 40 ? [1, 2] : [1]);
       expect(files[0].torn).toBe((80 - cut) % 40);
       expect(files[1].scalars.map(({ step, value }) => [step, value])).toEqual([[300, 30]]);

@@ -22,7 +22,8 @@ const bytes = (values: number[], shape: number[]) => ndarray(Uint8Array.from(val
 
 describe('planesErrors', () => {
   it('pools, and takes means over samples, as derived by hand', () => {
-    // Two samples of 1 x 2 cells and 2 channels. Errors of sample 0: 0.1 in channel a; of sample 1: 0.5 in both cells of b.
+    // Two samples of 1 x 2 cells and 2 channels. Errors of sample 0: 0.1 in channel a; of sample 1: 0.5 in both cells
+    // of b.
     const predicted = floats([0.1, 0, 0, 0, 1, 0.5, 0, 0.5], [2, 1, 2, 2]);
     const actual = bytes([0, 0, 0, 0, 1, 1, 0, 0], [2, 1, 2, 2]);
     const errors = planesErrors({ channels: ['a', 'b'], predicted, actual });
@@ -104,7 +105,7 @@ describe('worldModelReport', () => {
   it('knows the planes that came', () => {
     const seen = truePlanes(rows, [2, 2, 2, 4]).data;
     const found = [...seen].flatMap((x, i) => (x === 1 ? [i] : []));
-    expect(found).toEqual([7, 8, 20, 27, 30]); // row 0: hare on 1, agent 0 on 2; row 1: agent 0 on 1, hare on 2, obstacle on 3
+    expect(found).toEqual([7, 8, 20, 27, 30]); // row 0: hare 1, agent 0 on 2; row 1: agent 0 on 1, hare 2, obstacle 3
   });
 
   it('is written as a table and as CSV with every digit', () => {

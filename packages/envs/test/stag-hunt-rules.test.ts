@@ -201,13 +201,15 @@ describe('prey that move', () => {
     const play = small({ preyMoves: 1 });
     const seen = new Map<string, number>();
     for (let i = 0; i < 3000; i++) {
-      // The neighbours of the hare at (1, 1): an obstacle above, the stag on the left; free below and on the right, with an agent.
+      // The neighbours of the hare at (1, 1): an obstacle above, the stag on the left; free below and on the right,
+      // with an agent.
       play.start({ agents: at('12 33'), obstacles: at('01'), stags: at('10'), hares: at('11') });
       play.step([STAY, STAY]);
       const [hare] = play.plane(0, 'hares');
       seen.set(String(hare), (seen.get(String(hare)) ?? 0) + 1);
     }
-    // The stag moves first, to (0, 0) or (2, 0); the hare's open cells are then (1, 0), (2, 1) and (1, 2). 1,000 each, sd 26.
+    // The stag moves first, to (0, 0) or (2, 0); the hare's open cells are then (1, 0), (2, 1) and (1, 2). 1,000 each,
+    // sd 26.
     expect([...seen.keys()].sort()).toEqual(['1,0', '1,2', '2,1']);
     for (const count of seen.values()) expect(Math.abs(count - 1000)).toBeLessThan(130);
   });

@@ -63,7 +63,8 @@ describe('what co-players are imagined to do', () => {
 });
 
 describe('the loss', () => {
-  // One co-player of two actions, four steps; log-probabilities differ in every step, so that none can stand for another.
+  // One co-player of two actions, four steps; log-probabilities differ in every step, so that none can stand for
+  // another.
   const single = coplayerModel({ featureSize: 4, units: 5, layers: 1, count: 1, actions: 2 });
   const p = [
     [0.1, 0.2, 0.7],
@@ -116,7 +117,7 @@ describe('networks with co-players', () => {
     const { hidden, deter, stoch, classes, units } = nets.sizes;
     const wider = M * K * hidden;
     const features = deter + stoch * classes;
-    const head = features * units + 2 * units + units * M * (K + 1) + M * (K + 1); // a layer with bias and scale, and the logits
+    const head = features * units + 2 * units + units * M * (K + 1) + M * (K + 1); // a layer, then logits
     expect(nets.parameterCount - plain.parameterCount).toBe(wider + head);
     expect('coplayers' in plain).toBe(false);
     expect(Object.keys(plain.specs).some((name) => name.startsWith('moa/'))).toBe(false);

@@ -288,7 +288,8 @@ describe('the inference', () => {
       const { metrics } = inference.loss(silent, { ...rows, inputs }, { prior, noise: tf.zeros([6, 2]), weights });
       return metrics?.['nll'].dataSync()[0] ?? Number.NaN;
     };
-    // Of outputs that don't depend on the state, the errors of a state and of its opposite add up to one and the same sum.
+    // Of outputs that don't depend on the state, the errors of a state and of its opposite add up to one and the same
+    // sum.
     const bothWays = (cells: number[]) => nllOf(cells) + nllOf(cells.map((cell) => 1 - cell));
     expect(bothWays([1, 0, 1, 0, 0, 1, 1, 0])).toBeCloseTo(bothWays([0, 0, 0, 0, 0, 0, 0, 1]), 3);
     expect(nllOf([1, 0, 1, 0, 0, 1, 1, 0])).not.toBeCloseTo(nllOf([0, 0, 0, 0, 0, 0, 0, 1]), 2);

@@ -280,7 +280,8 @@ describe('planesWorldModel', () => {
     const states = allocate('int32', small.stateSize);
     small.readLayout!('1...\n.2..\nS...\n...h', states, 0);
     const before = model.encode(states, Int32Array.of(4, 4));
-    // At first it says that nothing changes. Agent 0 goes right: two of 80 pixels are wrong by 1, with weight 2; the hare goes: one, 1.
+    // At first it says that nothing changes. Agent 0 goes right: two of 80 pixels are wrong by 1, with weight 2; the
+    // hare goes: one, 1.
     const things = ndarray(Uint8Array.from(before['things'].data), [1, 2, 16]);
     things.data[16 + 15] = 0;
     const rows = {

@@ -31,7 +31,9 @@ import { describe, expect, it } from 'vitest';
 
 const game = stagHunt({ size: 6, agents: 2, stags: 1, hares: 2, obstaclePieces: 0 });
 
-/** How often rules that hunt stags, and hares, do what the co-player did: Pr(a | s, g), found by asking them many times. */
+/**
+ * How often rules that hunt stags, and hares, do what the co-player did: Pr(a | s, g), found by asking them many times.
+ */
 function likelihoodsOf(
   before: { states: Int32Array; rows: number },
   actions: Int32Array,

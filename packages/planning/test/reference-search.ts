@@ -24,8 +24,8 @@ export interface Node {
 }
 
 /**
- * The search of the specification in the plainest way, by objects and recursion, with co-players who always do the same in a state: to
- * compare with.
+ * The search of the specification in the plainest way, by objects and recursion, with co-players who always do the same
+ * in a state: to compare with.
  */
 export function referenceSearch(reference: Reference, root: Int32Array, simulations: number): Node {
   const { game, gamma, exploration, unvisited } = reference;

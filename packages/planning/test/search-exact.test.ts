@@ -83,7 +83,8 @@ describe('closed forms', () => {
   });
 
   it('an untried action is worth nothing, or what its state is worth by now: by hand', async () => {
-    // Three ends: 1, 4 and 0; the critic says 2 at the root. With P = 1/3 and c = 0.3, c P sqrt(N) / (1 + N(a)) is 0.1 sqrt(N) / (1 + N(a)).
+    // Three ends: 1, 4 and 0; the critic says 2 at the root. With P = 1/3 and c = 0.3, c P sqrt(N) / (1 + N(a)) is 0.1
+    // sqrt(N) / (1 + N(a)).
     const places: Place[] = [{ next: [-1, -1, -1], rewards: [[1], [4], [0]] }];
     const game = tableGame({ agents: 1, actions: 3, places });
     const found = async (unvisited: 'zero' | 'parent', simulations: number) => {

@@ -7,7 +7,9 @@ import { randomTree, tableGame } from './table-game';
 
 type CoAction = (state: Int32Array, seat: number) => number;
 
-/** The best discounted return from a state, and that of each legal action: every sequence of own actions is played out. */
+/**
+ * The best discounted return from a state, and that of each legal action: every sequence of own actions is played out.
+ */
 function exhaustive(game: Game<'int32'>, seat: number, gamma: number, coAction: CoAction) {
   const A = game.agents.length;
   const generator = createGenerator(1);

@@ -95,8 +95,8 @@ const UNARY: Readonly<Record<string, Unary>> = {
 };
 
 /**
- * sin, cos and tan of huge numbers are rounding alone, sinh and cosh overflow at other places in single precision, and the
- * sign of NaN is NaN when compiled.
+ * sin, cos and tan of huge numbers are rounding alone, sinh and cosh overflow at other places in single precision, and
+ * the sign of NaN is NaN when compiled.
  */
 function specialFor(name: string): readonly number[] {
   if (/^(sin|cos|tan|sinh|cosh)$/.test(name)) return SPECIAL.filter((x) => !(Math.abs(x) > 1e3));

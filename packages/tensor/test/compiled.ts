@@ -49,7 +49,10 @@ export async function expectParity(example: Example, tolerance = 1e-5): Promise<
   return got;
 }
 
-/** The difference relative to the size of the numbers, or absolute where they're below 1; infinite numbers and NaN must agree. */
+/**
+ * The difference relative to the size of the numbers, or absolute where they're below 1; infinite numbers and NaN must
+ * agree.
+ */
 export function expectClose(got: readonly number[], expected: readonly number[], tolerance: number): void {
   expect(got.length).toBe(expected.length);
   const scale = expected.reduce((max, y) => (Number.isFinite(y) ? Math.max(max, Math.abs(y)) : max), 1);

@@ -26,7 +26,8 @@ import { floats } from './compiled';
 import { differences, onMachine } from './on-machine';
 import { loadableMachines } from './optimise-run';
 
-// Golden numbers are those of DreamerV3's published modules, run once in float32, unless a line says how they come about.
+// Golden numbers are those of DreamerV3's published modules, run once in float32, unless a line says how they come
+// about.
 
 const bins255 = twoHotBins(255);
 const WAVE = Array.from({ length: 255 }, (_, i) => 2 * Math.sin(0.1 * i));

@@ -4,7 +4,10 @@ import { type BackendName, stopGradient, tf } from '@coplay/tensor';
 /** A function of tensors that is checked on every backend, forward and backward. */
 export interface KernelCase {
   readonly name: string;
-  /** Shapes of the arguments. Their values are distinct, at least 0.02 apart, and of both signs unless `values` says otherwise. */
+  /**
+   * Shapes of the arguments. Their values are distinct, at least 0.02 apart, and of both signs unless `values` says
+   * otherwise.
+   */
   readonly shapes: readonly (readonly number[])[];
   readonly f: (...x: tf.Tensor[]) => tf.Tensor;
   /** `positive` in (0, 3], `negative` in [-3, 0), `unit` in (-1, 1) */
@@ -15,7 +18,9 @@ export interface KernelCase {
   readonly refusedBy?: readonly BackendName[];
 }
 
-/** Distinct values on a grid, in an order drawn from `seed`; the grid avoids 0, 1 and -1, where functions have kinks. */
+/**
+ * Distinct values on a grid, in an order drawn from `seed`; the grid avoids 0, 1 and -1, where functions have kinks.
+ */
 export function gridValues(size: number, seed: number, values: KernelCase['values']): Float32Array {
   const order = createGenerator(seed).shuffle(Int32Array.from({ length: size }, (_, i) => i));
   const [low, high] = { positive: [0.1, 3], negative: [-3, -0.1], unit: [-0.9, 0.9], any: [-2.5, 2.5] }[

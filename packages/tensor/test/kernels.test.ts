@@ -62,7 +62,10 @@ it('names are unique', () => {
   expect(new Set(kernelCases.map(({ name }) => name)).size).toBe(kernelCases.length);
 });
 
-/** Data that the backend holds; a kernel that forgets to free what it made in between shows here, though not in `tf.memory()`. */
+/**
+ * Data that the backend holds; a kernel that forgets to free what it made in between shows here, though not in
+ * `tf.memory()`.
+ */
 function dataHeld(backend: BackendName): number {
   const backends = [...new Set([backend, 'cpu'])].map((name) => tf.engine().findBackend(name));
   return backends.reduce((sum, each) => sum + each.numDataIds(), 0);

@@ -19,8 +19,8 @@ describe.each(await loadableMachines())('laProp and adaptive clipping on $label'
   ) => runOptimiser(optimiser, initial, gradients, rate, executor);
 
   it('laProp: two steps by hand', async () => {
-    // t 1: v = 0.001 x 4 = 0.004, unbiased 4: u = 2 / 2 = 1; m = 0.1, unbiased 1: p = 1 - 0.1.
-    // t 2: v = 0.999 x 0.004 + 0.001 x 1 = 0.004996, unbiased / 0.001999 = 2.49924962, root 1.58090152: u = -0.63255047;
+    // t 1: v = 0.001 x 4 = 0.004, unbiased 4: u = 2 / 2 = 1; m = 0.1, unbiased 1: p = 1 - 0.1. t 2: v = 0.999 x 0.004 +
+    // 0.001 x 1 = 0.004996, unbiased / 0.001999 = 2.49924962, root 1.58090152: u = -0.63255047;
     //      m = 0.9 x 0.1 - 0.063255047 = 0.026744953, unbiased / 0.19 = 0.14076291: p = 0.9 - 0.014076291.
     const { trace, slots } = await run(laProp(), { w: vector(1) }, [{ w: vector(2) }, { w: vector(-1) }], 0.1);
     expectNumbers(trace[0].values['w'], [0.9]);
@@ -40,7 +40,8 @@ describe.each(await loadableMachines())('laProp and adaptive clipping on $label'
   });
 
   it("DreamerV3's optimiser: values of its own code, and of the formulas in double precision", async () => {
-    // Changes that DreamerV3's published optimiser makes (its chain of AGC, RMS scaling and momentum), run once in float32.
+    // Changes that DreamerV3's published optimiser makes (its chain of AGC, RMS scaling and momentum), run once in
+    // float32.
     const official = [
       [-4e-5, 4e-5, -4e-5],
       [-4.81116e-5, -4.11322e-6, 1.07793e-5],

@@ -32,7 +32,8 @@ describe.each(await loadableMachines())("PyTorch's optimisers on $label", ({ bac
     const { trace } = await runOptimiser(cases[name], initial, gradients, 0.01, executor);
     const after = (step: number) => [...trace[step - 1].values['a'], ...trace[step - 1].values['b']];
     [1, 2, 20].forEach((step, i) => {
-      // To 1e-6, and 2e-6 after 20 roundings to float32; a step is 0.01 where the optimiser normalises, and 0.00004 or more in sgd.
+      // To 1e-6, and 2e-6 after 20 roundings to float32; a step is 0.01 where the optimiser normalises, and 0.00004 or
+      // more in sgd.
       for (const [j, value] of after(step).entries()) {
         expect(Math.abs(value - torchOptimisers[name][i][j]), `step ${step}, number ${j}`).toBeLessThan(
           step > 2 ? 2e-6 : 1e-6,

@@ -15,8 +15,8 @@ describe.each(await loadableMachines())('optimisers on $label', ({ backend, exec
     runOptimiser(optimiser, initial, gradients, learningRate, executor);
 
   it('adam: two steps by hand', async () => {
-    // t 1: m = 0.05, v = 0.00025; unbiased 0.5 and 0.25: p = 1 - 0.1 x 0.5 / 0.5 = 0.9.
-    // t 2: m = 0.9 x 0.05 - 0.1 = -0.055, v = 0.999 x 0.00025 + 0.001 = 0.00124975; unbiased -0.055 / 0.19 = -0.28947368 and
+    // t 1: m = 0.05, v = 0.00025; unbiased 0.5 and 0.25: p = 1 - 0.1 x 0.5 / 0.5 = 0.9. t 2: m = 0.9 x 0.05 - 0.1 =
+    // -0.055, v = 0.999 x 0.00025 + 0.001 = 0.00124975; unbiased -0.055 / 0.19 = -0.28947368 and
     //      0.00124975 / 0.001999 = 0.62518759, root 0.79068805: p = 0.9 + 0.1 x 0.28947368 / 0.79068805 = 0.93661036.
     const { trace, slots } = await run(adam(), { w: vector(1) }, [{ w: vector(0.5) }, { w: vector(-1) }], 0.1);
     expectNumbers(trace[0].values['w'], [0.9]);

@@ -30,7 +30,9 @@ export async function runGraph(
   );
 }
 
-/** Numbers between -1 and 1 for each input (0 or 1, or -3 to 3, where they're bools or int32), the same for every call. */
+/**
+ * Numbers between -1 and 1 for each input (0 or 1, or -3 to 3, where they're bools or int32), the same for every call.
+ */
 export function someFeeds({ inputs }: Graph): Record<string, Float32Array | Int32Array | Uint8Array> {
   const kinds = { float32: Float32Array, int32: Int32Array, int64: Int32Array, bool: Uint8Array, uint8: Uint8Array };
   let count = 0;

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as Copy from './fixtures/copy';
 import { needsOnnx, onnx } from './onnx-runtime';
 
-// Inside of the repository, so that both find the same tfjs; as two installations in a process do, or two builds of one.
+// Inside of the repository, so that both find the same tfjs; as two installations in a process do, or two builds of
+// one.
 const folder = join(import.meta.dirname, '../node_modules/.copies');
 let scratch: string;
 let [module, common, newer]: (typeof Copy)[] = [];

@@ -2,7 +2,10 @@
 export interface PageParts {
   readonly title: string;
   readonly heading: string;
-  /** SHA-256 of style and script as a Content-Security-Policy has them: nothing else runs, for any content of a recording */
+  /**
+   * SHA-256 of style and script as a Content-Security-Policy has them: nothing else runs, for any content of a
+   * recording
+   */
   readonly hashes: { readonly style: string; readonly script: string };
   /** What the page may load and run besides, in the policy's words: `connect-src 'self'` */
   readonly sources?: { readonly script?: string; readonly more?: string };

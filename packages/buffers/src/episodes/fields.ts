@@ -5,7 +5,9 @@ export interface StepField {
   /** As in files: `rewards`, `observations/grid`, `extras/logProbs`. */
   readonly name: string;
   readonly data: TypedArray;
-  /** `agent`: [E, T, A, ...shape], each agent has its own; `everyone`: [E, T, A], of interest to each; `step`: [E, T] */
+  /**
+   * `agent`: [E, T, A, ...shape], each agent has its own; `everyone`: [E, T, A], of interest to each; `step`: [E, T]
+   */
   readonly of: 'agent' | 'everyone' | 'step';
   /** What one agent (or step) has. */
   readonly shape: readonly number[];

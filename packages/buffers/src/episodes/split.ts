@@ -5,7 +5,10 @@ import { allEnvs } from './select';
 
 /** Options of {@link splitEpisodes}. */
 export interface SplitEpisodesOptions {
-  /** What becomes of episodes whose start or end lies outside the stream, and of those that were broken off: `drop` (default) or `keep` */
+  /**
+   * What becomes of episodes whose start or end lies outside the stream, and of those that were broken off: `drop`
+   * (default) or `keep`
+   */
   readonly partial?: 'drop' | 'keep' | undefined;
   /** T of the result; at least the longest episode, which is the default */
   readonly steps?: number | undefined;

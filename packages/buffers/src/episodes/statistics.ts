@@ -2,7 +2,9 @@ import type { AgentId, Experience } from '@coplay/core';
 import { checkExperience } from '@coplay/core';
 import { mean } from '@coplay/core/rows';
 
-/** Returns and lengths of N episodes; means over no episodes are NaN. An agent that played in none of them is missing. */
+/**
+ * Returns and lengths of N episodes; means over no episodes are NaN. An agent that played in none of them is missing.
+ */
 export interface EpisodeStatistics {
   readonly agents: readonly AgentId[];
   /** N */

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { EpisodeRing } from './episode-ring';
 
 /**
- * A ring for the episodes of each goal, and one for those without: a goal that is hardly ever shown isn't forgotten for those
- * that are shown all the time.
+ * A ring for the episodes of each goal, and one for those without: a goal that is hardly ever shown isn't forgotten for
+ * those that are shown all the time.
  */
 export class GoalRings {
   private readonly rings: readonly EpisodeRing[];

@@ -28,11 +28,17 @@ export interface MoaBufferOptions {
   readonly coplayers: readonly AgentId[];
   /** Rows (steps of one agent) held of each co-player, at least the longest episode. Default 4096 */
   readonly capacity?: number | undefined;
-  /** What becomes of the rows once they were trained on: `ring` keeps them until newer ones need the room, `empty` drops them. Default `ring` */
+  /**
+   * What becomes of the rows once they were trained on: `ring` keeps them until newer ones need the room, `empty` drops
+   * them. Default `ring`
+   */
   readonly keep?: 'ring' | 'empty' | undefined;
   /** As in {@link MoaRowsOptions}: what goals of episodes are told by. Default: all are unknown */
   readonly goals?: GoalSet | undefined;
-  /** Whether each goal, and episodes without one, have room of their own, so that a rare goal isn't forgotten: the capacity is shared alike. Default false */
+  /**
+   * Whether each goal, and episodes without one, have room of their own, so that a rare goal isn't forgotten: the
+   * capacity is shared alike. Default false
+   */
   readonly roomPerGoal?: boolean | undefined;
   /** Whether {@link attemptRows} are held too. Default false */
   readonly attempts?: boolean | undefined;
@@ -58,7 +64,9 @@ export interface MoaHeld {
   readonly serials: readonly number[];
 }
 
-/** Steps of co-players, by co-player, for models of them. Holds real, whole episodes, and no step after an agent left. */
+/**
+ * Steps of co-players, by co-player, for models of them. Holds real, whole episodes, and no step after an agent left.
+ */
 export interface MoaBuffer {
   readonly coplayers: readonly AgentId[];
   /** Rows held now. */

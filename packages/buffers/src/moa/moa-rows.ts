@@ -19,8 +19,8 @@ import { agentRows, splitEpisodes } from '../episodes';
 /** Options of {@link moaRows}. */
 export interface MoaRowsOptions {
   /**
-   * What agents of the game may be after (`game.goals`): each step is labelled, in hindsight, with the goal that was reached
-   * next. Where an agent leaves with the first goal that it reaches, that's one goal for the whole episode.
+   * What agents of the game may be after (`game.goals`): each step is labelled, in hindsight, with the goal that was
+   * reached next. Where an agent leaves with the first goal that it reaches, that's one goal for the whole episode.
    */
   readonly goals?: GoalSet | undefined;
   /** Leaves out episodes in which no goal was reached. Default false: their goal is -1, unknown */
@@ -38,13 +38,14 @@ const attemptSchema = z.looseObject({ isFirst: ndarrays, actions: ndarrays, term
 const COLUMNS = ['masks', 'previousActions', 'actions', 'terminated', 'active'];
 
 /**
- * One agent's whole episodes as rows for a model of it: the steps in which it played, those after it left never. Episodes
- * that began before the experience or go on after it are left out.
+ * One agent's whole episodes as rows for a model of it: the steps in which it played, those after it left never.
+ * Episodes that began before the experience or go on after it are left out.
  *
  * @param seat  the agent's index in `experience.agents`
  * @returns `observations/<field>` [N, ...], `masks` [N, K], `previousActions` [N, A] of everyone, `actions` int32 [N],
- *          `goals` int32 [N] in -1..G-1, the same in all steps up to that in which it's reached, `isFirst` [N] 1 in the first step of an episode,
- *          `terminated` [N] 1 in the step in which the rules ended the agent, and `active` [N], all 1
+ *          `goals` int32 [N] in -1..G-1, the same in all steps up to that in which it's reached, `isFirst` [N] 1 in the
+ *          first step of an episode, `terminated` [N] 1 in the step in which the rules ended the agent, and `active`
+ *          [N], all 1
  * @throws CoplayError for imagined experience
  */
 export function moaRows(experience: Experience, seat: number, options: MoaRowsOptions = {}): NamedArrays {
@@ -71,9 +72,9 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
 }
 
 /**
- * Episodes cut short after the first step in which the agent tried for a goal in vain, and another one than it reached in the
- * end: up to there it did what somebody with that goal would have done (as in hindsight experience replay, Andrychowicz et al.
- * 2017). For goals that are hardly ever reached.
+ * Episodes cut short after the first step in which the agent tried for a goal in vain, and another one than it reached
+ * in the end: up to there it did what somebody with that goal would have done (as in hindsight experience replay,
+ * Andrychowicz et al. 2017). For goals that are hardly ever reached.
  *
  * @param rows  as {@link moaRows} makes them
  * @returns such rows, with `goals` of the goal that was tried for

@@ -129,7 +129,8 @@ function readHeader(bytes: Uint8Array, where: string) {
 }
 
 function readElements(bytes: Uint8Array, count: number, element: Element, where: string): TypedArray {
-  // The bytes may start anywhere in their buffer; typed arrays need an aligned start. Node's Buffer has a `slice` that copies nothing.
+  // The bytes may start anywhere in their buffer; typed arrays need an aligned start. Node's Buffer has a `slice` that
+  // copies nothing.
   const copy = Uint8Array.from(bytes.subarray(0, count * element.bytes));
   if (element.isBigEndian) reverseEach(copy, element.bytes);
   return element.read(copy.buffer, where);

@@ -3,9 +3,10 @@ import { crc32 } from './crc32';
 import { checkSize, damaged } from './npy';
 
 /*
- * fflate inflates; its reader of zip files (unzipSync, 0.8.3) can't be used: it needs the whole file in memory, where arrays are read one by one
- * here, and compares no checksum: of a stored file with one bit flipped it gives the changed bytes without an error. Listings that overlap, or
- * lie about their sizes, are refused here before anything is unpacked.
+ * fflate inflates; its reader of zip files (unzipSync, 0.8.3) can't be used: it needs the whole file in memory, where
+ * arrays are read one by one here, and compares no checksum: of a stored file with one bit flipped it gives the changed
+ * bytes without an error. Listings that overlap, or lie about their sizes, are refused here before anything is
+ * unpacked.
  */
 
 /** Bytes that can be read anywhere: a file, or memory. */
@@ -39,8 +40,8 @@ const LOCATOR_SIZE = 20;
 const MOST_INFLATED = 1032;
 
 /**
- * The files of a zip, stored or deflated, zip64 or not. Files may not overlap: so all together unpack to no more than the source's size
- * allows.
+ * The files of a zip, stored or deflated, zip64 or not. Files may not overlap: so all together unpack to no more than
+ * the source's size allows.
  *
  * @param where  what is read, for messages
  * @throws CoplayError naming what is read and what is wrong with it

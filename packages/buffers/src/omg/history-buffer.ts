@@ -22,7 +22,10 @@ import { HistoryRing } from './history-ring';
 export interface HistoryBufferOptions {
   /** Seat of the agent that infers the others' subgoals, in 0..A-1 */
   readonly observer: number;
-  /** Steps held at most, of all co-players together; at least a longest episode. The oldest histories make room, whole. Default 20,000 */
+  /**
+   * Steps held at most, of all co-players together; at least a longest episode. The oldest histories make room, whole.
+   * Default 20,000
+   */
   readonly capacity?: number | undefined;
   /** Pushes after which everything held is thrown away, before the next one is taken; false for never. Default false */
   readonly clearEvery?: number | false | undefined;
@@ -33,8 +36,8 @@ export interface HistoryBufferOptions {
 }
 
 /**
- * Histories of the co-players for OMG: each co-player's steps in an episode, as long as it was there. They come from the
- * episodes that are played anyway; nothing is played for them.
+ * Histories of the co-players for OMG: each co-player's steps in an episode, as long as it was there. They come from
+ * the episodes that are played anyway; nothing is played for them.
  */
 export interface HistoryBuffer {
   /** Steps held now. */
@@ -44,8 +47,8 @@ export interface HistoryBuffer {
   /** Counts since the beginning: histories taken, those that made room for others, and clearings by `clearEvery`. */
   readonly counts: Readonly<Record<'pushed' | 'dropped' | 'cleared', number>>;
   /**
-   * Takes the next segment of a rollout. A history is kept when its episode ends, whole; an episode whose start was never
-   * seen is left out.
+   * Takes the next segment of a rollout. A history is kept when its episode ends, whole; an episode whose start was
+   * never seen is left out.
    *
    * @param values  [E, T, A] of every state, for selectors that go by value; those of absent agents are never read
    * @returns the number of histories that were taken
@@ -58,8 +61,8 @@ export interface HistoryBuffer {
    * Copies of steps.
    *
    * @param places  in 0..size-1, counted from the oldest that's held
-   * @returns `observations/NAME` [B, ...], `masks` [B, K], `actions`, `left`, `values`, `coPlayer` [B], `previousActions`
-   *          [B, A] from the seat on whose view it is; see `HistoryBufferOptions.view`
+   * @returns `observations/NAME` [B, ...], `masks` [B, K], `actions`, `left`, `values`, `coPlayer` [B],
+   *          `previousActions` [B, A] from the seat on whose view it is; see `HistoryBufferOptions.view`
    */
   rows(places: ArrayLike<number>): NamedArrays;
   clear(): void;

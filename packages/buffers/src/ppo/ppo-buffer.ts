@@ -67,8 +67,8 @@ export interface PpoBuffer {
    */
   minibatches(generator: Generator, options?: MinibatchOptions): Iterable<NamedArrays>;
   /**
-   * The same pass as {@link minibatches} with the same generator, as places in the {@link table}: for functions that gather
-   * rows themselves.
+   * The same pass as {@link minibatches} with the same generator, as places in the {@link table}: for functions that
+   * gather rows themselves.
    */
   plan(generator: Generator, options?: MinibatchOptions): MinibatchRows[];
   /**
@@ -280,7 +280,9 @@ function checkReserved(where: string, { isImagined, weights }: NamedArrays, isHe
   }
 }
 
-/** Multiplies weights so that the first `real` of `filled` rows have the share `realRatio`; the rows after them get 0. */
+/**
+ * Multiplies weights so that the first `real` of `filled` rows have the share `realRatio`; the rows after them get 0.
+ */
 function weigh(weights: NDArray, real: number, filled: number, realRatio: number | undefined): void {
   const { data, shape } = weights;
   const size = data.length / shape[0];

@@ -1,8 +1,8 @@
 import type { AgentId, NamedArrays, ObservationArrays, ObservationSpec } from '@coplay/core';
 
 /**
- * The episodes of an `Experience` as DreamerV3 sees them: one record for each observation, so that an episode of n steps
- * has n + 1 records, and a reward stands with the observation it arrived with.
+ * The episodes of an `Experience` as DreamerV3 sees them: one record for each observation, so that an episode of n
+ * steps has n + 1 records, and a reward stands with the observation it arrived with.
  *
  * ```
  * step of Experience       0              1              2 (the last)

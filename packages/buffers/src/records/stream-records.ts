@@ -15,8 +15,8 @@ export interface StreamRecords {
 }
 
 /**
- * A rollout's streams as records, episode by episode. A piece that goes on with an episode of the rollout before begins with the
- * record that the piece before ended with; that one alone knows the reward it arrived with.
+ * A rollout's streams as records, episode by episode. A piece that goes on with an episode of the rollout before begins
+ * with the record that the piece before ended with; that one alone knows the reward it arrived with.
  */
 export function streamRecords(experience: Experience): StreamRecords {
   checkExperience('streamRecords', experience);

@@ -39,7 +39,9 @@ function checkCounters({ pushed, begun }: RingState, streams: number): void {
   fail(WHERE, expected, show(begun?.[early]), DAMAGED);
 }
 
-/** Refuses fields that hold more or fewer rows than there are steps, or other numbers of numbers than their shapes say. */
+/**
+ * Refuses fields that hold more or fewer rows than there are steps, or other numbers of numbers than their shapes say.
+ */
 function checkRows({ pushed, begun, ring, rows }: RingState): void {
   const steps = pushed.reduce((sum, end, stream) => sum + heldSteps(end, begun?.[stream] ?? 0, ring), 0);
   const wrong = Object.keys(rows).find((name) => rows[name].shape[0] !== steps);

@@ -6,12 +6,15 @@ import type { ChunkFile } from './chunk-index';
 import { nodeFs, sha256 } from './node-modules';
 
 /**
- * Runs saves and loads of this process one at a time: a save must not remove what another one is about to name. Directories aren't told
- * apart, since links give one of them several names.
+ * Runs saves and loads of this process one at a time: a save must not remove what another one is about to name.
+ * Directories aren't told apart, since links give one of them several names.
  */
 export const inTurn = oneAtATime();
 
-/** The SHA-256 of what rows are: names, dtypes, shapes and values. Quicker than that of a file, which would have to be made first. */
+/**
+ * The SHA-256 of what rows are: names, dtypes, shapes and values. Quicker than that of a file, which would have to be
+ * made first.
+ */
 export async function checksumOf(rows: NamedArrays): Promise<string> {
   const fields = Object.entries(rows).map(([name, { data, shape }]) => [name, dtypeOf(data), shape]);
   const values = Object.values(rows).map(({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength));

@@ -11,7 +11,10 @@ export interface Chunk {
   readonly first: number;
   /** Steps */
   readonly count: number;
-  /** [count, ...] for each field, views of the state: the fields that stay as they were pushed, and apart from them those that are renewed */
+  /**
+   * [count, ...] for each field, views of the state: the fields that stay as they were pushed, and apart from them
+   * those that are renewed
+   */
   readonly parts: readonly NamedArrays[];
 }
 

@@ -7,11 +7,14 @@ import { heldSteps } from './ring-state';
 
 /** Options of {@link loadReplay}. */
 export interface LoadReplayOptions {
-  /** Capacity of the replay that it is for; the newest steps of each stream that fit are loaded. Default: that of the one that was saved */
+  /**
+   * Capacity of the replay that it is for; the newest steps of each stream that fit are loaded. Default: that of the
+   * one that was saved
+   */
   readonly capacity?: number | undefined;
   /**
-   * Is told of each chunk that's missing or damaged; of its stream the longest run of steps without a gap is loaded then, and of runs of a length the newest.
-   * Default: the first such chunk is refused
+   * Is told of each chunk that's missing or damaged; of its stream the longest run of steps without a gap is loaded
+   * then, and of runs of a length the newest. Default: the first such chunk is refused
    */
   readonly onDamaged?: ((error: CoplayError) => void) | undefined;
 }
@@ -32,8 +35,8 @@ const schema = z.strictObject({
 });
 
 /**
- * Reads what `saveReplay` wrote: `replay.restore(await loadReplay(directory))`. Steps, their numbers and the queue are those that were saved, so that
- * the same generator draws the same samples. Node only.
+ * Reads what `saveReplay` wrote: `replay.restore(await loadReplay(directory))`. Steps, their numbers and the queue are
+ * those that were saved, so that the same generator draws the same samples. Node only.
  *
  * @param options  for a replay of another capacity, or a directory that isn't whole
  * @returns the state of a replay of the same streams

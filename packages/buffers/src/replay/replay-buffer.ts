@@ -86,7 +86,8 @@ export interface ReplayBuffer {
   /** Whether all steps of a window are held. @throws CoplayError for anything but whole numbers */
   holds(stream: number, step: number, length: number): boolean;
   /**
-   * Replaces some fields of steps that were pushed before; those that made room meanwhile, and those that haven't come yet, are passed over.
+   * Replaces some fields of steps that were pushed before; those that made room meanwhile, and those that haven't come
+   * yet, are passed over.
    *
    * @param windows [B] streams and first steps
    * @param rows    [B, L, ...] for each of these fields

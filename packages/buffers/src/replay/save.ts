@@ -37,16 +37,18 @@ const AT_ONCE = 16;
 const schema = z.strictObject({ chunk: z.int().min(1).default(1024) });
 
 /**
- * Writes a sequence replay to a directory of its own, in chunks: .npz files of so many steps of one stream, and `replay.json`, which names them with
- * their checksums. Saving again writes only chunks that changed: those with new steps, and those with renewed fields (see `overwrite`), which are kept in files of
- * their own so that the others needn't be written with them. Until the new index is in place the old one and all that it names stay, so that a
- * kill at any moment leaves the one state or the other. Then files of chunks that it doesn't name are removed; nothing else in the directory is touched.
- * A chunk that is gone or of another length than it was written with is written again; one with other bytes of the same length `loadReplay` refuses. One process
- * at a time may write there. Node only.
+ * Writes a sequence replay to a directory of its own, in chunks: .npz files of so many steps of one stream, and
+ * `replay.json`, which names them with their checksums. Saving again writes only chunks that changed: those with new
+ * steps, and those with renewed fields (see `overwrite`), which are kept in files of their own so that the others
+ * needn't be written with them. Until the new index is in place the old one and all that it names stay, so that a kill
+ * at any moment leaves the one state or the other. Then files of chunks that it doesn't name are removed; nothing else
+ * in the directory is touched. A chunk that is gone or of another length than it was written with is written again; one
+ * with other bytes of the same length `loadReplay` refuses. One process at a time may write there. Node only.
  *
  * @param directory  made if it isn't there
  * @param saved      `replay.state()`, which is of one moment whatever is pushed or sampled meanwhile
- * @throws CoplayError naming the path, where something can't be written or the directory's index is damaged; what was saved before is whole then
+ * @throws CoplayError naming the path, where something can't be written or the directory's index is damaged; what was
+ *         saved before is whole then
  */
 export async function saveReplay(
   directory: string,
@@ -128,7 +130,9 @@ async function savePart(
   return { file: isThere ? earlier : await writeChunk(folder.directory, file, rows), isNew: !isThere };
 }
 
-/** Whether a file that begins earlier still says what is held: the oldest chunk of a stream loses steps with every push. */
+/**
+ * Whether a file that begins earlier still says what is held: the oldest chunk of a stream loses steps with every push.
+ */
 async function endsWith({ directory }: Folder, file: ChunkFile, first: number, rows: NamedArrays): Promise<boolean> {
   if (file.first >= first) return false;
   try {

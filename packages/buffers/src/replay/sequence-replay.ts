@@ -24,8 +24,8 @@ export interface SequenceReplayOptions {
   /** L, steps of a window, at least 1 */
   readonly length: number;
   /**
-   * Whether each stream's windows, one after the other without overlap, are handed out once, in the order in which they were filled,
-   * before any is drawn by chance: what is new is learned from soon, and at least once. Default true
+   * Whether each stream's windows, one after the other without overlap, are handed out once, in the order in which they
+   * were filled, before any is drawn by chance: what is new is learned from soon, and at least once. Default true
    */
   readonly online?: boolean | undefined;
 }
@@ -67,8 +67,8 @@ export interface SequenceReplay {
   /** Steps, counters and the queue; `saveReplay` writes it to files. */
   state(): SavedState;
   /**
-   * Goes on from a saved state of the same capacity and streams. Windows that waited there wait here if they are of the same length, and new ones are
-   * handed out here at all.
+   * Goes on from a saved state of the same capacity and streams. Windows that waited there wait here if they are of the
+   * same length, and new ones are handed out here at all.
    */
   restore(saved: SavedState): void;
 }
@@ -206,7 +206,9 @@ class Sequences implements SequenceReplay {
   }
 }
 
-/** Refuses windows that aren't pairs of a stream and a step. Steps may be gone: not every file of a replay can be read. */
+/**
+ * Refuses windows that aren't pairs of a stream and a step. Steps may be gone: not every file of a replay can be read.
+ */
 function checkQueue(queue: Float64Array, streams: number): void {
   for (let at = 0; at < queue.length; at += 2) {
     const [stream, step] = [queue[at], queue[at + 1]];

@@ -23,8 +23,8 @@ export interface OutcomeStoreOptions {
 }
 
 /**
- * Transitions by what they paid, so that what hardly ever happens (two agents catch the stag together) is neither forgotten nor
- * drowned. An outcome is the largest reward of any agent, by absolute value, to three digits.
+ * Transitions by what they paid, so that what hardly ever happens (two agents catch the stag together) is neither
+ * forgotten nor drowned. An outcome is the largest reward of any agent, by absolute value, to three digits.
  */
 export interface OutcomeStore {
   /** The outcomes met so far that have room. */
@@ -34,7 +34,8 @@ export interface OutcomeStore {
   /** Copies transitions [B, ...] with `rewards` [B, A] in, each to the room of its outcome. */
   push(rows: NamedArrays): void;
   /**
-   * Transitions as copies [count, ...], with replacement: each outcome has the same chance, and so has each of its transitions.
+   * Transitions as copies [count, ...], with replacement: each outcome has the same chance, and so has each of its
+   * transitions.
    *
    * @throws CoplayError where there are none
    */

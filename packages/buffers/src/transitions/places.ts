@@ -9,10 +9,12 @@ export interface TransitionPlaces {
 }
 
 /**
- * The steps in which at least one agent was active, by environment and time. What was seen after the last step of an episode, or
- * of the stream, is in the cuts. A step after which the environment was reset is left out unless a cut says what came of it.
+ * The steps in which at least one agent was active, by environment and time. What was seen after the last step of an
+ * episode, or of the stream, is in the cuts. A step after which the environment was reset is left out unless a cut says
+ * what came of it.
  *
- * @throws CoplayError for imagined experience: a model mustn't learn from itself; and where a step's successor is missing
+ * @throws CoplayError for imagined experience: a model mustn't learn from itself; and where a step's successor is
+ *         missing
  */
 export function transitionPlaces(where: string, experience: Experience): TransitionPlaces {
   checkExperience(where, experience);

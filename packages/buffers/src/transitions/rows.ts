@@ -18,8 +18,8 @@ import { takeRows } from '@coplay/core/rows';
 import { type TransitionPlaces, transitionPlaces } from './places';
 
 /**
- * Transitions of a grid game, as the parts that one seat saw: `cells` [B, A], `things` [B, M, HW], `fixed` [B, F, HW], `elapsed` [B],
- * `actions` int32 [B, A] (-1 for those who had left), `rewards` [B, A], `next/cells`, `next/things`.
+ * Transitions of a grid game, as the parts that one seat saw: `cells` [B, A], `things` [B, M, HW], `fixed` [B, F, HW],
+ * `elapsed` [B], `actions` int32 [B, A] (-1 for those who had left), `rewards` [B, A], `next/cells`, `next/things`.
  *
  * @param seat  whose observations are read; all see the same, also after they left. Default 0
  * @throws CoplayError for a game without grid parts, and for imagined experience
@@ -58,8 +58,9 @@ export function gridTransitions(game: Game, experience: Experience, seat = 0): N
 }
 
 /**
- * Transitions of any game, as everyone's observations: each field [B, A, ...shape] and `next/FIELD`, `actions` int32 [B, A] (-1 for
- * those who had left), `active` uint8 [B, A] before the step, `rewards` [B, A], and `next/terminated` uint8 [B, A].
+ * Transitions of any game, as everyone's observations: each field [B, A, ...shape] and `next/FIELD`, `actions` int32
+ * [B, A] (-1 for those who had left), `active` uint8 [B, A] before the step, `rewards` [B, A], and `next/terminated`
+ * uint8 [B, A].
  *
  * @throws CoplayError for imagined experience
  */

@@ -34,12 +34,12 @@ export interface TransitionStoreOptions {
 }
 
 /**
- * A ring of transitions for models of the world. Its memory is taken in whole with the first push: capacity times the bytes of a
- * transition.
+ * A ring of transitions for models of the world. Its memory is taken in whole with the first push: capacity times the
+ * bytes of a transition.
  *
- * Each member of an ensemble learns from a bootstrap of the rows (Chua et al. 2018): how often it has a row is drawn from Poisson(1)
- * when the row is pushed, and stays so for as long as the row is held. A single member has each row once, and so has one who got no
- * row at all.
+ * Each member of an ensemble learns from a bootstrap of the rows (Chua et al. 2018): how often it has a row is drawn
+ * from Poisson(1) when the row is pushed, and stays so for as long as the row is held. A single member has each row
+ * once, and so has one who got no row at all.
  */
 export interface TransitionStore {
   /** Transitions held now. */

@@ -2,7 +2,8 @@ import type { Agent } from '@coplay/core';
 import { isLearning, type PpoAgent, PpoLearner } from '@coplay/trainers';
 
 /**
- * The agent as one whose policy `exportOnnx` can write: it is PPO's, in what was built around PPO too, and needs nothing but what the agent sees.
+ * The agent as one whose policy `exportOnnx` can write: it is PPO's, in what was built around PPO too, and needs
+ * nothing but what the agent sees.
  *
  * @returns why there is none, for the others
  */

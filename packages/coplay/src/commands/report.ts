@@ -30,7 +30,9 @@ export const reportCommand = command({
   },
 });
 
-/** Writes the page again when a log has changed, until it's interrupted; the last one doesn't refresh itself any more. */
+/**
+ * Writes the page again when a log has changed, until it's interrupted; the last one doesn't refresh itself any more.
+ */
 async function watch(file: string, runs: readonly string[], options: ReportOptions, terminal: Terminal): Promise<void> {
   const signal = terminal.interrupt();
   terminal.err('Watching the logs; Ctrl-C ends it.');

@@ -9,8 +9,8 @@ export interface TrainedRun extends BuiltRun {
 }
 
 /**
- * The seed of what a command plays with a run, unless one is asked for: a stream of the run's seed that is for this command alone, so that
- * nothing repeats the games of the training or of the table after it.
+ * The seed of what a command plays with a run, unless one is asked for: a stream of the run's seed that is for this
+ * command alone, so that nothing repeats the games of the training or of the table after it.
  */
 export function seedFor(command: 'evaluate' | 'record', { seed }: TrainedRun): number {
   return streamSeed(seed, `coplay ${command}`);

@@ -6,10 +6,12 @@ import { CoplayError } from '@coplay/core';
 import type { Plugin } from 'esbuild';
 
 /**
- * A file of TypeScript or JavaScript and those that it imports by relative paths, as one module of JavaScript that imports packages.
+ * A file of TypeScript or JavaScript and those that it imports by relative paths, as one module of JavaScript that
+ * imports packages.
  *
  * @param file  absolute
- * @returns the module, and SHA-256 checksums (hexadecimal) by the absolute paths of the files: of the very bytes that it was made of
+ * @returns the module, and SHA-256 checksums (hexadecimal) by the absolute paths of the files: of the very bytes that
+ *          it was made of
  * @throws CoplayError for files that can't be read or compiled
  */
 export async function bundle(
@@ -55,8 +57,8 @@ const PLACES = {
 const PROGRAM = /\.[cm]?[jt]sx?$/;
 
 /**
- * Reads every file once, so that what is compiled is what has the checksum. Tells every program where it is, in front of its first line, so
- * that lines keep their numbers.
+ * Reads every file once, so that what is compiled is what has the checksum. Tells every program where it is, in front
+ * of its first line, so that lines keep their numbers.
  */
 function ownFiles(checksums: Map<string, string>): Plugin {
   return {

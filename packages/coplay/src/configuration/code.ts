@@ -13,13 +13,18 @@ export interface LoadedCode {
   readonly exported: unknown;
   /** The file, by its absolute path without symbolic links. */
   readonly file: string;
-  /** What it was read from, by such paths: the file, and files that it imports by relative paths. SHA-256, hexadecimal. */
+  /**
+   * What it was read from, by such paths: the file, and files that it imports by relative paths. SHA-256, hexadecimal.
+   */
   readonly files: Readonly<Record<string, string>>;
 }
 
 /** Endings of files that are code. */
 const ENDING = /\.m?[jt]s$/;
-/** The kind of modules that this one is: a build for CommonJS knows no address. Code of the other kind would get libraries of its own. */
+/**
+ * The kind of modules that this one is: a build for CommonJS knows no address. Code of the other kind would get
+ * libraries of its own.
+ */
 const FORMAT = import.meta.url === undefined ? 'cjs' : 'esm';
 
 /** Whether a configuration is code, by its name. */
@@ -28,8 +33,9 @@ export function isCode(path: string): boolean {
 }
 
 /**
- * Runs a file of TypeScript or JavaScript, anew at every call. Its own files are joined into one module, which stands beside it for a
- * moment: so packages are those that everything else imports from there, and no part of a library is there twice.
+ * Runs a file of TypeScript or JavaScript, anew at every call. Its own files are joined into one module, which stands
+ * beside it for a moment: so packages are those that everything else imports from there, and no part of a library is
+ * there twice.
  *
  * @param approve  is told the files before any of them is run, and may throw
  * @throws CoplayError for a file that can't be read, can't be compiled, or exports nothing by default

@@ -10,7 +10,10 @@ export type GameConfiguration = {
   [Name in keyof typeof GAMES]: { readonly name: Name } & NonNullable<Parameters<(typeof GAMES)[Name]>[0]>;
 }[keyof typeof GAMES];
 
-/** Agents by their kind, with the options of the function that makes them. Those with PPO's numbers can begin from a preset. */
+/**
+ * Agents by their kind, with the options of the function that makes them. Those with PPO's numbers can begin from a
+ * preset.
+ */
 export type AgentConfiguration = {
   [Kind in keyof typeof AGENTS]: { readonly kind: Kind } & WithPreset<Written<Parameters<(typeof AGENTS)[Kind]>[2]>>;
 }[keyof typeof AGENTS];
@@ -37,7 +40,10 @@ export interface Seats {
   readonly seed: number;
 }
 
-/** Makes agents for seats. Called anew for every run, and again when one is resumed, evaluated or recorded: it must give the same kinds then. */
+/**
+ * Makes agents for seats. Called anew for every run, and again when one is resumed, evaluated or recorded: it must give
+ * the same kinds then.
+ */
 export type AgentMaker = (seats: Seats) => readonly Agent[] | Promise<readonly Agent[]>;
 
 /** What `coplay train` trains. */
@@ -67,9 +73,16 @@ export interface Configuration {
 }
 
 /**
- * The default export of a configuration file in TypeScript or JavaScript, given back as it is: an editor knows by it what may stand there.
+ * The default export of a configuration file in TypeScript or JavaScript, given back as it is: an editor knows by it
+ * what may stand there.
  *
- * `export default defineConfig({ game: myGame(), agents: ({ game, ids }) => ids.map((id) => myAgent({ game, id })), envSteps: 100_000 });`
+ * ```ts
+ * export default defineConfig({
+ *   game: myGame(),
+ *   agents: ({ game, ids }) => ids.map((id) => myAgent({ game, id })),
+ *   envSteps: 100_000,
+ * });
+ * ```
  */
 export function defineConfig(configuration: Configuration): Configuration {
   checkArgument('defineConfig', 'configuration', z.looseObject({}), configuration);

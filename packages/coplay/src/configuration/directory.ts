@@ -15,7 +15,10 @@ const FILE = 'coplay.json';
 /** Copies of the code, for whoever has to put it back as it was. */
 const COPIES = 'code';
 
-/** What is kept of a configuration that is code: where it is, as seen from the directory, and what a command line may say instead. */
+/**
+ * What is kept of a configuration that is code: where it is, as seen from the directory, and what a command line may
+ * say instead.
+ */
 const keptCode = z.strictObject({
   code: z.string(),
   files: z.record(z.string(), z.string()).refine((files) => Object.keys(files).length > 0, 'at least one file'),
@@ -31,14 +34,17 @@ export function refuseBegun(directory: string): void {
   fail('coplay train', 'a directory without a run', directory, remedy);
 }
 
-/** Whether a run left its configuration there. Earlier versions left an empty file where the disk was full: no run began then. */
+/**
+ * Whether a run left its configuration there. Earlier versions left an empty file where the disk was full: no run began
+ * then.
+ */
 function isBegun(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /**
- * Keeps the configuration of a run in its directory, and of one that is code a copy. The run must hold the directory (`run.hold()`), so that of
- * several processes that try only one can.
+ * Keeps the configuration of a run in its directory, and of one that is code a copy. The run must hold the directory
+ * (`run.hold()`), so that of several processes that try only one can.
  *
  * @throws CoplayError where a run was begun before, or the directory can't be written
  */
@@ -84,7 +90,8 @@ function copiesOf(directory: string, files: readonly string[]): Map<string, stri
 }
 
 /**
- * The configuration of a run that `coplay train` began. One that is code is loaded from where it is, if {@link checkAllowed} lets it.
+ * The configuration of a run that `coplay train` began. One that is code is loaded from where it is, if
+ * {@link checkAllowed} lets it.
  *
  * @param flags  of the command, which has `--allow-code`
  * @throws CoplayError for a directory without one, or code that is a stranger's, is gone or has changed
@@ -123,8 +130,8 @@ function checkUnchanged(file: string, checksum: string, copy: string): void {
 }
 
 /**
- * What was recorded is unchanged, but a link or another ending may lead to something else by now, and a file may have changed since it was
- * looked at: the checksums are those of the bytes that are about to run.
+ * What was recorded is unchanged, but a link or another ending may lead to something else by now, and a file may have
+ * changed since it was looked at: the checksums are those of the bytes that are about to run.
  */
 function checkLoaded(files: Readonly<Record<string, string>>, recorded: ReadonlyMap<string, string>): void {
   const other = Object.keys(files).find((file) => files[file] !== recorded.get(file));

@@ -8,8 +8,8 @@ import { atProcessEnd } from '@coplay/core/node';
 const NAME = /^\.coplay-(\d+)-[\da-f-]+\.[cm]js$/;
 
 /**
- * Calls `use` with the path of a module that stands in a folder only until then, however this process ends. What others left there that
- * were killed is removed.
+ * Calls `use` with the path of a module that stands in a folder only until then, however this process ends. What others
+ * left there that were killed is removed.
  *
  * @param ending  of its name: `mjs`
  * @throws CoplayError for a folder that can't be written to

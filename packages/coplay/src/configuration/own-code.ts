@@ -18,7 +18,8 @@ export const ALLOW_CODE = {
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * Adds code to the list of what this user trained with. The list is outside of every run, so that a run can't vouch for itself.
+ * Adds code to the list of what this user trained with. The list is outside of every run, so that a run can't vouch for
+ * itself.
  *
  * @param warn  is told when the list can't be written: training goes on without
  */
@@ -35,8 +36,8 @@ export function noteOwnCode(code: Code, warn: (line: string) => void): void {
 }
 
 /**
- * Lets code of a run be loaded if this user trained with it, or says so with `--allow-code`. Every command that loads a run asks here, before
- * anything of it is run.
+ * Lets code of a run be loaded if this user trained with it, or says so with `--allow-code`. Every command that loads a
+ * run asks here, before anything of it is run.
  *
  * @param directory  of the run, for the message
  * @throws CoplayError for code that is neither
@@ -51,8 +52,8 @@ export function checkAllowed(directory: string, code: Code, flags: Flags): void 
 }
 
 /**
- * SHA-256 over the paths and checksums. The place is part of it, since the packages that the code imports are found from there: a copy of the
- * same files elsewhere may import others.
+ * SHA-256 over the paths and checksums. The place is part of it, since the packages that the code imports are found
+ * from there: a copy of the same files elsewhere may import others.
  */
 function fingerprint({ file, files }: Code): string {
   const sorted = Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -95,7 +95,9 @@ export function checkConfiguration(where: string, configuration: unknown): RunCo
   return checked;
 }
 
-/** A seat of the name `__proto__`: JSON makes a field of it, which a schema leaves out, code what `seats` inherits from. */
+/**
+ * A seat of the name `__proto__`: JSON makes a field of it, which a schema leaves out, code what `seats` inherits from.
+ */
 function refusePrototype(where: string, seats: unknown): void {
   if (typeof seats !== 'object' || seats === null || Array.isArray(seats)) return;
   if (!Object.hasOwn(seats, '__proto__') && isPlainRecord(seats)) return;

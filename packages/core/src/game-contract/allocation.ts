@@ -20,7 +20,9 @@ function heapUsed(): number | undefined {
   return process?.memoryUsage?.().heapUsed;
 }
 
-/** Checks that the functions that are called in every step allocate nothing, by calling each many times in one state. */
+/**
+ * Checks that the functions that are called in every step allocate nothing, by calling each many times in one state.
+ */
 export function checkAllocation(game: Game, findings: Findings, transition: Transition): void {
   findings.moment = `in ${CALLS * LOOKS} calls`;
   for (const [place, run] of Object.entries(stepFunctions(game, transition))) {

@@ -26,13 +26,13 @@ const schema = z
 
 /**
  * Checks a game against the contract of {@link Game} by playing it at random, legal and illegal actions alike: what it
- * writes and where, masks, who plays, ends, determinism, that nothing but the state carries over from call to call (another
- * episode is played in between), and (in Node) that nothing is allocated in a step.
+ * writes and where, masks, who plays, ends, determinism, that nothing but the state carries over from call to call
+ * (another episode is played in between), and (in Node) that nothing is allocated in a step.
  *
  * It can't prove a game right: rules that random play doesn't reach aren't tried. Give more episodes for rare events.
  *
- * @returns what was found, of each rule in each function the first case; empty for a sound game that is fast. Broken rules have
- *     the severity `error`, what makes a game slow has `warning`
+ * @returns what was found, of each rule in each function the first case; empty for a sound game that is fast. Broken
+ *     rules have the severity `error`, what makes a game slow has `warning`
  * @throws CoplayError for bad options only
  */
 export function gameContract(game: Game, options: GameContractOptions = {}): Violation[] {

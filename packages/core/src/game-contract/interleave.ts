@@ -6,8 +6,9 @@ import { differs } from './replay';
 import type { View } from './rules';
 
 /*
- * A batch steps many episodes in turn with one game, so a game may keep nothing of an episode outside its state. Here another
- * episode comes between any two calls: what a function of the game leaves in a variable is the other episode's by then.
+ * A batch steps many episodes in turn with one game, so a game may keep nothing of an episode outside its state. Here
+ * another episode comes between any two calls: what a function of the game leaves in a variable is the other episode's
+ * by then.
  */
 
 const REMEDY = 'Keep all that one call leaves to the next in the state array, not in variables of the game.';
@@ -78,8 +79,8 @@ function viewOf(probe: Probe, agent: number): View {
 }
 
 /**
- * The first function that shows another view than before, if any. Agents are asked last one first, so that what one agent's
- * call leaves to the next agent's shows.
+ * The first function that shows another view than before, if any. Agents are asked last one first, so that what one
+ * agent's call leaves to the next agent's shows.
  *
  * @param resume  loads the state again, after something else
  */

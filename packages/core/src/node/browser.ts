@@ -1,8 +1,8 @@
 import { fail } from '../errors';
 
 /*
- * Stands for `@coplay/core/node` where code is bundled for a browser. There are no files there: a function that needs them says so when
- * it's called, and everything else of a package works.
+ * Stands for `@coplay/core/node` where code is bundled for a browser. There are no files there: a function that needs
+ * them says so when it's called, and everything else of a package works.
  */
 
 /** Refuses. */

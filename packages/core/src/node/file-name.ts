@@ -6,9 +6,10 @@ const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)($|\.)/i;
 const LONGEST = 80;
 
 /**
- * A part of a file's name made of any text, such as an agent's id. Letters, digits, `_`, `-` and single dots stay; other characters are written
- * as `%` and the hexadecimal digits of their bytes. Different texts have different names, also where capitals don't count: what has capitals,
- * is too long, or is a name that a system keeps for itself, ends with digits that its text determines.
+ * A part of a file's name made of any text, such as an agent's id. Letters, digits, `_`, `-` and single dots stay;
+ * other characters are written as `%` and the hexadecimal digits of their bytes. Different texts have different names,
+ * also where capitals don't count: what has capitals, is too long, or is a name that a system keeps for itself, ends
+ * with digits that its text determines.
  */
 export function fileName(text: string): string {
   const encoded = [...text]

@@ -29,7 +29,10 @@ interface FoundClaim {
   readonly claim: Claim | undefined;
 }
 
-/** How often a holder says that it is there, for processes that can't look: those in other containers of the same machine. */
+/**
+ * How often a holder says that it is there, for processes that can't look: those in other containers of the same
+ * machine.
+ */
 const HEARTBEAT_MS = 15_000;
 /** A holder that can't be looked at and has said nothing for so long is gone. */
 const SILENCE_MS = 8 * HEARTBEAT_MS;
@@ -38,11 +41,12 @@ const PATIENCE_MS = 2_000;
 const POLL_MS = 5;
 
 /**
- * Takes a lock, so that one process at a time writes somewhere. The lock is a file `PATH.ID.lock` with the number, the host and the start of the
- * process that holds it. It ends with {@link Lock.release} or with the process; the lock of a process that was killed is taken over.
+ * Takes a lock, so that one process at a time writes somewhere. The lock is a file `PATH.ID.lock` with the number, the
+ * host and the start of the process that holds it. It ends with {@link Lock.release} or with the process; the lock of a
+ * process that was killed is taken over.
  *
- * Every contender writes a file of its own and then looks for others. Of two at least one sees the other, so that they can't both
- * believe to be alone, and no file has to be taken away from a process that may be alive.
+ * Every contender writes a file of its own and then looks for others. Of two at least one sees the other, so that they
+ * can't both believe to be alone, and no file has to be taken away from a process that may be alive.
  *
  * @param where  the function that an error names
  * @param path   what is locked, such as `runs/a/run`; its folder must be there

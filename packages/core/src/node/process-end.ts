@@ -1,9 +1,11 @@
-/** Signals that end a process in which nothing listens to them: Ctrl-C, a request to end, a terminal that was closed. */
+/**
+ * Signals that end a process in which nothing listens to them: Ctrl-C, a request to end, a terminal that was closed.
+ */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Calls `cleanup` when this process ends by itself or by a signal that nothing else listens to. A signal that something listens to may not end
- * the process, so it calls nothing.
+ * Calls `cleanup` when this process ends by itself or by a signal that nothing else listens to. A signal that something
+ * listens to may not end the process, so it calls nothing.
  *
  * @returns takes the request back
  */

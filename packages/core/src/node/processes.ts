@@ -51,8 +51,8 @@ function isThere(pid: number): boolean {
 }
 
 /**
- * When a process began, in ticks since the machine was started; undefined where there is no such process, and where the system has no /proc.
- * The name of its program comes second in the line and may hold blanks and brackets.
+ * When a process began, in ticks since the machine was started; undefined where there is no such process, and where the
+ * system has no /proc. The name of its program comes second in the line and may hold blanks and brackets.
  */
 function beginOf(pid: number): string | undefined {
   const line = textOf(`/proc/${pid}/stat`);

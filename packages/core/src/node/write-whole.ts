@@ -29,14 +29,16 @@ export const TEMPORARY_ENDING = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tm
 const REMEDY = 'Mend the cause and write again; what was there before is intact.';
 
 /**
- * Writes a file that appears whole or not at all, also where the process is killed or the power fails: the content goes to a temporary file in
- * the same folder, is forced to the disk, and then gets its name. Where the path is a symbolic link, the file that it leads to is replaced.
+ * Writes a file that appears whole or not at all, also where the process is killed or the power fails: the content goes
+ * to a temporary file in the same folder, is forced to the disk, and then gets its name. Where the path is a symbolic
+ * link, the file that it leads to is replaced.
  *
  * Node only, and so is all of `@coplay/core/node`.
  *
  * @param path  of the file; one that is there is replaced
  * @returns bytes written
- * @throws CoplayError that names the path and the reason; a file that was there before is untouched, and the temporary file is removed
+ * @throws CoplayError that names the path and the reason; a file that was there before is untouched, and the temporary
+ *         file is removed
  */
 export async function writeWhole(path: string, content: FileContent, options: WriteOptions = {}): Promise<number> {
   const { where = 'writeWhole', remedy = REMEDY, makeFolder = false } = options;
@@ -134,14 +136,20 @@ function placeOf(path: string): string {
   return sync.realpathSync(path);
 }
 
-/** A name that no other process uses. A process number isn't enough: in a container the next process often has the same one. */
+/**
+ * A name that no other process uses. A process number isn't enough: in a container the next process often has the same
+ * one.
+ */
 function temporaryFor(place: string): string {
   const name = basename(place);
   const isLong = new TextEncoder().encode(name).length > LONGEST_NAME_BYTES;
   return join(dirname(place), `${isLong ? '' : name}.${randomUUID()}.tmp`);
 }
 
-/** Makes the new name last through a power cut. The file is in place by now, so where a system can't do it, that is no failure. */
+/**
+ * Makes the new name last through a power cut. The file is in place by now, so where a system can't do it, that is no
+ * failure.
+ */
 function syncFolder(path: string): void {
   try {
     const folder = sync.openSync(path, 'r');

@@ -60,7 +60,8 @@ export function mean(values: ArrayLike<number>): number {
 }
 
 /**
- * Draws an index in proportion to weights, by one number of the generator. An index whose weight isn't above 0 is never drawn.
+ * Draws an index in proportion to weights, by one number of the generator. An index whose weight isn't above 0 is never
+ * drawn.
  *
  * @param weights    they needn't sum to 1
  * @param generator  unchanged if no weight is above 0

@@ -39,7 +39,8 @@ export function rowSpecOf(rows: NamedArrays): RowSpec {
  * Refuses rows whose columns differ from `spec`.
  *
  * @param where  the function whose argument the rows are, for the message
- * @throws CoplayError that names the first column with another dtype or shape, the column that is missing, or the one too many
+ * @throws CoplayError that names the first column with another dtype or shape, the column that is missing, or the one
+ *         too many
  */
 export function checkRowSpec(where: string, spec: RowSpec, rows: NamedArrays): void {
   const given = rowSpecOf(rows);
@@ -134,8 +135,8 @@ export function concatRows(parts: readonly NamedArrays[]): NamedArrays {
 }
 
 /**
- * The power of two at or above a number of rows. A compiled function has a graph for each number of rows that it meets; padded numbers take
- * few values.
+ * The power of two at or above a number of rows. A compiled function has a graph for each number of rows that it meets;
+ * padded numbers take few values.
  */
 export function paddedCount(rows: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(1, rows)));

@@ -5,7 +5,10 @@ import { type BoxPlotOptions, drawBoxes } from '../plots/box-plot';
 import type { TableRow } from '../tables';
 import type { AblationRow } from './summary';
 
-/** One row a cell: seeds, mean and interval, IQM where there are five seeds or more, spread, extremes, difference from the baseline. */
+/**
+ * One row a cell: seeds, mean and interval, IQM where there are five seeds or more, spread, extremes, difference from
+ * the baseline.
+ */
 export function ablationTable(rows: readonly AblationRow[]): TableRow[] {
   checkArgument('ablationTable', 'rows', ablationRows, rows);
   const hasIqm = rows.some(({ iqm }) => iqm !== undefined);
@@ -38,7 +41,10 @@ const COLUMNS = [
   'difference_upper',
 ];
 
-/** The same as CSV with every digit; a field is empty where there is no such number. After those columns, one for each seed's figure. */
+/**
+ * The same as CSV with every digit; a field is empty where there is no such number. After those columns, one for each
+ * seed's figure.
+ */
 export function ablationCsv(rows: readonly AblationRow[]): string {
   checkArgument('ablationCsv', 'rows', ablationRows, rows);
   const seeds = Math.max(0, ...rows.map(({ values }) => values.length));

@@ -10,15 +10,17 @@ export interface AblationRow {
   readonly values: readonly number[];
   /** Mean over seeds with its 95 % bootstrap interval. */
   readonly mean: Estimate;
-  /** Interquartile mean with its interval; only where there are five seeds or more, as it drops a quarter at each end. */
+  /**
+   * Interquartile mean with its interval; only where there are five seeds or more, as it drops a quarter at each end.
+   */
   readonly iqm?: Estimate;
   /** Standard deviation over seeds, with divisor S - 1; NaN for one seed. */
   readonly spread: number;
   readonly min: number;
   readonly max: number;
   /**
-   * Mean minus that of the baseline, with its 95 % bootstrap interval. Where both have the same number of seeds, seed by seed,
-   * otherwise against the baseline's mean.
+   * Mean minus that of the baseline, with its 95 % bootstrap interval. Where both have the same number of seeds, seed
+   * by seed, otherwise against the baseline's mean.
    */
   readonly difference: Estimate;
 }
@@ -39,8 +41,8 @@ const IQM_SEEDS = 5;
 /**
  * Sums up an ablation over seeds.
  *
- * @param results  for each cell's label one figure a seed, such as the mean return over the last 20 % of training; seeds in the same
- *   order for all
+ * @param results  for each cell's label one figure a seed, such as the mean return over the last 20 % of training;
+ *   seeds in the same order for all
  * @throws CoplayError for no cells, a cell without seeds, numbers that aren't finite, or an unknown baseline
  */
 export function ablationSummary(

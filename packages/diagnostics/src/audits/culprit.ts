@@ -7,7 +7,10 @@ import type { Verdict } from './verdict';
 export interface AuditStep {
   /** For tables: `(c) configuration`. */
   readonly test: string;
-  /** What is at fault if this test fails, such as `environment`, to follow the word `the`; undefined for a test that shows an order but no cause. */
+  /**
+   * What is at fault if this test fails, such as `environment`, to follow the word `the`; undefined for a test that
+   * shows an order but no cause.
+   */
   readonly cause?: string;
   readonly verdict: Verdict;
 }
@@ -25,8 +28,8 @@ const schema = z.array(z.looseObject({ test: z.string(), cause: z.string().optio
 
 /**
  * Names what is at fault. Steps come in the order in which one fault explains the failures after it: an environment
- * that favours a seat explains returns, a learner that is given another's trajectory explains its counts. So the first test that
- * fails and knows a cause names it.
+ * that favours a seat explains returns, a learner that is given another's trajectory explains its counts. So the first
+ * test that fails and knows a cause names it.
  *
  * @throws CoplayError for no steps
  */

@@ -6,8 +6,8 @@ import { listed, type Verdict } from './verdict';
 /**
  * Does a fault go away with a module? Give the verdict of the same tests with all modules on, and with each one off.
  *
- * A module is at fault where agents are unequal with all on and no longer are without it. Whoever is unequal in every setting
- * has a fault elsewhere, and the modules pass.
+ * A module is at fault where agents are unequal with all on and no longer are without it. Whoever is unequal in every
+ * setting has a fault elsewhere, and the modules pass.
  *
  * @param all      with every module on
  * @param without  by the name of the module that is off

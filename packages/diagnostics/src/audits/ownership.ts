@@ -8,8 +8,8 @@ export interface LearnerInfluence {
   /** Whose data it is to learn from: one agent, or several that share weights. */
   readonly owns: readonly AgentId[];
   /**
-   * For each agent: how far the learner's parameters were moved by a change of that agent's data (rewards, say), in any unit;
-   * exactly 0 for not at all.
+   * For each agent: how far the learner's parameters were moved by a change of that agent's data (rewards, say), in any
+   * unit; exactly 0 for not at all.
    */
   readonly movedBy: Readonly<Record<AgentId, number>>;
 }
@@ -28,8 +28,9 @@ const schema = z.record(
 );
 
 /**
- * Does every learner train on its own trajectory? Make the same update several times from the same start, each time with one agent's
- * data changed, and see whose parameters come out otherwise: only those of the agent's own learner may.
+ * Does every learner train on its own trajectory? Make the same update several times from the same start, each time
+ * with one agent's data changed, and see whose parameters come out otherwise: only those of the agent's own learner
+ * may.
  *
  * @param influence  by the learner's name, which for a learner of one agent is the agent's id
  * @throws CoplayError for no learners, or a learner without owners

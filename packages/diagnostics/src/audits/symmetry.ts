@@ -65,7 +65,8 @@ export function symmetryAudit(
 }
 
 /**
- * The same as a verdict: suspects are the agents with the greatest and the least mean, in that order, where agents aren't equal.
+ * The same as a verdict: suspects are the agents with the greatest and the least mean, in that order, where agents
+ * aren't equal.
  *
  * @param level  as it was for the audit. Default 0.01
  */

@@ -23,8 +23,9 @@ const schema = z.strictObject({
 const LEAST_GAP = 6;
 
 /**
- * Probabilities of a goal over steps or episodes, a line for each co-player: grey uprights where an episode begins (left out where
- * they'd stand closer than 6 pixels), dashed ones in the line's colour where the co-player changed what it does.
+ * Probabilities of a goal over steps or episodes, a line for each co-player: grey uprights where an episode begins
+ * (left out where they'd stand closer than 6 pixels), dashed ones in the line's colour where the co-player changed what
+ * it does.
  *
  * @param lines  by label, such as the co-player's id
  * @returns SVG as text

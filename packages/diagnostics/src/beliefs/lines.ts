@@ -1,7 +1,10 @@
 import { checkArgument, fail, show } from '@coplay/core';
 import { beliefRecord } from '../inputs';
 
-/** What was believed of one co-player: a trace of `beliefTracer` (@coplay/planning) is one, and so is the same out of a file. */
+/**
+ * What was believed of one co-player: a trace of `beliefTracer` (@coplay/planning) is one, and so is the same out of a
+ * file.
+ */
 export interface BeliefRecord {
   /** G names */
   readonly goals: readonly string[];
@@ -36,7 +39,8 @@ export function beliefLine(record: BeliefRecord, goal: string): BeliefLine {
 }
 
 /**
- * The probability of one goal in the first step of each episode, by episode, from 0: what was remembered of the episodes before.
+ * The probability of one goal in the first step of each episode, by episode, from 0: what was remembered of the
+ * episodes before.
  *
  * @param goal  one of `record.goals`
  * @throws CoplayError for a goal that the record doesn't know

@@ -30,7 +30,10 @@ export interface Distribution {
 export interface DistributionOptions {
   /** Bins of the histogram; at least 1. Default 20 */
   readonly bins?: number;
-  /** Ends of the histogram; numbers outside are counted in the bin at that end. Default: the least and the greatest number */
+  /**
+   * Ends of the histogram; numbers outside are counted in the bin at that end. Default: the least and the greatest
+   * number
+   */
   readonly range?: readonly [lowest: number, highest: number];
   /** Which quantiles, in percent, each from 0 to 100. Default 5, 25, 50, 75 and 95 */
   readonly percents?: readonly number[];

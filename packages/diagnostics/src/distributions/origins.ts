@@ -21,15 +21,16 @@ export interface Origins {
 type Pool = Record<keyof Origins, number[]>;
 
 /**
- * Distributions of single steps' rewards (`reward`), of whole episodes' undiscounted returns (`episode_return`), and of what
- * is given beside the experience, real and imagined apart. Steps in which an agent wasn't active count for nothing,
- * neither do rows of padding; `episode_return` knows the episodes that begin and end within one experience.
+ * Distributions of single steps' rewards (`reward`), of whole episodes' undiscounted returns (`episode_return`), and of
+ * what is given beside the experience, real and imagined apart. Steps in which an agent wasn't active count for
+ * nothing, neither do rows of padding; `episode_return` knows the episodes that begin and end within one experience.
  *
  * The histograms of a quantity have the same bins in both, so that they can be laid side by side.
  *
  * With the measures `return` (what the critic is trained towards) and `value` there is also `value_error`, V - R.
  *
- * @param records  real and imagined experience in any order; `isImagined` tells which is which, environment by environment
+ * @param records  real and imagined experience in any order; `isImagined` tells which is which, environment by
+ *                 environment
  * @throws CoplayError for a measure of another size than its experience, or wrong options
  */
 export function realAndImagined(

@@ -29,8 +29,8 @@ export function distributionTable(quantities: Quantities): TableRow[] {
 }
 
 /**
- * The same as metrics: `real/reward_mean`, `imagined/reward_mean`, and so on with `_count`, `_variance`, `_min`, `_max`, `_not_finite` and
- * quantiles such as `_p95`. What has no numbers is left out.
+ * The same as metrics: `real/reward_mean`, `imagined/reward_mean`, and so on with `_count`, `_variance`, `_min`,
+ * `_max`, `_not_finite` and quantiles such as `_p95`. What has no numbers is left out.
  */
 export function distributionMetrics(quantities: Quantities): Metrics {
   checkQuantities('distributionMetrics', quantities);

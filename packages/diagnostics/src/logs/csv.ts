@@ -11,9 +11,9 @@ import { countKept } from './rows';
 const FIXED = ['envSteps', 'update'];
 
 /**
- * Writes each entry as one record of `directory/log.csv` under a header of metric names. A metric that first appears later
- * becomes a new last column, empty in the records before; one that is missing from an entry leaves an empty field.
- * Not-a-number is written `NaN`, infinities `Infinity` and `-Infinity`.
+ * Writes each entry as one record of `directory/log.csv` under a header of metric names. A metric that first appears
+ * later becomes a new last column, empty in the records before; one that is missing from an entry leaves an empty
+ * field. Not-a-number is written `NaN`, infinities `Infinity` and `-Infinity`.
  *
  * A run that goes on keeps the columns; torn and later records are treated as in {@link jsonLines} (`log.old-1.csv`).
  *

@@ -9,8 +9,9 @@ import { countKept, formatRow, parseRows } from './rows';
 /**
  * Writes each entry as one line of `directory/log.jsonl`: `{"envSteps":2048,"update":1,"policy/loss":0.1}`.
  *
- * When a run goes on from an earlier step, rows past that step are moved to `log.old-1.jsonl` (then 2, 3, ...), so that the
- * log never holds the same step twice; a run that starts at 0 moves all of them. A last line that a kill tore is cut off.
+ * When a run goes on from an earlier step, rows past that step are moved to `log.old-1.jsonl` (then 2, 3, ...), so that
+ * the log never holds the same step twice; a run that starts at 0 moves all of them. A last line that a kill tore is
+ * cut off.
  *
  * @throws CoplayError for a directory that is no path, and for a log with damage before its last line
  */

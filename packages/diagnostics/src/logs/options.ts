@@ -58,8 +58,8 @@ export function checkStart(where: string, info: Pick<RunInfo, 'startedAt'>): num
 }
 
 /**
- * An entry that every log can hold: whole numbers of steps and updates, and metrics that are numbers. Metrics that are undefined
- * weren't measured, and are left out.
+ * An entry that every log can hold: whole numbers of steps and updates, and metrics that are numbers. Metrics that are
+ * undefined weren't measured, and are left out.
  *
  * @throws CoplayError that names the metric whose value is no number, or the count that is no whole number
  */

@@ -40,9 +40,10 @@ const FRAME = 100;
  * Shows how a run is doing: steps, steps per second, time left, and the mean return over agents with each agent's own
  * in brackets, as `64,000/500,000 steps  3,512/s  2:04 left  return 1.02 (1.00 1.05 0.99 1.02)`.
  *
- * In a terminal it is one line that renews itself; elsewhere a plain line every `interval` seconds, and one for the first
- * entry and the last. Reads the metrics `episode/return_mean`, `episode/return/<agent id>` and `time/steps_per_second`; where the
- * last is missing the rate is that since the start. Returns stay on the line until newer ones come.
+ * In a terminal it is one line that renews itself; elsewhere a plain line every `interval` seconds, and one for the
+ * first entry and the last. Reads the metrics `episode/return_mean`, `episode/return/<agent id>` and
+ * `time/steps_per_second`; where the last is missing the rate is that since the start. Returns stay on the line until
+ * newer ones come.
  */
 export function progress(options: ProgressOptions = {}): Log {
   const { stream, clock, interval } = checkOptions('progress', schema, options);

@@ -69,7 +69,9 @@ function openNext(directory: string, seconds: number): AppendFile {
   }
 }
 
-/** TensorBoard reads files in the order of their names, so a new one gets the greatest, even if the clock was set back. */
+/**
+ * TensorBoard reads files in the order of their names, so a new one gets the greatest, even if the clock was set back.
+ */
 function nextFile(directory: string, seconds: number): string {
   mkdirSync(directory, { recursive: true });
   const times = readdirSync(directory).flatMap((name) => /^events\.out\.tfevents\.(\d{10})\b/.exec(name)?.[1] ?? []);

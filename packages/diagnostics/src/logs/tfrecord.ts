@@ -19,7 +19,8 @@ function maskedCrc(bytes: Uint8Array): number {
 }
 
 /**
- * One record of a TFRecord file: the length (8 bytes, little-endian), its masked CRC (4), the bytes, their masked CRC (4).
+ * One record of a TFRecord file: the length (8 bytes, little-endian), its masked CRC (4), the bytes, their masked CRC
+ * (4).
  */
 export function tfRecord(bytes: Uint8Array): Uint8Array {
   const record = new Uint8Array(bytes.length + 16);

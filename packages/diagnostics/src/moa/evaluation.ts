@@ -7,11 +7,15 @@ export interface MoaPredictions {
   readonly classes: readonly string[];
   /** [N, K] log-probabilities or probabilities: only their order within a row counts */
   readonly scores: Float32Array | Float64Array;
-  /** [N] int32, what was done; or [N, K] probabilities of what might have been done, which are counted in parts: expected values */
+  /**
+   * [N] int32, what was done; or [N, K] probabilities of what might have been done, which are counted in parts:
+   * expected values
+   */
   readonly labels: Int32Array | Float64Array;
   /**
-   * [N, K] decides between classes whose scores are the greatest and equal: the one with the greater number here is the guess.
-   * With a model's scores it gives the optimal predictor that agrees with the model wherever it is free to. Default: the first
+   * [N, K] decides between classes whose scores are the greatest and equal: the one with the greater number here is the
+   * guess. With a model's scores it gives the optimal predictor that agrees with the model wherever it is free to.
+   * Default: the first
    */
   readonly tieBreak?: Float32Array | Float64Array;
 }

@@ -6,7 +6,10 @@ import type { MoaEvaluation } from './evaluation';
 
 /** Figures of an evaluation, SVG as text. */
 export interface MoaFigures {
-  /** Shares of the guesses (columns) for each class that was done (rows); beside the optimal predictor's, where that is given. */
+  /**
+   * Shares of the guesses (columns) for each class that was done (rows); beside the optimal predictor's, where that is
+   * given.
+   */
   readonly confusion: string;
   /** How often each class occurs. */
   readonly classes: string;

@@ -9,8 +9,8 @@ import type { ClassScore, MoaEvaluation } from './evaluation';
 const FIGURES = ['count', 'ratio', 'precision', 'recall', 'f1'] as const satisfies readonly (keyof ClassScore)[];
 
 /**
- * Evaluations, one an epoch, as CSV: a line for each epoch with `epoch, count, top1, top3, balanced_accuracy` and for each class
- * `<class>/count`, `/ratio`, `/precision`, `/recall`, `/f1`. Empty where a figure is not defined.
+ * Evaluations, one an epoch, as CSV: a line for each epoch with `epoch, count, top1, top3, balanced_accuracy` and for
+ * each class `<class>/count`, `/ratio`, `/precision`, `/recall`, `/f1`. Empty where a figure is not defined.
  */
 export function moaCsv(epochs: readonly MoaEvaluation[]): string {
   checkArgument('moaCsv', 'epochs', moaEvaluations, epochs);
@@ -24,7 +24,10 @@ export function moaCsv(epochs: readonly MoaEvaluation[]): string {
   return [header, ...lines].map(formatRecord).join('');
 }
 
-/** Evaluations, one an epoch, as arrays: `top1`, `top3`, `balanced_accuracy` [T], `count`, `ratio`, `precision`, `recall`, `f1` [T, K], `confusion` [T, K, K]. */
+/**
+ * Evaluations, one an epoch, as arrays: `top1`, `top3`, `balanced_accuracy` [T], `count`, `ratio`, `precision`,
+ * `recall`, `f1` [T, K], `confusion` [T, K, K].
+ */
 export function moaArrays(epochs: readonly MoaEvaluation[]): NamedArrays {
   checkArgument('moaArrays', 'epochs', moaEvaluations, epochs);
   const classes = epochs[0]?.classes.length ?? 0;

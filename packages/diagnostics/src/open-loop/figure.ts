@@ -18,13 +18,13 @@ import { rawNumber } from './raw-number';
 /** What {@link openLoopFigure} draws. */
 export interface OpenLoopFigureOptions extends FigureOptions {
   /**
-   * The field of the game's observation that is drawn; its kind says how. Default: [B, T, H, W, C] are planes, and all else
-   * is a vector
+   * The field of the game's observation that is drawn; its kind says how. Default: [B, T, H, W, C] are planes, and all
+   * else is a vector
    */
   readonly field?: ObservationField;
   /**
-   * Names of the last dimension of a grid [B, T, H, W, C], or of all numbers of a vector. Default: the channels of the field,
-   * or `0`, `1`, ...
+   * Names of the last dimension of a grid [B, T, H, W, C], or of all numbers of a vector. Default: the channels of the
+   * field, or `0`, `1`, ...
    */
   readonly names?: readonly string[];
   /** Which of these are drawn. Default: all */
@@ -59,13 +59,14 @@ const CELL = 40;
 const LETTER = 7;
 
 /**
- * Pictures of an open loop: step after step from left to right, and for each channel what came, what the model saw in it or imagined, and the
- * difference. The numbers in the cells are raw: none is shown as the whole number that it's near (such as `1-3.1e-4`). Steps that can't be compared stay
- * empty; those after the last one that can are left out.
+ * Pictures of an open loop: step after step from left to right, and for each channel what came, what the model saw in
+ * it or imagined, and the difference. The numbers in the cells are raw: none is shown as the whole number that it's
+ * near (such as `1-3.1e-4`). Steps that can't be compared stay empty; those after the last one that can are left out.
  *
- * `planes`, codes (`one-hot`, `indices`) and an `image` of shape [H, W, C] are drawn as grids of cells, a grid for each channel; the numbers of a `vector`,
- * whatever its shape, as single cells. The colours of planes and codes span 0 to 1, those of an image 0 to its largest value, or farther where values do;
- * those of a number of a vector span what was recorded and predicted of it. Those of differences are white at 0, and span as much on both sides.
+ * `planes`, codes (`one-hot`, `indices`) and an `image` of shape [H, W, C] are drawn as grids of cells, a grid for each
+ * channel; the numbers of a `vector`, whatever its shape, as single cells. The colours of planes and codes span 0 to 1,
+ * those of an image 0 to its largest value, or farther where values do; those of a number of a vector span what was
+ * recorded and predicted of it. Those of differences are white at 0, and span as much on both sides.
  *
  * @param sample which of the B sequences
  * @returns SVG as text

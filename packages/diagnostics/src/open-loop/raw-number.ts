@@ -2,8 +2,8 @@
 const FAR = 0.05;
 
 /**
- * A number by its distance from the nearest whole one, with two digits, so that none is ever shown as a whole number that it isn't:
- * `0`, `1`, `0.12`, `3.1e-4`, `1-3.1e-4`, `-2+0.020`.
+ * A number by its distance from the nearest whole one, with two digits, so that none is ever shown as a whole number
+ * that it isn't: `0`, `1`, `0.12`, `3.1e-4`, `1-3.1e-4`, `-2+0.020`.
  */
 export function rawNumber(value: number): string {
   if (!Number.isFinite(value) || Number.isInteger(value)) return String(value);

@@ -13,8 +13,8 @@ export interface BoxPlotOptions extends FigureOptions {
 const schema = z.object({ ...figureFields, references: z.record(z.string(), z.number()).default({}) }).strict();
 
 /**
- * Box plots: median, quartiles, whiskers to the last value within 1.5 interquartile ranges (Tukey), and every value as a dot,
- * as seeds are few.
+ * Box plots: median, quartiles, whiskers to the last value within 1.5 interquartile ranges (Tukey), and every value as
+ * a dot, as seeds are few.
  *
  * @param groups  for each label its values, such as one per seed
  * @returns SVG as text

@@ -21,7 +21,8 @@ const schema = z.looseObject({
 });
 
 /**
- * A table as colours, with the numbers in the cells: payoffs of every agent against every other, action frequencies, confusion.
+ * A table as colours, with the numbers in the cells: payoffs of every agent against every other, action frequencies,
+ * confusion.
  *
  * @returns SVG as text
  * @throws CoplayError if the values don't fit the names

@@ -29,8 +29,8 @@ const curvesByLabel = z
   .refine((curves) => Object.keys(curves).length > 0, 'curves of one label or more');
 
 /**
- * Learning curves: for each label the mean over its runs (seeds), with a band of 95 % bootstrap intervals where there are two or
- * more. Give agents as labels for curves per agent.
+ * Learning curves: for each label the mean over its runs (seeds), with a band of 95 % bootstrap intervals where there
+ * are two or more. Give agents as labels for curves per agent.
  *
  * @param curves  for each label one curve per seed
  * @returns SVG as text

@@ -56,8 +56,8 @@ const schema = z.strictObject({
 });
 
 /**
- * What a representation is good for (a linear classifier probe; Alain and Bengio 2017): a multinomial logistic regression
- * from the features to a label, fitted on some groups and judged on the others.
+ * What a representation is good for (a linear classifier probe; Alain and Bengio 2017): a multinomial logistic
+ * regression from the features to a label, fitted on some groups and judged on the others.
  */
 export function linearProbe(data: ProbeData, options: ProbeOptions, generator: Generator): ProbeResult {
   const { classes, heldOut, ridge, iterations } = checkOptions('linearProbe', schema, options);

@@ -8,8 +8,9 @@ interface Fit {
 }
 
 /**
- * Multinomial logistic regression: minimises the mean cross-entropy + ridge |weights|^2 / 2. Each step divides the gradient by
- * the bound X'X / 2 + ridge of the Hessian (Böhning 1992), so that the loss falls in every step, without a step size.
+ * Multinomial logistic regression: minimises the mean cross-entropy + ridge |weights|^2 / 2. Each step divides the
+ * gradient by the bound X'X / 2 + ridge of the Hessian (Böhning 1992), so that the loss falls in every step, without a
+ * step size.
  *
  * @returns [W, G]
  */

@@ -7,8 +7,8 @@ const RESAMPLES = 1000;
 const drawn = new Map<number, Float64Array>();
 
 /**
- * The mean over runs with its 95 % bootstrap interval, as {@link bandOverRuns} gives it. Runs of the same steps, which is the rule, share their
- * resamples: a page has thousands of such points.
+ * The mean over runs with its 95 % bootstrap interval, as {@link bandOverRuns} gives it. Runs of the same steps, which
+ * is the rule, share their resamples: a page has thousands of such points.
  */
 export function bandOf(curves: readonly Curve[], points: number): Band {
   const [{ steps }] = curves;

@@ -75,8 +75,8 @@ const schema = z.strictObject({
 });
 
 /**
- * Keeps distributions, belief traces, evaluations of models, tables and recorded episodes in the directory of a run (`report.json`), for its report. What
- * was kept before stays, unless it has the same kind and title.
+ * Keeps distributions, belief traces, evaluations of models, tables and recorded episodes in the directory of a run
+ * (`report.json`), for its report. What was kept before stays, unless it has the same kind and title.
  *
  * @throws CoplayError for things of another form
  */

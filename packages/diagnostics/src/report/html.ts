@@ -1,6 +1,9 @@
 import { escapeMarkup } from '@coplay/core';
 
-/** Text for HTML or SVG, also inside of quoted attributes, and where a type promised a string and a file held something else. */
+/**
+ * Text for HTML or SVG, also inside of quoted attributes, and where a type promised a string and a file held something
+ * else.
+ */
 export function escapeHtml(text: string): string {
   return escapeMarkup(String(text));
 }

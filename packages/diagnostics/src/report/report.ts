@@ -50,8 +50,9 @@ const MODELS = [
 ];
 
 /**
- * One page, as HTML that needs nothing else, of one run or of several: what looks wrong (see {@link findProblems}), learning curves by agent with
- * 95 % intervals over seeds, distributions, models, beliefs, replays, every metric with its explanation and a search, settings and how they differ.
+ * One page, as HTML that needs nothing else, of one run or of several: what looks wrong (see {@link findProblems}),
+ * learning curves by agent with 95 % intervals over seeds, distributions, models, beliefs, replays, every metric with
+ * its explanation and a search, settings and how they differ.
  *
  * A curve has at most 500 points, its extremes among them; fewer where a page would pass about 8 MB.
  *
@@ -154,7 +155,9 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
 `;
 }
 
-/** What the page may load and run: its own styles and scripts, told by their hashes, and nothing that a file brought in. */
+/**
+ * What the page may load and run: its own styles and scripts, told by their hashes, and nothing that a file brought in.
+ */
 function contentPolicy(styles: readonly string[], scripts: readonly string[]): string {
   const hashes = (texts: readonly string[]) =>
     texts.map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`).join(' ');

@@ -1,4 +1,7 @@
-/** Colours of lines on light and on dark ground: each has a contrast of 3 or more with it; dashes tell lines apart as well. */
+/**
+ * Colours of lines on light and on dark ground: each has a contrast of 3 or more with it; dashes tell lines apart as
+ * well.
+ */
 const LIGHT = ['#0072b2', '#b34700', '#00704f', '#a8487c', '#7a5c00', '#5b4bb5', '#333333'];
 const DARK = ['#56b4e9', '#ff9a4d', '#3ddba8', '#ef9fca', '#f0c040', '#b3a6ff', '#e6e6e6'];
 

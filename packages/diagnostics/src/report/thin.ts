@@ -1,8 +1,8 @@
 import type { Curve } from '../statistics';
 
 /**
- * Places of at most `points` values of a curve: the first, the last, and in each of equally long stretches the least and the greatest, so
- * that no spike is lost. NaN and infinities are left out.
+ * Places of at most `points` values of a curve: the first, the last, and in each of equally long stretches the least
+ * and the greatest, so that no spike is lost. NaN and infinities are left out.
  *
  * @param points  at least 4
  */

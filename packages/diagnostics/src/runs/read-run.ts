@@ -18,8 +18,8 @@ export interface Run {
 }
 
 /**
- * Reads the directory of a run, also while it goes on: `config.json` and `versions.json`, which a run with the option `directory`
- * writes, and the `log.jsonl` of {@link jsonLines} in the same directory.
+ * Reads the directory of a run, also while it goes on: `config.json` and `versions.json`, which a run with the option
+ * `directory` writes, and the `log.jsonl` of {@link jsonLines} in the same directory.
  *
  * @throws CoplayError if it holds no configuration or no log, or they are damaged
  */

@@ -11,11 +11,12 @@ export interface SummariseOptions {
 const schema = z.object({ lastShare: z.number().gt(0).max(1).default(0.2) }).strict();
 
 /**
- * The mean of each metric over the last part of a run: `summarise(run.entries)['episode/return_mean']` is the mean return over the last
- * 20 % of training.
+ * The mean of each metric over the last part of a run: `summarise(run.entries)['episode/return_mean']` is the mean
+ * return over the last 20 % of training.
  *
- * `episode/` metrics are means over the episodes that ended in an update; they are weighted by `episode/count` where it's logged. All others
- * weigh the same in every entry. Entries in which a metric is missing or NaN don't count for it.
+ * `episode/` metrics are means over the episodes that ended in an update; they are weighted by `episode/count` where
+ * it's logged. All others weigh the same in every entry. Entries in which a metric is missing or NaN don't count for
+ * it.
  *
  * @throws CoplayError for no entries or wrong options
  */

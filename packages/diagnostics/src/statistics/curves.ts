@@ -28,8 +28,8 @@ export interface Band {
 const RESAMPLES = 1000;
 
 /**
- * Joins the curves of several runs (seeds) into their mean with 95 % bootstrap intervals, at `points` steps that are spread evenly
- * over the range that all of the curves cover. Between its points a curve is linear.
+ * Joins the curves of several runs (seeds) into their mean with 95 % bootstrap intervals, at `points` steps that are
+ * spread evenly over the range that all of the curves cover. Between its points a curve is linear.
  *
  * @param curves  one or more; points whose value is NaN are left out
  * @param points  P >= 2. Default 200

@@ -37,8 +37,8 @@ const TIE = 1e-9;
  * Are agents equal? Under the null hypothesis an agent's label means nothing, so that each seed's row of means may be
  * permuted at will, each row by itself. The statistic is the variance between agents of their means over seeds.
  *
- * Agents of one run may settle into different roles, which this test answers for: only an agent that is better in most seeds
- * gives a small p-value.
+ * Agents of one run may settle into different roles, which this test answers for: only an agent that is better in most
+ * seeds gives a small p-value.
  *
  * @param means  [S, A] mean return of each agent in each seed; S >= 2, A >= 2
  * @throws CoplayError for other shapes or wrong options
@@ -60,7 +60,8 @@ export function permutationTest(
 }
 
 /**
- * Do two samples, such as the seeds of two algorithms, have the same mean? The statistic is the difference of means; p is two-sided.
+ * Do two samples, such as the seeds of two algorithms, have the same mean? The statistic is the difference of means; p
+ * is two-sided.
  *
  * @param first   [n], n >= 1
  * @param second  [m], m >= 1

@@ -13,8 +13,8 @@ export function permutationsOf(n: number): number[][] {
 }
 
 /**
- * Visits the sums over rows for every way to permute each row but the first. Permuting the first as well would only repeat
- * these, with the agents renamed.
+ * Visits the sums over rows for every way to permute each row but the first. Permuting the first as well would only
+ * repeat these, with the agents renamed.
  *
  * @param visit  is given [A] sums, valid during the call
  */

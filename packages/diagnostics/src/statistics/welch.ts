@@ -11,8 +11,8 @@ export interface WelchResult {
 }
 
 /**
- * Welch's t-test: do two samples, whose variances may differ, have the same mean (Welch 1947)? For seeds that are few or far from
- * normal {@link twoSamplePermutationTest} assumes less.
+ * Welch's t-test: do two samples, whose variances may differ, have the same mean (Welch 1947)? For seeds that are few
+ * or far from normal {@link twoSamplePermutationTest} assumes less.
  *
  * @param first   [n], n >= 2
  * @param second  [m], m >= 2

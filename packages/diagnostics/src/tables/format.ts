@@ -5,7 +5,10 @@ import type { Estimate } from '../statistics';
 /** What a cell of a table may hold. */
 export type Cell = string | number | boolean | Estimate | null | undefined;
 
-/** An estimate as `2.861 [2.781, 2.889]`; without the brackets where it has no interval. @param digits after the point. Default 3 */
+/**
+ * An estimate as `2.861 [2.781, 2.889]`; without the brackets where it has no interval. @param digits after the point.
+ * Default 3
+ */
 export function formatEstimate(figures: Estimate, digits = 3): string {
   checkArgument('formatEstimate', 'estimate', estimate, figures);
   checkNumber('formatEstimate', 'digits', digits, { min: 0, max: 20, whole: true });

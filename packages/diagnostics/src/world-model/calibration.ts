@@ -17,7 +17,10 @@ export interface CalibrationBin extends TableRow {
 /** Whether a model knows how often it's wrong. */
 export interface Calibration {
   readonly bins: readonly CalibrationBin[];
-  /** Expected calibration error (Guo et al. 2017, eq. 3): mean |confidence - share that came true|, bins by their counts. 0 is best */
+  /**
+   * Expected calibration error (Guo et al. 2017, eq. 3): mean |confidence - share that came true|, bins by their
+   * counts. 0 is best
+   */
   readonly error: number;
 }
 

@@ -17,7 +17,10 @@ export interface PlanesErrors {
   readonly observationMse: number;
   /** 10 log10(1 / `observationMse`), in dB: of all samples pooled; infinite where there is no error at all */
   readonly psnrPooled: number;
-  /** The same of each sample, and then a mean: a few bad samples weigh less. A sample's error counts as 1e-10 at least, 100 dB */
+  /**
+   * The same of each sample, and then a mean: a few bad samples weigh less. A sample's error counts as 1e-10 at least,
+   * 100 dB
+   */
   readonly psnrMean: number;
   /** Mean squared error of each channel, by name */
   readonly channelMse: Readonly<Record<string, number>>;

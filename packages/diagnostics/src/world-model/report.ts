@@ -129,7 +129,10 @@ function placeCalibration({ planes, rows }: WorldModelData): Calibration {
   return calibration(confidences, cameTrue);
 }
 
-/** Reports as a table, one column for each model and a row for each figure; figures of a report that lacks them stay empty. */
+/**
+ * Reports as a table, one column for each model and a row for each figure; figures of a report that lacks them stay
+ * empty.
+ */
 export function worldModelTable(reports: Readonly<Record<string, Partial<WorldModelReport>>>): TableRow[] {
   checkReports('worldModelTable', reports);
   const channels = [...new Set(Object.values(reports).flatMap(({ channelMse = {} }) => Object.keys(channelMse)))];

@@ -69,7 +69,8 @@ export interface MoveRules {
 }
 
 /**
- * Which predicted moves can't be: farther than to one of the four neighbours, into what stays, or back from having left.
+ * Which predicted moves can't be: farther than to one of the four neighbours, into what stays, or back from having
+ * left.
  *
  * @param grid   H and W
  * @param rows   transitions with `cells` [B, A] and `fixed` [B, F, HW]

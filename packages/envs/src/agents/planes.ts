@@ -1,7 +1,10 @@
 import { type AgentInput, fail, type Game, kindOf } from '@coplay/core';
 import { createGrid, type Grid } from '../game';
 
-/** How to read the planes of a grid game's observation: value of (row, cell, channel) at `row * size + cell * C + channel`. */
+/**
+ * How to read the planes of a grid game's observation: value of (row, cell, channel) at
+ * `row * size + cell * C + channel`.
+ */
 export interface Planes {
   readonly grid: Grid;
   /** C */

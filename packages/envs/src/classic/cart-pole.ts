@@ -42,11 +42,10 @@ const FALLEN = 5;
  * CartPole-v1 of Gymnasium (Barto, Sutton and Anderson 1983; dynamics of Florian 2007): a pole stands on a cart and is
  * kept upright by pushing the cart. One agent; for checking learning code.
  *
- * Actions: 0 push left, 1 push right, with 10 N for 0.02 s.
- * Observation: `state` float32 [4]: cart position (m), velocity (m/s), pole angle (rad), angular velocity (rad/s).
- * Reward: 1 in every step, the last one included.
- * Start: all four values uniform in [-0.05, 0.05).
- * End: terminated when the pole leans more than 12 degrees or the cart is more than 2.4 m off; truncated after 500 steps.
+ * Actions: 0 push left, 1 push right, with 10 N for 0.02 s. Observation: `state` float32 [4]: cart position (m),
+ * velocity (m/s), pole angle (rad), angular velocity (rad/s). Reward: 1 in every step, the last one included. Start:
+ * all four values uniform in [-0.05, 0.05). End: terminated when the pole leans more than 12 degrees or the cart is
+ * more than 2.4 m off; truncated after 500 steps.
  *
  * @throws CoplayError for unknown options
  */

@@ -21,11 +21,10 @@ const PADDLE = 2;
  * Catch of bsuite (Osband et al. 2020): a ball falls down its column, and a paddle on the bottom row tries to be there.
  * One agent; for checking learning code.
  *
- * Actions: 0 left, 1 stay, 2 right; at the border the paddle stays.
- * Observation: `planes` uint8 [rows, columns, 1], 1 where the ball or the paddle is.
- * Reward: 0, and in the last step 1 if the ball is caught, else -1. Any player who ignores the ball earns -0.6 on average.
- * Start: ball in a random column of the top row, paddle in the middle of the bottom row.
- * End: terminated when the ball has reached the bottom row, after rows - 1 steps (9).
+ * Actions: 0 left, 1 stay, 2 right; at the border the paddle stays. Observation: `planes` uint8 [rows, columns, 1], 1
+ * where the ball or the paddle is. Reward: 0, and in the last step 1 if the ball is caught, else -1. Any player who
+ * ignores the ball earns -0.6 on average. Start: ball in a random column of the top row, paddle in the middle of the
+ * bottom row. End: terminated when the ball has reached the bottom row, after rows - 1 steps (9).
  *
  * @throws CoplayError for unknown options
  */

@@ -73,7 +73,10 @@ export function drawMap(grid: Grid, things: Iterable<readonly [symbol: string, c
   return lines.map((line) => line.join('')).join('\n');
 }
 
-/** The cell of a place. @throws CoplayError for a place outside the grid, naming the thing `what` that was to stand there */
+/**
+ * The cell of a place. @throws CoplayError for a place outside the grid, naming the thing `what` that was to stand
+ * there
+ */
 export function cellOf(where: string, what: string, [row, column]: Place, grid: Grid): number {
   if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) {
     const range = `${what} at [row, column] from [0, 0] to [${grid.rows - 1}, ${grid.columns - 1}]`;

@@ -28,8 +28,8 @@ interface PartsRules<Name extends string> {
 type CommonParts = Pick<GridParts<'int32'>, 'rows' | 'columns' | 'things' | 'fixed' | 'read' | 'write' | 'see'>;
 
 /**
- * What is alike in the parts of grid games: agents, obstacles, and M kinds of things that come and go, seen as `planes` (see
- * {@link seeParts}) and `time`.
+ * What is alike in the parts of grid games: agents, obstacles, and M kinds of things that come and go, seen as `planes`
+ * (see {@link seeParts}) and `time`.
  *
  * @param things  names of the M kinds
  */
@@ -74,7 +74,9 @@ function readParts(
   out.elapsed[row] = state[offset + at.steps];
 }
 
-/** Writes row `row` of the arrays over a state. A cell holds at most one of obstacle and things, the first kind there. */
+/**
+ * Writes row `row` of the arrays over a state. A cell holds at most one of obstacle and things, the first kind there.
+ */
 function writeParts(
   grid: Grid,
   at: PartsMap,
@@ -105,8 +107,8 @@ function writeParts(
 }
 
 /**
- * Reads planes of one observation, [H, W, C] of A agents (the observer first, the others in cyclic order), obstacles and M kinds
- * of things, into row `row` of the arrays.
+ * Reads planes of one observation, [H, W, C] of A agents (the observer first, the others in cyclic order), obstacles
+ * and M kinds of things, into row `row` of the arrays.
  *
  * @param from  the observation's row
  * @param seat  who saw it

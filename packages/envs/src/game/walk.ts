@@ -2,7 +2,8 @@ import { hasCell } from './cell-set';
 import { type Grid, OUTSIDE } from './grid';
 
 /**
- * Writes the bytes of an action mask that are moves, 4 of them: 1 where the way out of a cell is free of walls and obstacles.
+ * Writes the bytes of an action mask that are moves, 4 of them: 1 where the way out of a cell is free of walls and
+ * obstacles.
  *
  * @param obstacles  where the set of obstacles begins in the state
  */

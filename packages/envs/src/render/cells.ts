@@ -3,7 +3,9 @@ import { checkCount, checkNumber, checkText, fail, type Scene, type SceneItem, s
 /** Rows and columns that a scene may have. */
 const MOST_LINES = 10_000;
 
-/** Refuses what is no scene, and things outside its grid. Without a schema, which would triple the script of a replay. */
+/**
+ * Refuses what is no scene, and things outside its grid. Without a schema, which would triple the script of a replay.
+ */
 export function checkScene(where: string, scene: Scene): void {
   if (typeof scene !== 'object' || scene === null || !Array.isArray(scene.items)) {
     fail(`${where}: scene`, 'rows, columns and items', show(scene), 'Give what scene() of a game returned.');
@@ -29,7 +31,10 @@ export function checkScene(where: string, scene: Scene): void {
 /** Cells that a picture may have. */
 const MOST_CELLS = 1_000_000;
 
-/** [rows * columns] what lies in each cell, in reading order. @throws CoplayError for a scene that isn't a board of cells */
+/**
+ * [rows * columns] what lies in each cell, in reading order. @throws CoplayError for a scene that isn't a board of
+ * cells
+ */
 export function itemsByCell({ rows, columns, items }: Scene): readonly (readonly SceneItem[])[] {
   if (!(Number.isInteger(rows) && Number.isInteger(columns) && rows * columns <= MOST_CELLS)) {
     const expected = `whole numbers of rows and columns, ${MOST_CELLS} cells at most`;

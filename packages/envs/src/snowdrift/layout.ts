@@ -42,8 +42,8 @@ const schema = z
   .strict();
 
 /**
- * Starts from a map or from lists of places. A map has one character a cell: `.` free, `#` obstacle, `d` drift, `1`..`8`
- * agents; below it there may be a line `steps: 12`.
+ * Starts from a map or from lists of places. A map has one character a cell: `.` free, `#` obstacle, `d` drift,
+ * `1`..`8` agents; below it there may be a line `steps: 12`.
  *
  * @throws CoplayError, and then the state is as it was before
  */

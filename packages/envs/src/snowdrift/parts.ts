@@ -19,7 +19,9 @@ export function snowdriftParts(rules: Rules): GridParts<'int32'> {
   };
 }
 
-/** Every cleared drift pays everyone; those who shovelled it share the cost. A drift that nobody shovelled pays nothing. */
+/**
+ * Every cleared drift pays everyone; those who shovelled it share the cost. A drift that nobody shovelled pays nothing.
+ */
 function pay(
   { agents, grid, settings }: Rules,
   before: GridArrays,

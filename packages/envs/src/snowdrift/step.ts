@@ -68,7 +68,7 @@ function clear({ agents, at, shovelled }: Rules, state: Int32Array, offset: numb
   let cleared = 0;
   for (let agent = 0; agent < agents; agent++) {
     const cell = shovelled[agent];
-    if (cell === OUTSIDE || hasCell(state, offset + at.drifts, cell) === 0) continue; // the second of a drift's shovellers
+    if (cell === OUTSIDE || hasCell(state, offset + at.drifts, cell) === 0) continue; // a drift's second shoveller
     removeCell(state, offset + at.drifts, cell);
     cleared++;
   }

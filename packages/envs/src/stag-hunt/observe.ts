@@ -36,7 +36,9 @@ export function observe(
   if (previousActions) writePrevious(rules, state, offset, agent, out['previousActions'] as Float32Array, row);
 }
 
-/** The whole grid: [size, size, A + 3] planes of 0 and 1; the observer is plane 0, the others follow in cyclic order. */
+/**
+ * The whole grid: [size, size, A + 3] planes of 0 and 1; the observer is plane 0, the others follow in cyclic order.
+ */
 function writeGrid(
   { agents, at, grid }: Rules,
   state: Int32Array,

@@ -24,7 +24,9 @@ export function isOpen({ at }: Rules, goal: number, state: Int32Array, offset: n
   return false;
 }
 
-/** Where agents, prey and obstacles are. Undefined for options with which an observation doesn't show the whole state. */
+/**
+ * Where agents, prey and obstacles are. Undefined for options with which an observation doesn't show the whole state.
+ */
 export function stagHuntParts(rules: Rules): GridParts<'int32'> | undefined {
   const { viewRadius, previousActions, stepsAfterFirstHunt } = rules.settings;
   if (viewRadius !== false || previousActions || stepsAfterFirstHunt !== false) return undefined;

@@ -15,7 +15,9 @@ import { wrap, wrapOptions } from './wrap';
 
 /** Options of {@link limitedView}. */
 export interface LimitedViewOptions {
-  /** The observation field that is cut: [rows, columns, C], whose plane 0 shows where the observer is. Default `planes` */
+  /**
+   * The observation field that is cut: [rows, columns, C], whose plane 0 shows where the observer is. Default `planes`
+   */
   readonly field?: string;
 }
 

@@ -34,7 +34,10 @@ export interface RecordEpisodeOptions {
   readonly layout?: unknown;
   /** Whether everything that agents see is written down too: a file grows several times. Default false */
   readonly observations?: boolean | undefined;
-  /** A model of the world, such as `createWorldModel(...).simulator({ sample: false })`, that foretells every next frame. Default: none */
+  /**
+   * A model of the world, such as `createWorldModel(...).simulator({ sample: false })`, that foretells every next
+   * frame. Default: none
+   */
   readonly simulator?: Simulator | undefined;
 }
 
@@ -50,9 +53,10 @@ const schema = z
 /**
  * Plays one episode and writes it down. What the agents remember beyond an episode is put back afterwards.
  *
- * What an agent tells of its choice in its `extras` is written down as {@link RecordedInsight}: `policy` [1, K], `values` [1], `visits` [1, K], and
- * `beliefs` [1, A G], a row of goals for every seat, its own included. Any agent may tell them; `withInsight` of `@coplay/trainers` makes
- * trained ones do so. The episode is the same with them or without, with observations and predictions or without.
+ * What an agent tells of its choice in its `extras` is written down as {@link RecordedInsight}: `policy` [1, K],
+ * `values` [1], `visits` [1, K], and `beliefs` [1, A G], a row of goals for every seat, its own included. Any agent may
+ * tell them; `withInsight` of `@coplay/trainers` makes trained ones do so. The episode is the same with them or
+ * without, with observations and predictions or without.
  *
  * @throws CoplayError for bad options, or agents that don't fit the game
  */

@@ -47,8 +47,8 @@ export async function decodeRecording(bytes: Uint8Array, where = 'decodeRecordin
 }
 
 /**
- * Writes a recording to a file, such as `episode.coplay`. The file appears whole or not at all. Node only; elsewhere keep the bytes of
- * {@link encodeRecording}.
+ * Writes a recording to a file, such as `episode.coplay`. The file appears whole or not at all. Node only; elsewhere
+ * keep the bytes of {@link encodeRecording}.
  *
  * @throws CoplayError naming the path, where it can't be written; a file that was there before is untouched
  */

@@ -21,7 +21,10 @@ export interface RecordedInsight {
   readonly policy?: readonly number[];
   /** What it expects to earn from here on, discounted, in the unit of rewards. */
   readonly value?: number;
-  /** [G] by co-player, in the order of the recording's `goals`: what it believes the other is after. Sums of 1; all 0 where no goal is open */
+  /**
+   * [G] by co-player, in the order of the recording's `goals`: what it believes the other is after. Sums of 1; all 0
+   * where no goal is open
+   */
   readonly beliefs?: Readonly<Record<AgentId, readonly number[]>>;
   /** [K] how often its search tried each action, summed over trees */
   readonly visits?: readonly number[];

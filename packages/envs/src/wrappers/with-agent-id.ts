@@ -2,10 +2,10 @@ import { checkGame, type DType, fail, type Game } from '@coplay/core';
 import { wrap, wrapOptions } from './wrap';
 
 /**
- * Adds who is looking to the observation: `agentId` float32 [A], a one-hot of the observer among `game.agents` (the agent
- * indicator of parameter sharing; Gupta et al. 2017). A network that serves all agents, and a model of others that serves
- * all co-players, can then tell them apart and learn that each has a part of its own. Around `permuteSeats` it is the
- * agent's, inside it the seat's.
+ * Adds who is looking to the observation: `agentId` float32 [A], a one-hot of the observer among `game.agents` (the
+ * agent indicator of parameter sharing; Gupta et al. 2017). A network that serves all agents, and a model of others
+ * that serves all co-players, can then tell them apart and learn that each has a part of its own. Around `permuteSeats`
+ * it is the agent's, inside it the seat's.
  *
  * @throws CoplayError for a game that has the field already
  */

@@ -3,7 +3,10 @@ import { type ArrayOf, allocate, type DType, fail, type Game } from '@coplay/cor
 /** The options in which wrappers say that they are there. */
 const WRAPPERS = ['limitedView', 'permuteSeats', 'timeLimit', 'withAgentId', 'withPreviousActions'] as const;
 
-/** The game's options and that of a wrapper around it; of several the order, from the innermost, for it makes another game. */
+/**
+ * The game's options and that of a wrapper around it; of several the order, from the innermost, for it makes another
+ * game.
+ */
 export function wrapOptions(game: Game, wrapper: (typeof WRAPPERS)[number], value: unknown): Game['options'] {
   const { wrappers = WRAPPERS.filter((name) => name in game.options) } = game.options;
   const order = [...(wrappers as readonly string[]), wrapper];

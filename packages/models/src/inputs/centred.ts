@@ -28,9 +28,9 @@ export function showsSelf(game: SeenGame, name: string): boolean {
 }
 
 /**
- * An encoder whose images are moved so that the agent itself (the channel `self`) is in the middle: [2H - 1, 2W - 1, C + 1], the
- * last channel 1 outside of the board. What lies in which direction is then told by its place alone, which networks learn
- * from far fewer rows. Where the agent isn't on the board, the image stays empty.
+ * An encoder whose images are moved so that the agent itself (the channel `self`) is in the middle: [2H - 1, 2W - 1, C
+ * + 1], the last channel 1 outside of the board. What lies in which direction is then told by its place alone, which
+ * networks learn from far fewer rows. Where the agent isn't on the board, the image stays empty.
  *
  * @throws CoplayError for a game without an image that has a channel `self`
  */

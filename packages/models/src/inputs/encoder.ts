@@ -39,8 +39,8 @@ const readingSchema = plainRecord.pipe(
 );
 
 /**
- * The encoder of one agent's own view. Fields of shape [H, W, C] stay apart, all others are flattened into one vector. Images
- * are scaled to 0 to 1, indices become one-hot codes ([H, W, C] of them C codes behind one another).
+ * The encoder of one agent's own view. Fields of shape [H, W, C] stay apart, all others are flattened into one vector.
+ * Images are scaled to 0 to 1, indices become one-hot codes ([H, W, C] of them C codes behind one another).
  */
 export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading: InputReading = {}): InputEncoder {
   checkExperienceSpec('inputEncoder', game);

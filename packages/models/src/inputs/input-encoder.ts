@@ -1,7 +1,10 @@
 import { checkArgument, functions, type Game, type NamedArrays, type ObservationArrays, sizeOf } from '@coplay/core';
 import { z } from 'zod';
 
-/** What a network reads, without the batch dimension: images `[H, W, C]` by field name, and everything else in `vector` `[F]`. */
+/**
+ * What a network reads, without the batch dimension: images `[H, W, C]` by field name, and everything else in `vector`
+ * `[F]`.
+ */
 export type InputShapes = Readonly<Record<string, readonly number[]>>;
 
 /** Options of {@link inputEncoder}. */
@@ -12,18 +15,23 @@ export interface InputOptions {
   readonly previousActions?: boolean;
   /** Adds the seat as a one-hot: needed where several agents share weights but should differ. Default false */
   readonly agentId?: boolean;
-  /** Moves images so that the agent itself is in the middle ({@link centredEncoder}): learned from with far fewer rows, four times as many inputs. Default false */
+  /**
+   * Moves images so that the agent itself is in the middle ({@link centredEncoder}): learned from with far fewer rows,
+   * four times as many inputs. Default false
+   */
   readonly centred?: boolean;
   /** Adds the legal actions [K]. Default false: the mask is applied to the policy's logits in any case */
   readonly mask?: boolean;
   /**
-   * Adds named numbers of the experience, such as subgoals: the count of each, n. They are divided by the root of n: a few dozen
-   * latents about as large as 1 would drown the handful of ones in a grid. Default none
+   * Adds named numbers of the experience, such as subgoals: the count of each, n. They are divided by the root of n: a
+   * few dozen latents about as large as 1 would drown the handful of ones in a grid. Default none
    */
   readonly extras?: Readonly<Record<string, number>>;
 }
 
-/** Where rows come from: one seat's rows of a larger array. Row i of the batch is `offset + i * stride` of the arrays. */
+/**
+ * Where rows come from: one seat's rows of a larger array. Row i of the batch is `offset + i * stride` of the arrays.
+ */
 export interface RowSource {
   readonly rows: number;
   readonly seat: number;
@@ -41,8 +49,8 @@ export interface RowSource {
 }
 
 /**
- * What an input of a network holds: zeros and ones, one-hot codes of `classes` zeros and ones behind one another along the last axis, a picture
- * with values from 0 to `high`, or numbers of any size.
+ * What an input of a network holds: zeros and ones, one-hot codes of `classes` zeros and ones behind one another along
+ * the last axis, a picture with values from 0 to `high`, or numbers of any size.
  */
 export type InputKind =
   | { readonly kind: 'planes' }
@@ -58,7 +66,8 @@ export interface InputEncoder {
   readonly shapes: InputShapes;
   readonly kinds: InputKinds;
   /**
-   * @returns for each of `shapes` an array [rows, ...shape]: uint8 where a field is held as zeros and ones, else float32
+   * @returns for each of `shapes` an array [rows, ...shape]: uint8 where a field is held as zeros and ones, else
+   *          float32
    * @throws CoplayError for values that aren't finite or don't fit the kind of their field, by name
    */
   encode(source: RowSource): NamedArrays;
@@ -69,11 +78,15 @@ export interface InputReading {
   /** `scaled` divides the values of images by their largest, `raw` leaves that to the network. Default `scaled` */
   readonly images?: 'scaled' | 'raw';
   /**
-   * Where flat fields of zeros and ones go, that is those of the kinds `planes`, `one-hot` and `indices`: `joined` puts them into `vector` with all
-   * other numbers; `apart` makes each an input of its own, for readers whose likelihood goes by the kind. Default `joined`
+   * Where flat fields of zeros and ones go, that is those of the kinds `planes`, `one-hot` and `indices`: `joined` puts
+   * them into `vector` with all other numbers; `apart` makes each an input of its own, for readers whose likelihood
+   * goes by the kind. Default `joined`
    */
   readonly flags?: 'joined' | 'apart';
-  /** Whether fields that declare no kind have to fit the one that is assumed; needed where a likelihood goes by it. Default false */
+  /**
+   * Whether fields that declare no kind have to fit the one that is assumed; needed where a likelihood goes by it.
+   * Default false
+   */
   readonly assumed?: boolean;
 }
 

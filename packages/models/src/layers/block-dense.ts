@@ -4,8 +4,8 @@ import type { ParamSpec } from './param-specs';
 import { paramOf } from './params';
 
 /**
- * A linear layer whose kernel is block-diagonal: block i maps slice i of the input to slice i of the output. The kernel's start counts the
- * whole input as fan-in, not one block's, as DreamerV3's does.
+ * A linear layer whose kernel is block-diagonal: block i maps slice i of the input to slice i of the output. The
+ * kernel's start counts the whole input as fan-in, not one block's, as DreamerV3's does.
  *
  * @param blocks divides both sizes
  * @returns kernel [blocks, in / blocks, out / blocks] and bias [out]

@@ -17,8 +17,9 @@ import { z } from 'zod';
 export interface ParamSpec {
   readonly shape: readonly number[];
   /**
-   * 0 (biases), 1 (scales of norms), or the fan-in of a kernel: normal with standard deviation 1.1368 scale / sqrt(fanIn), cut at two of
-   * these, as DreamerV3 does (1.1368 makes up for the cut: the variance is then scale^2 / fanIn).
+   * 0 (biases), 1 (scales of norms), or the fan-in of a kernel: normal with standard deviation 1.1368 scale /
+   * sqrt(fanIn), cut at two of these, as DreamerV3 does (1.1368 makes up for the cut: the variance is then scale^2 /
+   * fanIn).
    */
   readonly start: 0 | 1 | { readonly fanIn: number; readonly scale: number };
 }
@@ -37,7 +38,8 @@ const specsSchema = z.record(
 const CUT_CORRECTION = 1.1368;
 
 /**
- * Fresh parameters. Each one draws from a child generator of its own, so that one network's sizes don't change another's start.
+ * Fresh parameters. Each one draws from a child generator of its own, so that one network's sizes don't change
+ * another's start.
  *
  * @throws CoplayError for a fan-in below 1
  */

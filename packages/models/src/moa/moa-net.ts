@@ -18,7 +18,9 @@ export interface MoaNetOptions {
   readonly goals?: number;
   /** Whether "unknown" is a goal of its own, so that one network predicts with and without a goal. Default false */
   readonly unknownGoal?: boolean;
-  /** The network between inputs and logits. Default `conv({ filters: [16, 32, 32], dense: 512 })` (Huang et al. 2024) */
+  /**
+   * The network between inputs and logits. Default `conv({ filters: [16, 32, 32], dense: 512 })` (Huang et al. 2024)
+   */
   readonly network?: TorsoBuilder;
   /** Units of a GRU over the other agent's episode; 0 for a model that sees the present step only. Default 0 */
   readonly recurrent?: number;
@@ -45,8 +47,8 @@ export interface MoaStep {
 }
 
 /**
- * A model of another agent (MOA): log pi(action | its view, its goal), pure functions over parameters `body/...` and `head/...`.
- * Direct (of the present step) where `stateSize` is 0, else recurrent over the other agent's episode.
+ * A model of another agent (MOA): log pi(action | its view, its goal), pure functions over parameters `body/...` and
+ * `head/...`. Direct (of the present step) where `stateSize` is 0, else recurrent over the other agent's episode.
  */
 export interface MoaNet {
   /** Units of the recurrent state; 0 for a direct model. */
@@ -82,7 +84,10 @@ export interface MoaNet {
 /** Gain of the head's orthogonal initial kernel: predictions begin almost uniform over the legal actions. */
 const HEAD_GAIN = 0.01;
 
-/** Builds a model of another agent out of a torso, an optional GRU and a linear head; the goal is read beside the vector. */
+/**
+ * Builds a model of another agent out of a torso, an optional GRU and a linear head; the goal is read beside the
+ * vector.
+ */
 export function moaNet(options: MoaNetOptions): MoaNet {
   const { inputs, actions, goals = 0, unknownGoal = false, recurrent: units = 0 } = options;
   const { network = conv({ filters: [16, 32, 32], dense: 512 }) } = options;

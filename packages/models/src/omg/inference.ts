@@ -27,8 +27,8 @@ export interface InferenceTargets {
 }
 
 /**
- * Subgoal inference (Yu, Jiang, Lu 2024): a conditional variational autoencoder q(g | history, state). A dense layer reads
- * each state, a GRU goes over them; h_t has seen s_0..s_t of its episode and nothing later.
+ * Subgoal inference (Yu, Jiang, Lu 2024): a conditional variational autoencoder q(g | history, state). A dense layer
+ * reads each state, a GRU goes over them; h_t has seen s_0..s_t of its episode and nothing later.
  */
 export interface SubgoalInference {
   /** D */
@@ -47,11 +47,11 @@ export interface SubgoalInference {
   /** q(g | history, state) of all steps: [N, D]. */
   posterior(params: TensorRecord, rows: HistoryRows): Gaussian;
   /**
-   * loss = nll of s_t, given g and the history before it (or of a_t, given g, s_t and the time)
-   * + klWeight KL(q(g | history, s_t) || p(g | s_selected)). No gradient reaches the prior if its tensors aren't parameters.
+   * loss = nll of s_t, given g and the history before it (or of a_t, given g, s_t and the time) + klWeight KL(q(g |
+   * history, s_t) || p(g | s_selected)). No gradient reaches the prior if its tensors aren't parameters.
    *
-   * @returns the loss with the scalar metrics `nll`, `kl`, `error` and `spread`: the mean squared distance of inferred from
-   *          selected subgoals, and of those from their mean
+   * @returns the loss with the scalar metrics `nll`, `kl`, `error` and `spread`: the mean squared distance of inferred
+   *          from selected subgoals, and of those from their mean
    */
   loss(params: TensorRecord, rows: HistoryRows, targets: InferenceTargets): LossResult;
 }

@@ -43,8 +43,8 @@ export function perceptron(inputSize: number, hidden: readonly number[], outputS
 }
 
 /**
- * The state that was seen, from the latent and a context: Bernoulli for each cell of planes and each flag, categorical for each one-hot
- * code, normal with variance 1 for each other number (squared error / 2).
+ * The state that was seen, from the latent and a context: Bernoulli for each cell of planes and each flag, categorical
+ * for each one-hot code, normal with variance 1 for each other number (squared error / 2).
  */
 export function stateLikelihood(settings: OmgNetSettings, contextSize: number): Likelihood {
   const { inputs, goalDim, hidden } = settings;

@@ -8,13 +8,13 @@ export interface OmgNetOptions {
   /** What is seen of a state */
   readonly inputs: InputShapes;
   /**
-   * What the inputs hold. `planes` are reconstructed by their chance of a 1, `codes` by the chance of each class, all else with squared
-   * error. Default: inputs of shape [H, W, C] are `planes`, others vectors
+   * What the inputs hold. `planes` are reconstructed by their chance of a 1, `codes` by the chance of each class, all
+   * else with squared error. Default: inputs of shape [H, W, C] are `planes`, others vectors
    */
   readonly kinds?: InputKinds;
   /**
-   * How many of the last numbers of `vector` are zeros and ones (legal actions, previous actions), which are reconstructed as
-   * cells of planes are. Default 0
+   * How many of the last numbers of `vector` are zeros and ones (legal actions, previous actions), which are
+   * reconstructed as cells of planes are. Default 0
    */
   readonly flags?: number;
   /** K */
@@ -30,12 +30,14 @@ export interface OmgNetOptions {
   /** Default `reconstruction` */
   readonly loss?: OmgLoss;
   /**
-   * Weight of an occupied cell beside an empty one's 1 in the reconstruction, at least 1; the notes go up to 20. Planes are
-   * mostly empty: with 1, a decoder that says how often each cell is occupied is nearly as good as one that knows the state,
-   * and the latent is hardly used. Default 5
+   * Weight of an occupied cell beside an empty one's 1 in the reconstruction, at least 1; the notes go up to 20. Planes
+   * are mostly empty: with 1, a decoder that says how often each cell is occupied is nearly as good as one that knows
+   * the state, and the latent is hardly used. Default 5
    */
   readonly occupiedWeight?: number;
-  /** Over the numbers of a state: their `sum`, as the likelihood of the whole state is, or their `mean`. Default `sum` */
+  /**
+   * Over the numbers of a state: their `sum`, as the likelihood of the whole state is, or their `mean`. Default `sum`
+   */
   readonly reduction?: 'sum' | 'mean';
   /** Weight of the KL divergence, at least 0. Default 1 */
   readonly klWeight?: number;

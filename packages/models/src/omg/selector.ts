@@ -1,9 +1,9 @@
 import { checkNumbers, fail, show } from '@coplay/core';
 
 /**
- * Which of the states that were visited next is taken for a step's subgoal: the one with the highest value (`optimistic`, for
- * cooperative games), with the lowest (`conservative`, general-sum), the one `horizon` steps ahead (`fixed`; the last one
- * where there are fewer), or any of them (`random`).
+ * Which of the states that were visited next is taken for a step's subgoal: the one with the highest value
+ * (`optimistic`, for cooperative games), with the lowest (`conservative`, general-sum), the one `horizon` steps ahead
+ * (`fixed`; the last one where there are fewer), or any of them (`random`).
  */
 export type SubgoalSelector = 'optimistic' | 'conservative' | 'fixed' | 'random';
 
@@ -20,8 +20,9 @@ export interface SelectionSteps {
 }
 
 /**
- * The subgoal of each step i among the states i+1..i+horizon of the same episode (OMG, Yu, Jiang, Lu 2024). Of equal values
- * the nearest is taken, of values that are all NaN the farthest. The last state of an episode has none ahead: it's its own.
+ * The subgoal of each step i among the states i+1..i+horizon of the same episode (OMG, Yu, Jiang, Lu 2024). Of equal
+ * values the nearest is taken, of values that are all NaN the farthest. The last state of an episode has none ahead:
+ * it's its own.
  *
  * @param horizon  H, at least 1
  * @returns [N] index of the selected state

@@ -52,7 +52,10 @@ const START = 0.01;
 export interface ActorOptions extends Omit<HeadOptions, 'outputs' | 'scale'> {
   /** What it chooses from */
   readonly actions: DreamerActions;
-  /** Share of the uniform distribution in a discrete policy, in [0, 1). Default 0, as in DreamerV3's code; its paper says 0.01 */
+  /**
+   * Share of the uniform distribution in a discrete policy, in [0, 1). Default 0, as in DreamerV3's code; its paper
+   * says 0.01
+   */
   readonly unimix?: number;
 }
 

@@ -23,8 +23,9 @@ export interface RecordedCoplayers {
 }
 
 /**
- * A model of M co-players with K actions each, who stand in cyclic order of seats after one's own: from one's own state the actions that they are
- * about to take, or that they have left (index K). Given the state they are independent of each other and of one's own action.
+ * A model of M co-players with K actions each, who stand in cyclic order of seats after one's own: from one's own state
+ * the actions that they are about to take, or that they have left (index K). Given the state they are independent of
+ * each other and of one's own action.
  */
 export interface CoplayerModel {
   /** M */
@@ -45,8 +46,8 @@ export interface CoplayerModel {
    */
   sample(logProbs: tf.Tensor3D, active: tf.Tensor2D, noise: tf.Tensor2D): CoplayerStep;
   /**
-   * Cross entropy of what they did next, a mean over co-players and steps: of those who were there, and of the first step in which one isn't. What
-   * comes after the end of a sequence or an episode isn't known and doesn't count.
+   * Cross entropy of what they did next, a mean over co-players and steps: of those who were there, and of the first
+   * step in which one isn't. What comes after the end of a sequence or an episode isn't known and doesn't count.
    *
    * @param logProbs [B, T, M, K + 1]
    * @returns [] nats; 0 where nothing counts

@@ -19,8 +19,8 @@ import type { RssmSizes } from './sizes';
  *   reset, candidate, update = BlockLinear(x), thirds of each block
  *   h' = q tanh(s(reset) candidate) + (1 - q) h,  q = s(update - 1)
  *
- * Blocks are kept as matrices of their own, [g, B, D / g]. What u adds to x is multiplied by its own rows of the kernel: the action's
- * part is then known for all steps of a sequence at once.
+ * Blocks are kept as matrices of their own, [g, B, D / g]. What u adds to x is multiplied by its own rows of the
+ * kernel: the action's part is then known for all steps of a sequence at once.
  */
 export interface BlockGru {
   readonly specs: ParamSpecs;
@@ -40,7 +40,9 @@ export interface BlockGru {
   step(params: TensorRecord, deter: tf.Tensor2D, stoch: tf.Tensor2D, action: tf.Tensor3D): tf.Tensor2D;
 }
 
-/** Builds the core; parameters are named as in DreamerV3's code: dynin0 (h), dynin1 (z), dynin2 (a), dynhid0, dyngru. */
+/**
+ * Builds the core; parameters are named as in DreamerV3's code: dynin0 (h), dynin1 (z), dynin2 (a), dynhid0, dyngru.
+ */
 export function blockGru({ deter, hidden, stoch, classes, blocks }: RssmSizes, actionSize: number): BlockGru {
   const width = deter / blocks;
   const hid = blockDenseSpecs(deter + 3 * blocks * hidden, deter, blocks);
@@ -93,13 +95,17 @@ function jointInputs(params: TensorRecord, ofDeter: tf.Tensor2D, ofStoch: tf.Ten
   return tf.reshape(normed(both, scales), [1, rows, 2 * hidden]);
 }
 
-/** The bias of all gates [g, 1, 3 D / g] with the update gate's -1, by which the state is mostly kept in the beginning. */
+/**
+ * The bias of all gates [g, 1, 3 D / g] with the update gate's -1, by which the state is mostly kept in the beginning.
+ */
 function gateBias(bias: tf.Tensor): tf.Tensor {
   const third = bias.shape[2]! / 3;
   return tf.add(bias, tf.tensor1d(Float32Array.from({ length: 3 * third }, (_, i) => (i < 2 * third ? 0 : -1))));
 }
 
-/** a / max(1, |a|); one-hot codes stay as they are. Actions are data or samples: no gradient flows through the divisor. */
+/**
+ * a / max(1, |a|); one-hot codes stay as they are. Actions are data or samples: no gradient flows through the divisor.
+ */
 function bounded(actions: tf.Tensor2D): tf.Tensor2D {
   return tf.clipByValue(actions, -1, 1);
 }

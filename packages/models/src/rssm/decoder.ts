@@ -18,19 +18,23 @@ export interface FlatState {
 export interface DreamerDecoder {
   readonly specs: ParamSpecs;
   /**
-   * Raw outputs by name, [N, size]: symlogs of vectors, logits of discrete ones, codes and planes, and values / high of images.
+   * Raw outputs by name, [N, size]: symlogs of vectors, logits of discrete ones, codes and planes, and values / high of
+   * images.
    */
   apply(params: TensorRecord, state: FlatState): TensorRecord;
   /**
-   * The loss of each observation [N], summed over its dimensions: squared error in symlog space for vectors (without a factor of 1/2),
-   * cross entropy for discrete ones, codes and planes, squared error for images.
+   * The loss of each observation [N], summed over its dimensions: squared error in symlog space for vectors (without a
+   * factor of 1/2), cross entropy for discrete ones, codes and planes, squared error for images.
    */
   losses(outputs: TensorRecord, observations: TensorRecord): TensorRecord;
   /** What is expected to be seen, for pictures: numbers, probabilities of classes, chances of a 1, values 0 to high. */
   predictions(outputs: TensorRecord): TensorRecord;
 }
 
-/** DreamerV3's decoder: a perceptron `mlp/...` over [z, h] with one linear head for each observation, and `cnn/...` for images. */
+/**
+ * DreamerV3's decoder: a perceptron `mlp/...` over [z, h] with one linear head for each observation, and `cnn/...` for
+ * images.
+ */
 export function dreamerDecoder(observations: DreamerObservations, sizes: DreamerSizes): DreamerDecoder {
   const { flat, images } = sortedNames(observations);
   const featureSize = sizes.deter + sizes.stoch * sizes.classes;

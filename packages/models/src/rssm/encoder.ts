@@ -17,8 +17,8 @@ export interface DreamerEncoder {
 }
 
 /**
- * DreamerV3's encoder: vectors (their symlog), one-hot codes and planes side by side, sorted by name, through a perceptron `mlp/...`;
- * images of one size, their channels joined, through convolutions `cnn/...`.
+ * DreamerV3's encoder: vectors (their symlog), one-hot codes and planes side by side, sorted by name, through a
+ * perceptron `mlp/...`; images of one size, their channels joined, through convolutions `cnn/...`.
  */
 export function dreamerEncoder(observations: DreamerObservations, sizes: DreamerSizes): DreamerEncoder {
   const { flat, images } = sortedNames(observations);

@@ -32,8 +32,8 @@ export function dreamerHead({ featureSize, units, layers, outputs, scale }: Head
 }
 
 /**
- * A head that predicts a number as a distribution over bins: DreamerV3's reward and value. Its logits are in the order of `bins`; parameters are in
- * that of `twoHotBins`, as in DreamerV3's code.
+ * A head that predicts a number as a distribution over bins: DreamerV3's reward and value. Its logits are in the order
+ * of `bins`; parameters are in that of `twoHotBins`, as in DreamerV3's code.
  */
 export interface TwoHotHead extends DreamerHead {
   /** [bins] in the order of `mirrorBins` */

@@ -45,8 +45,8 @@ export interface CriticTerms {
 }
 
 /**
- * DreamerV3's critic loss (Hafner et al. 2023, eq. 6 and below), step by step: w (CE(v, sg(R)) + slowScale CE(v, sg(slow v))), the cross entropy of
- * a distribution over bins with a number. Gradients flow into the logits alone.
+ * DreamerV3's critic loss (Hafner et al. 2023, eq. 6 and below), step by step: w (CE(v, sg(R)) + slowScale CE(v,
+ * sg(slow v))), the cross entropy of a distribution over bins with a number. Gradients flow into the logits alone.
  *
  * @param bins [bins] their places
  * @returns [...]

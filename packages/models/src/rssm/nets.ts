@@ -25,8 +25,8 @@ export interface DreamerNetsOptions {
   /** The same in a discrete policy. Default 0, as in DreamerV3's code; its paper says 0.01 */
   readonly actorUnimix?: number;
   /**
-   * M, co-players whose actions the world model takes beside one's own, each with as many as oneself, and predicts (see {@link CoplayerModel});
-   * only with discrete actions. Default 0
+   * M, co-players whose actions the world model takes beside one's own, each with as many as oneself, and predicts (see
+   * {@link CoplayerModel}); only with discrete actions. Default 0
    */
   readonly coplayers?: number;
 }
@@ -48,7 +48,9 @@ export interface DreamerNets {
   readonly continues: ContinueHead;
   readonly actor: DreamerActor;
   readonly critic: TwoHotHead;
-  /** Where co-players are modelled; parameters `moa/...`. Codes of actions then have their M K numbers after one's own */
+  /**
+   * Where co-players are modelled; parameters `moa/...`. Codes of actions then have their M K numbers after one's own
+   */
   readonly coplayers?: CoplayerModel;
   readonly specs: ParamSpecs;
   /** Number of parameters, the slow critic's not counted. */

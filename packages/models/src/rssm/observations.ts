@@ -3,7 +3,10 @@ import { checkTensor, type TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
 import type { InputKinds, InputShapes } from '../inputs';
 
-/** One thing that is observed, and how it's read and reconstructed. Given to the networks as float32 (`discrete`: int32). */
+/**
+ * One thing that is observed, and how it's read and reconstructed. Given to the networks as float32 (`discrete`:
+ * int32).
+ */
 export type DreamerObservation =
   /** Numbers of any size: read as their symlog, reconstructed with squared error there. [N, size] */
   | { readonly kind: 'vector'; readonly size: number }
@@ -11,9 +14,15 @@ export type DreamerObservation =
   | { readonly kind: 'discrete'; readonly classes: number }
   /** Zeros and ones, mostly a grid: flattened, cross entropy of each. [N, ...shape], such as [N, H, W, C] */
   | { readonly kind: 'planes'; readonly shape: readonly number[] }
-  /** One-hot codes of `classes` numbers, behind one another along the last axis: flattened, cross entropy of each code. [N, ...shape] */
+  /**
+   * One-hot codes of `classes` numbers, behind one another along the last axis: flattened, cross entropy of each code.
+   * [N, ...shape]
+   */
   | { readonly kind: 'codes'; readonly shape: readonly number[]; readonly classes: number }
-  /** An image of values 0 to `high` (default 255): convolutions, squared error of value / high. [N, H, W, C], H and W multiples of 16 */
+  /**
+   * An image of values 0 to `high` (default 255): convolutions, squared error of value / high. [N, H, W, C], H and W
+   * multiples of 16
+   */
   | { readonly kind: 'image'; readonly shape: readonly number[]; readonly high?: number | undefined };
 
 /** What an agent observes, by name. */

@@ -16,7 +16,10 @@ interface StepInputs {
   readonly noise: tf.Tensor2D;
 }
 
-/** The function behind `Rssm.observe`: a loop over steps, of which all that doesn't depend on the state is computed beforehand. */
+/**
+ * The function behind `Rssm.observe`: a loop over steps, of which all that doesn't depend on the state is computed
+ * beforehand.
+ */
 export function sequenceObserver(
   options: RssmOptions,
   core: BlockGru,

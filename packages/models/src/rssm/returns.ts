@@ -13,8 +13,8 @@ export interface ReturnTerms {
 }
 
 /**
- * Lambda-returns with rewards on arrival (Hafner et al. 2023, eq. 7, in the indices of DreamerV3's code), for t = 0..T-2 and with
- * R_(T-1) = v_(T-1):
+ * Lambda-returns with rewards on arrival (Hafner et al. 2023, eq. 7, in the indices of DreamerV3's code), for t =
+ * 0..T-2 and with R_(T-1) = v_(T-1):
  *
  *   R_t = r_(t+1) + d_(t+1) ((1 - l_(t+1)) v_(t+1) + l_(t+1) R_(t+1))
  *
@@ -39,8 +39,8 @@ export function arrivalReturns(terms: ReturnTerms): tf.Tensor2D {
 }
 
 /**
- * How much imagined step t counts: the chance that the episode still goes on, prod_(i <= t) c_i. It begins with c_0, the real state's: what is
- * imagined from an episode's end doesn't count. No gradient flows.
+ * How much imagined step t counts: the chance that the episode still goes on, prod_(i <= t) c_i. It begins with c_0,
+ * the real state's: what is imagined from an episode's end doesn't count. No gradient flows.
  *
  * @param discounts c [N, T], the continue head's means, which have the discount in them
  * @returns [N, T]

@@ -28,7 +28,8 @@ export interface Rssm {
    *
    * @param action [B, A] taken in `state`
    * @param noise  [B, S] uniform in [0, 1)
-   * @param table  of `actionTable`, where many steps are imagined: actions must be one-hot then, and no gradient is meant to flow into them
+   * @param table  of `actionTable`, where many steps are imagined: actions must be one-hot then, and no gradient is
+   *               meant to flow into them
    */
   imagine(
     params: TensorRecord,
@@ -38,7 +39,8 @@ export interface Rssm {
     table?: tf.Tensor3D,
   ): RssmState;
   /**
-   * What each of A discrete actions does to the state: the same in all rows and steps, so that it's looked up instead of computed.
+   * What each of A discrete actions does to the state: the same in all rows and steps, so that it's looked up instead
+   * of computed.
    *
    * @returns [g, A, D / g]
    */

@@ -42,7 +42,10 @@ const official = (scale: number): DreamerSizes => ({
   bins: 255,
 });
 
-/** The presets. Parameters for CartPole (4 numbers seen, 2 actions): nano 99,109; micro 357,573; size1m 637,381; size200m 153,714,181. */
+/**
+ * The presets. Parameters for CartPole (4 numbers seen, 2 actions): nano 99,109; micro 357,573; size1m 637,381;
+ * size200m 153,714,181.
+ */
 export const DREAMER_SIZES = {
   debug: { deter: 8, hidden: 3, stoch: 2, classes: 4, blocks: 4, units: 8, layers: 1, depth: 2, bins: 5 },
   nano: { deter: 128, hidden: 32, stoch: 8, classes: 4, blocks: 4, units: 32, layers: 3, depth: 2, bins: 255 },

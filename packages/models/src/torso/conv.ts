@@ -26,7 +26,10 @@ const schema = z.strictObject({
   activation: activationSchema.default('relu'),
 });
 
-/** Convolutions over each image, flattened, joined with the vector, then one dense layer. Without images it's that layer alone. */
+/**
+ * Convolutions over each image, flattened, joined with the vector, then one dense layer. Without images it's that layer
+ * alone.
+ */
 export function conv(options: ConvTorsoOptions = {}): TorsoBuilder {
   const config = checkOptions('conv', schema, options);
   return torsoBuilder({ kind: 'conv', ...config }, (shapes) => buildConv(shapes, config));

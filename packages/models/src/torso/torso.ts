@@ -14,7 +14,9 @@ export interface Torso {
   apply(params: TensorRecord, inputs: TensorRecord): tf.Tensor2D;
 }
 
-/** What a user chooses as a network: given the shapes of its inputs, a torso. `config` describes it in run directories. */
+/**
+ * What a user chooses as a network: given the shapes of its inputs, a torso. `config` describes it in run directories.
+ */
 export interface TorsoBuilder {
   (shapes: InputShapes): Torso;
   readonly config: Readonly<Record<string, unknown>>;

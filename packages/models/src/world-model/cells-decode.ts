@@ -39,8 +39,8 @@ export function decodeCells(
 }
 
 /**
- * Raw planes [B, H, W, A + F + M]: the probability of each agent being in each cell, what stays as it was, the probability of each
- * thing.
+ * Raw planes [B, H, W, A + F + M]: the probability of each agent being in each cell, what stays as it was, the
+ * probability of each thing.
  */
 export function expectedPlanes(
   { parts, agents, cells, things, fixed }: GridShape,

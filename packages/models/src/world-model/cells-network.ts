@@ -32,9 +32,9 @@ export interface CellsNetwork {
 }
 
 /**
- * Convolutions over planes in which everyone's actions stand at their cells, summed; what becomes of an agent is read off at its
- * own cell, beside its own action. Everything is local and agents are told apart by nothing but their place and action, so that
- * what is learned of one cell and seat holds for all.
+ * Convolutions over planes in which everyone's actions stand at their cells, summed; what becomes of an agent is read
+ * off at its own cell, beside its own action. Everything is local and agents are told apart by nothing but their place
+ * and action, so that what is learned of one cell and seat holds for all.
  */
 export function cellsNetwork(shape: GridShape, options: CellsNetworkOptions): CellsNetwork {
   const { parts, actions: K, things: M, fixed: F, cells: HW } = shape;
@@ -133,7 +133,10 @@ function targetsOf(rows: TensorRecord, table: Float32Array, { cells, agents }: G
   return tf.reshape(tf.gather(lines, rows['cells'] as tf.Tensor2D), [-1, agents, LEAVE, cells]) as tf.Tensor4D;
 }
 
-/** [B, A, 6] 1 for moves to cells that are inside of the grid and free of what stays, and for leaving: the only one of the gone. */
+/**
+ * [B, A, 6] 1 for moves to cells that are inside of the grid and free of what stays, and for leaving: the only one of
+ * the gone.
+ */
 function possibleMoves({ cells, fixed }: GridShape, rows: TensorRecord, targets: tf.Tensor4D): tf.Tensor3D {
   const [B, A] = targets.shape;
   const blocked = fixed > 0 ? tf.minimum(tf.sum(rows['fixed'], 1), 1) : tf.zeros([B, cells]);

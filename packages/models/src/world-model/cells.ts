@@ -17,8 +17,8 @@ export interface CellsWorldModelOptions {
   /** Hidden units of the layers that read a cell or an agent. Default 64 */
   readonly hidden?: number;
   /**
-   * `events`: rewards follow from what agents did and what came of it, by the game's own rule. `two-hot`: they're learned, as distributions over
-   * 81 bins between -53.6 and 53.6. Default `events`
+   * `events`: rewards follow from what agents did and what came of it, by the game's own rule. `two-hot`: they're
+   * learned, as distributions over 81 bins between -53.6 and 53.6. Default `events`
    */
   readonly rewards?: 'events' | 'two-hot';
 }
@@ -31,13 +31,13 @@ const schema = z.strictObject({
 });
 
 /**
- * A world model of games on a grid in which agents can't jump, split or fade: for each agent a categorical over H*W + 1 cells (the
- * last one: it has left) of which all are impossible but its own, the four beside it that are free of what stays, and the last; for
- * each cell and kind of thing whether one lies there; what stays is copied.
+ * A world model of games on a grid in which agents can't jump, split or fade: for each agent a categorical over H*W + 1
+ * cells (the last one: it has left) of which all are impossible but its own, the four beside it that are free of what
+ * stays, and the last; for each cell and kind of thing whether one lies there; what stays is copied.
  *
- * `imagine` gives `moves` [B, A, 6], the probabilities of staying, going up, down, left, right, leaving; `things` [B, M, HW]; with
- * `rewards: 'two-hot'` also `rewards` [B, A]. Loss: the cross-entropy of the moves, a mean over the agents who play, plus that of the
- * things, a sum over cells and a mean over rows (plus that of the rewards).
+ * `imagine` gives `moves` [B, A, 6], the probabilities of staying, going up, down, left, right, leaving; `things` [B,
+ * M, HW]; with `rewards: 'two-hot'` also `rewards` [B, A]. Loss: the cross-entropy of the moves, a mean over the agents
+ * who play, plus that of the things, a sum over cells and a mean over rows (plus that of the rewards).
  *
  * @throws CoplayError, when it's built, for a game without grid parts
  */

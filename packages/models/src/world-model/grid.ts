@@ -104,8 +104,8 @@ export function gridAfter(rows: NamedArrays, cells: Int32Array, things: Uint8Arr
 }
 
 /**
- * What everyone is paid for a step that leads to `after`: events follow from actions and from who left, and rewards from the
- * events, by the game's own rule.
+ * What everyone is paid for a step that leads to `after`: events follow from actions and from who left, and rewards
+ * from the events, by the game's own rule.
  */
 export function payByEvents({ parts, agents, cells }: GridShape, rows: NamedArrays, after: GridArrays): Float32Array {
   const before = gridOf(rows);

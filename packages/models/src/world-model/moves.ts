@@ -27,7 +27,9 @@ export function neighbourTable({ rows, columns }: Pick<GridParts, 'rows' | 'colu
   return table;
 }
 
-/** [HW + 1, 5 * HW] one-hots of the cells that the moves lead to: zeros outside of the grid, and for one that has left. */
+/**
+ * [HW + 1, 5 * HW] one-hots of the cells that the moves lead to: zeros outside of the grid, and for one that has left.
+ */
 export function targetTable(neighbours: Int32Array, cells: number): Float32Array {
   const table = new Float32Array((cells + 1) * LEAVE * cells);
   neighbours.forEach((target, i) => {

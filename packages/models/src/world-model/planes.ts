@@ -15,7 +15,9 @@ export interface PlanesWorldModelOptions {
   readonly kernelSize?: number;
   /** Hidden units of the layers that read a pixel. Default 64 */
   readonly hidden?: number;
-  /** Weight of each plane's squared error, such as [2, 2, 2, 2, 1, 1, 1]: agents, what stays, things. Default: 1 each */
+  /**
+   * Weight of each plane's squared error, such as [2, 2, 2, 2, 1, 1, 1]: agents, what stays, things. Default: 1 each
+   */
   readonly channelWeights?: readonly number[];
 }
 
@@ -27,15 +29,18 @@ const schema = z.strictObject({
 });
 
 /**
- * A plain convolutional model of pixels, to compare with: it reads planes (agents, what stays, things, and each agent's action at its
- * cell) and predicts the change of each pixel by squared error, rewards by squared error and who has left by cross-entropy; the last
- * two are sums over the cells of what a cell's own pixels say. Nothing keeps an agent from fading, splitting or jumping.
+ * A plain convolutional model of pixels, to compare with: it reads planes (agents, what stays, things, and each agent's
+ * action at its cell) and predicts the change of each pixel by squared error, rewards by squared error and who has left
+ * by cross-entropy; the last two are sums over the cells of what a cell's own pixels say. Nothing keeps an agent from
+ * fading, splitting or jumping.
  *
- * `imagine` gives `planes` [B, HW, A + F + M], raw, `rewards` [B, A] and `terminated` [B, A], a probability. In imagination the planes
- * are projected to a state, whatever they say: an agent is off the map where that is more probable than not, else on the cell where its
- * plane is greatest; a thing is where its plane is above 0.5; what stays is copied. (With a generator, leaving is drawn.)
+ * `imagine` gives `planes` [B, HW, A + F + M], raw, `rewards` [B, A] and `terminated` [B, A], a probability. In
+ * imagination the planes are projected to a state, whatever they say: an agent is off the map where that is more
+ * probable than not, else on the cell where its plane is greatest; a thing is where its plane is above 0.5; what stays
+ * is copied. (With a generator, leaving is drawn.)
  *
- * @throws CoplayError, when it's built, for a game without grid parts and for weights of another number than there are planes
+ * @throws CoplayError, when it's built, for a game without grid parts and for weights of another number than there are
+ *         planes
  */
 export function planesWorldModel(options: PlanesWorldModelOptions = {}): WorldModelBuilder {
   const config = checkOptions('planesWorldModel', schema, options);

@@ -2,16 +2,18 @@ import type { ArrayOf, DType, Game, Generator, NamedArrays, NDArray } from '@cop
 import type { TensorRecord, tf } from '@coplay/tensor';
 
 /**
- * A model of the world: (state, joint action) to next state, rewards and who has ended. Functions of parameters and tensors
- * (`imagine`, `loss`), which are compiled, and functions of arrays that join them to the game (`encode`, `decode`, `write`).
+ * A model of the world: (state, joint action) to next state, rewards and who has ended. Functions of parameters and
+ * tensors (`imagine`, `loss`), which are compiled, and functions of arrays that join them to the game (`encode`,
+ * `decode`, `write`).
  *
- * A transition is a row of named arrays [B, ...]. What comes after the step has names that begin with `next/`; the others are
- * known before it, but for `rewards`. `data` says which rows the model reads:
+ * A transition is a row of named arrays [B, ...]. What comes after the step has names that begin with `next/`; the
+ * others are known before it, but for `rewards`. `data` says which rows the model reads:
  *
- * - `grid`: `cells` int32 [B, A], `things` uint8 [B, M, HW], `fixed` uint8 [B, F, HW], `elapsed` int32 [B], `actions` int32
- *   [B, A] (-1 for those who had left), `rewards` float32 [B, A], `next/cells`, `next/things`: see `GridArrays` of core.
- * - `observations`: every field of the game's observation [B, A, ...shape] and `next/FIELD`, `actions` and `rewards` as above,
- *   `active` uint8 [B, A] before the step, `next/terminated` uint8 [B, A].
+ * - `grid`: `cells` int32 [B, A], `things` uint8 [B, M, HW], `fixed` uint8 [B, F, HW], `elapsed` int32 [B], `actions`
+ *   int32 [B, A] (-1 for those who had left), `rewards` float32 [B, A], `next/cells`, `next/things`: see `GridArrays`
+ *   of core.
+ * - `observations`: every field of the game's observation [B, A, ...shape] and `next/FIELD`, `actions` and `rewards` as
+ *   above, `active` uint8 [B, A] before the step, `next/terminated` uint8 [B, A].
  */
 export interface WorldModel {
   /** What kind of model it is, such as `cells`. */
@@ -23,8 +25,8 @@ export interface WorldModel {
   /** Fresh parameters. */
   init(generator: Generator): NamedArrays;
   /**
-   * What it expects of a step, as probabilities and means [B, ...]: members of an ensemble are averaged over them, and they
-   * disagree by their variance.
+   * What it expects of a step, as probabilities and means [B, ...]: members of an ensemble are averaged over them, and
+   * they disagree by their variance.
    *
    * @param rows  what is known before the step, as tensors
    */
@@ -43,7 +45,8 @@ export interface WorldModel {
    */
   encode(states: ArrayOf<DType>, actions: Int32Array): NamedArrays;
   /**
-   * What happens, out of what is expected: the fields `next/NAME` of the rows, `rewards` [B, A], and `terminated` uint8 [B, A].
+   * What happens, out of what is expected: the fields `next/NAME` of the rows, `rewards` [B, A], and `terminated` uint8
+   * [B, A].
    *
    * @param imagined   what `imagine` returned
    * @param rows       what it was given
@@ -53,8 +56,8 @@ export interface WorldModel {
   /** Writes row `row` of what happened over the state that it happened in, its step counted. */
   write(happened: NamedArrays, row: number, states: ArrayOf<DType>, offset: number): void;
   /**
-   * What it expects as planes [B, H, W, A + F + M], raw: agents by seat, what stays, things. For evaluation; models of games
-   * that aren't played on a grid have none.
+   * What it expects as planes [B, H, W, A + F + M], raw: agents by seat, what stays, things. For evaluation; models of
+   * games that aren't played on a grid have none.
    */
   planes?(imagined: NamedArrays, rows: NamedArrays): NDArray<Float32Array>;
   /** Refuses transitions that the model can't represent. */

@@ -32,30 +32,38 @@ export interface BeliefOptions {
   /** Whether beliefs follow what co-players do within an episode (intra-OM). Default true */
   readonly intra?: boolean | undefined;
   /**
-   * What is remembered of a co-player between episodes (inter-OM): `false` for nothing, or a memory of your own, made once for each
-   * co-player. Default: `driftMemory` where the game's goals have an `otherwise`, else `goalMemory`
+   * What is remembered of a co-player between episodes (inter-OM): `false` for nothing, or a memory of your own, made
+   * once for each co-player. Default: `driftMemory` where the game's goals have an `otherwise`, else `goalMemory`
    */
   readonly inter?: false | ((coPlayer: AgentId) => GoalMemory) | undefined;
 }
 
-/** What one agent believes of what each co-player is after, in B games at once; its memory of a co-player is one for all of them. */
+/**
+ * What one agent believes of what each co-player is after, in B games at once; its memory of a co-player is one for all
+ * of them.
+ */
 export interface GoalBeliefs {
   readonly id: AgentId;
   readonly coPlayers: readonly AgentId[];
   /** G */
   readonly goals: number;
   /**
-   * The beliefs in a step that is about to be played. Where an episode begins, and for a co-player that has just reached a goal, the
-   * prior (inter-OM); else the beliefs before, after Bayes' rule for what was done in the step before (intra-OM).
+   * The beliefs in a step that is about to be played. Where an episode begins, and for a co-player that has just
+   * reached a goal, the prior (inter-OM); else the beliefs before, after Bayes' rule for what was done in the step
+   * before (intra-OM).
    *
    * @param states       [B, S]
    * @param isFirst      [B] 1 in the first step of an episode
-   * @param likelihoods  [B, A, G] Pr(a | s, g) of the step before, see `goalLikelihoods`; those of oneself, of whoever left, and of first steps
-   *                     don't matter. Default: all alike
-   * @returns [B, A, G] sums of 1; all 0 for oneself, and where no goal is open. The memory is used again: copy what you keep
+   * @param likelihoods  [B, A, G] Pr(a | s, g) of the step before, see `goalLikelihoods`; those of oneself, of whoever
+   *                     left, and of first steps don't matter. Default: all alike
+   * @returns [B, A, G] sums of 1; all 0 for oneself, and where no goal is open. The memory is used again: copy what you
+   *          keep
    */
   see(states: ArrayOf<DType>, isFirst: Uint8Array, likelihoods?: Float64Array): Float64Array;
-  /** What happened in the step that was seen last, as an `Agent` is told: which goals were reached, which episodes ended. */
+  /**
+   * What happened in the step that was seen last, as an `Agent` is told: which goals were reached, which episodes
+   * ended.
+   */
   observe(step: AgentStep): void;
   /** [G] what a co-player would be believed to be after at the start of an episode with every goal open. */
   prior(coPlayer: AgentId): Float64Array;
@@ -80,7 +88,10 @@ const schema = z
   })
   .strict();
 
-/** Makes the beliefs of one agent. @throws CoplayError for unknown options, and for a game without goals or without that agent */
+/**
+ * Makes the beliefs of one agent. @throws CoplayError for unknown options, and for a game without goals or without that
+ * agent
+ */
 export function createBeliefs(options: BeliefOptions): GoalBeliefs {
   const { game, id, intra, inter } = checkOptions('createBeliefs', schema, options);
   checkGame('createBeliefs: option game', game);

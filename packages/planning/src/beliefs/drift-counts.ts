@@ -13,8 +13,8 @@ import { blendPrior } from './inter';
 import { amongOpen, type GoalMemory } from './memory';
 
 /**
- * How many goals a co-player reaches in an episode, as a distribution that moves with each episode (inter-OM in the snowdrift game, Huang
- * et al. 2024): p <- d p + (1 - d) onehot(count).
+ * How many goals a co-player reaches in an episode, as a distribution that moves with each episode (inter-OM in the
+ * snowdrift game, Huang et al. 2024): p <- d p + (1 - d) onehot(count).
  */
 export interface DriftCounts {
   /** [max + 1] P(count = c), c = 0..max */
@@ -84,8 +84,8 @@ const memorySchema = z.strictObject({
 });
 
 /**
- * Drift counts as a memory of a co-player: "won't shovel again" has P(count <= shovelled so far), and the drifts that are left share the rest
- * alike.
+ * Drift counts as a memory of a co-player: "won't shovel again" has P(count <= shovelled so far), and the drifts that
+ * are left share the rest alike.
  */
 export function driftMemory(options: DriftMemoryOptions): GoalMemory {
   const checked = checkOptions('driftMemory', memorySchema, options);

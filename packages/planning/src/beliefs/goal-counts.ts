@@ -4,8 +4,9 @@ import { discountCounts, priorOfCounts } from './inter';
 import { amongOpen, type GoalMemory } from './memory';
 
 /**
- * How often each goal was shown, with old episodes counting less (the inter-episode part of HOP's opponent modelling, Huang et
- * al. 2024): S <- d S + 1 for the goal shown, S <- d S for the others; all begin at 1; an episode without a goal leaves them.
+ * How often each goal was shown, with old episodes counting less (the inter-episode part of HOP's opponent modelling,
+ * Huang et al. 2024): S <- d S + 1 for the goal shown, S <- d S for the others; all begin at 1; an episode without a
+ * goal leaves them.
  */
 export interface GoalCounts {
   /** [G] */

@@ -3,8 +3,9 @@ import { checkArgument, checkCount, checkNumber, fail, show, typedArrays } from 
 const doubles = typedArrays('float64');
 
 /**
- * Opponent modelling between episodes (inter-OM), as counts: after an episode that showed goal g, N(g) <- d N(g) + 1 and N(h) <- d N(h) of the
- * others; an episode that showed none changes nothing (the stag hunt's code of Huang et al. 2024).
+ * Opponent modelling between episodes (inter-OM), as counts: after an episode that showed goal g, N(g) <- d N(g) + 1
+ * and N(h) <- d N(h) of the others; an episode that showed none changes nothing (the stag hunt's code of Huang et al.
+ * 2024).
  *
  * @param counts    [B, G] replaced
  * @param shown     [B] the goal that was shown, in 0..G-1, or -1
@@ -37,8 +38,8 @@ export function priorOfCounts(counts: Float64Array, goals: number): Float64Array
 }
 
 /**
- * Inter-OM as a moving average (Huang et al. 2024, eq. 5): prior <- alpha prior + (1 - alpha) onehot(goal shown). After m episodes in a row that
- * showed one goal its prior is 1 - (1 - p0) alpha^m.
+ * Inter-OM as a moving average (Huang et al. 2024, eq. 5): prior <- alpha prior + (1 - alpha) onehot(goal shown). After
+ * m episodes in a row that showed one goal its prior is 1 - (1 - p0) alpha^m.
  *
  * @param prior  [B, G] replaced
  * @param shown  [B] in 0..G-1, or -1, which changes nothing

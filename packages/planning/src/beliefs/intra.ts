@@ -11,8 +11,9 @@ import {
 } from '@coplay/core';
 
 /**
- * Opponent modelling within an episode (intra-OM; Huang et al. 2024, eq. 3): b'(g) is proportional to b(g) Pr(a | s, g), Bayes' rule for
- * one action. A goal that can't be reached any more gets 0; where nothing is left, all goals that still can be reached are alike.
+ * Opponent modelling within an episode (intra-OM; Huang et al. 2024, eq. 3): b'(g) is proportional to b(g) Pr(a | s,
+ * g), Bayes' rule for one action. A goal that can't be reached any more gets 0; where nothing is left, all goals that
+ * still can be reached are alike.
  *
  * @param beliefs      [B, G] sums of 1, or of 0 for "nothing is known"
  * @param likelihoods  [B, G] Pr(a | s, g) of the action that was taken, in 0..1

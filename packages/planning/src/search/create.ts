@@ -22,19 +22,21 @@ export interface SearchCounts {
 }
 
 /**
- * A tree search for one agent among others who act at once, as in HOP (Huang et al., ICML 2024): the tree holds the agent's own actions
- * only; co-players act by goal-conditioned policies, with goals drawn from the agent's beliefs anew for each tree.
+ * A tree search for one agent among others who act at once, as in HOP (Huang et al., ICML 2024): the tree holds the
+ * agent's own actions only; co-players act by goal-conditioned policies, with goals drawn from the agent's beliefs anew
+ * for each tree.
  */
 export interface TreeSearch {
   /** The options with defaults filled in. */
   readonly settings: Readonly<SearchSettings>;
   readonly counts: SearchCounts;
   /**
-   * Searches from R roots: in each simulation all trees go down to a new state, the states are simulated at once, and all are put to the
-   * networks at once. Searches of one object run one after the other. The same generators give the same result, to the bit where the
-   * networks do.
+   * Searches from R roots: in each simulation all trees go down to a new state, the states are simulated at once, and
+   * all are put to the networks at once. Searches of one object run one after the other. The same generators give the
+   * same result, to the bit where the networks do.
    *
-   * @throws CoplayError for roots that don't fit the game, and for answers of the networks that are too short or not numbers
+   * @throws CoplayError for roots that don't fit the game, and for answers of the networks that are too short or not
+   *         numbers
    */
   search(roots: SearchRoots, networks: SearchNetworks): Promise<SearchResult>;
   /** Forgets the answers of the networks, after searches under way: to be called when their parameters have changed. */

@@ -4,7 +4,10 @@ import type { SearchSettings } from './options';
 /** No child, no sibling. */
 export const NONE = -1;
 
-/** What a node is: one to go on from; one where the agent that searches has ended; one where a time limit cut the episode. */
+/**
+ * What a node is: one to go on from; one where the agent that searches has ended; one where a time limit cut the
+ * episode.
+ */
 export const OPEN = 0;
 export const ENDED = 1;
 export const CUT = 2;
@@ -21,7 +24,8 @@ export interface ForestSize {
 }
 
 /**
- * B search trees as arrays. Node n of tree b is number b N + n everywhere; its root is number b N. Edge k of node v, its action, is number v K + k.
+ * B search trees as arrays. Node n of tree b is number b N + n everywhere; its root is number b N. Edge k of node v,
+ * its action, is number v K + k.
  */
 export class Forest {
   /** [B] nodes that each tree has */
@@ -116,8 +120,9 @@ export class Forest {
   }
 
   /**
-   * The edge that PUCT takes (Silver et al. 2017, with HOP's Q): the largest Q(s, a) + c P(s, a) sqrt(sum_b N(s, b)) / (1 + N(s, a)) with
-   * Q = W / N; see {@link worth} for unvisited ones. Of equal ones that with the larger prior, then the first: a new node's scores are all alike.
+   * The edge that PUCT takes (Silver et al. 2017, with HOP's Q): the largest Q(s, a) + c P(s, a) sqrt(sum_b N(s, b)) /
+   * (1 + N(s, a)) with Q = W / N; see {@link worth} for unvisited ones. Of equal ones that with the larger prior, then
+   * the first: a new node's scores are all alike.
    */
   select(node: number, { exploration, unvisited }: Pick<SearchSettings, 'exploration' | 'unvisited'>): number {
     const K = this.size.game.actions;
@@ -139,8 +144,8 @@ export class Forest {
   }
 
   /**
-   * What an edge that nobody has tried counts in a node: 0, or what the node is worth by now, (V + sum_b W(s, b)) / (1 + sum_b N(s, b)): the mean
-   * of the critic's value and of all returns from there.
+   * What an edge that nobody has tried counts in a node: 0, or what the node is worth by now, (V + sum_b W(s, b)) / (1
+   * + sum_b N(s, b)): the mean of the critic's value and of all returns from there.
    */
   worth(node: number, unvisited: SearchSettings['unvisited']): number {
     if (unvisited === 'zero') return 0;

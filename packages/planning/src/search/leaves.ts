@@ -17,8 +17,8 @@ export interface QuestionCounts {
 }
 
 /**
- * New nodes that wait for their evaluation: what the agent that searches would do there and expects, and what each co-player
- * would do. Everyone's questions are put at once.
+ * New nodes that wait for their evaluation: what the agent that searches would do there and expects, and what each
+ * co-player would do. Everyone's questions are put at once.
  */
 export class Leaves {
   readonly counts: QuestionCounts = { focalAsked: 0, focalRows: 0, coPlayersAsked: 0, coPlayerRows: 0 };

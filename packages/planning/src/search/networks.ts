@@ -1,8 +1,8 @@
 import type { ArrayOf, DType } from '@coplay/core';
 
 /**
- * n states about which a search asks, one row each. The arrays are views of memory that the search goes on using: copy what you
- * keep beyond the answer.
+ * n states about which a search asks, one row each. The arrays are views of memory that the search goes on using: copy
+ * what you keep beyond the answer.
  */
 export interface LeafRows {
   /** n */
@@ -37,8 +37,8 @@ export interface FocalAnswer {
 }
 
 /**
- * The networks of a search, as functions of rows. Each is called at most once per simulation, for all trees of all roots together;
- * both calls are made before either is awaited.
+ * The networks of a search, as functions of rows. Each is called at most once per simulation, for all trees of all
+ * roots together; both calls are made before either is awaited.
  */
 export interface SearchNetworks {
   focal(rows: FocalRows): FocalAnswer | Promise<FocalAnswer>;

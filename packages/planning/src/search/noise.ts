@@ -1,8 +1,8 @@
 import type { Generator } from '@coplay/core';
 
 /**
- * Mixes Dirichlet noise into a prior (Silver et al. 2017): P <- (1 - share) P + share * eta, eta ~ Dirichlet(alpha) over the legal
- * actions alone.
+ * Mixes Dirichlet noise into a prior (Silver et al. 2017): P <- (1 - share) P + share * eta, eta ~ Dirichlet(alpha)
+ * over the legal actions alone.
  *
  * @param priors  K of them from `offset` on, -1 where illegal; replaced
  */
@@ -25,7 +25,9 @@ export function addNoise(
   }
 }
 
-/** A sample of the gamma distribution of shape `alpha` and scale 1 (Marsaglia and Tsang 2000; below 1 by their boost). */
+/**
+ * A sample of the gamma distribution of shape `alpha` and scale 1 (Marsaglia and Tsang 2000; below 1 by their boost).
+ */
 export function gamma(alpha: number, generator: Generator): number {
   if (alpha < 1) return gamma(alpha + 1, generator) * (1 - generator.uniform()) ** (1 / alpha);
   const d = alpha - 1 / 3;

@@ -63,8 +63,8 @@ function checkObservations(where: string, game: Game, rows: number, observations
  * Observations and masks of legal actions in states of a game.
  *
  * @param leaves  n states, and for each the seat that observes it
- * @param room  for n rows or more; those behind stay as they are. Give the same ones again to allocate nothing, of a few sizes only:
- *              a compiled function has a graph for each number of rows. Default: new ones of n rows
+ * @param room  for n rows or more; those behind stay as they are. Give the same ones again to allocate nothing, of a
+ *              few sizes only: a compiled function has a graph for each number of rows. Default: new ones of n rows
  */
 export function observeRows(
   game: Game,

@@ -14,8 +14,9 @@ export interface SearchOptions {
   /** Whose rules say what is legal, who plays, and what is seen. */
   readonly game: Game;
   /**
-   * What plays the steps: a learned model of the world. Default: the rules of the game, each tree with its own random numbers.
-   * A simulator has one generator for all rows, so with one that draws, a root's result depends on what else is searched
+   * What plays the steps: a learned model of the world. Default: the rules of the game, each tree with its own random
+   * numbers. A simulator has one generator for all rows, so with one that draws, a root's result depends on what else
+   * is searched
    */
   readonly simulator?: Simulator | undefined;
   /** Simulations in each tree, 0 or more; with 0 the policy is the prior. Default 200 */
@@ -25,14 +26,18 @@ export interface SearchOptions {
   /** c of PUCT, above 0: Q + c P sqrt(sum N) / (1 + N). Default 1 */
   readonly exploration?: number | undefined;
   /**
-   * Q of actions that a tree hasn't tried yet in a state: `zero`, as in HOP; or `parent`, what the state is worth by now: the mean of the critic's value
-   * there and of all returns from there (mctx's `qtransform_by_parent_and_siblings`, without its scaling). Where returns are above 0, `zero` tries
-   * again what was good before it tries what is new. Default `zero`
+   * Q of actions that a tree hasn't tried yet in a state: `zero`, as in HOP; or `parent`, what the state is worth by
+   * now: the mean of the critic's value there and of all returns from there (mctx's
+   * `qtransform_by_parent_and_siblings`, without its scaling). Where returns are above 0, `zero` tries again what was
+   * good before it tries what is new. Default `zero`
    */
   readonly unvisited?: 'zero' | 'parent' | undefined;
   /** Discount per step, 0 to 1. Default 0.95 */
   readonly gamma?: number | undefined;
-  /** The target: `boltzmann` is proportional to exp(rationality * Q), `visits` to how often the root's actions were tried. Default `boltzmann` */
+  /**
+   * The target: `boltzmann` is proportional to exp(rationality * Q), `visits` to how often the root's actions were
+   * tried. Default `boltzmann`
+   */
   readonly policy?: 'boltzmann' | 'visits' | undefined;
   /** beta of the Boltzmann policy, 0 or more. Default 2 */
   readonly rationality?: number | undefined;
@@ -41,18 +46,27 @@ export interface SearchOptions {
   /** Default false, as it must be in evaluation */
   readonly rootNoise?: RootNoise | false | undefined;
   /**
-   * When co-players' actions, and whatever the rules draw, are drawn: once for each node of a tree, or anew in each visit. Per node a
-   * tree plans for one draw as if it were certain, which is optimistic; the mean over trees evens it out in part. Per visit costs a
-   * step of the simulator for each level. Default `node`
+   * When co-players' actions, and whatever the rules draw, are drawn: once for each node of a tree, or anew in each
+   * visit. Per node a tree plans for one draw as if it were certain, which is optimistic; the mean over trees evens it
+   * out in part. Per visit costs a step of the simulator for each level. Default `node`
    */
   readonly draws?: 'node' | 'visit' | undefined;
-  /** What a time limit is worth: the critic's value of what is seen there, or nothing, as an end by the rules. Default `bootstrap` */
+  /**
+   * What a time limit is worth: the critic's value of what is seen there, or nothing, as an end by the rules. Default
+   * `bootstrap`
+   */
   readonly truncation?: 'bootstrap' | 'terminal' | undefined;
   /** Whether equal questions are put to the networks once, until `forget()`. Default true */
   readonly share?: boolean | undefined;
-  /** Answers that are kept from one search to the next, at most; a search that begins above it forgets all. Default 200,000 */
+  /**
+   * Answers that are kept from one search to the next, at most; a search that begins above it forgets all. Default
+   * 200,000
+   */
   readonly capacity?: number | undefined;
-  /** What networks read beside the state: everyone's previous actions, the number of the root. Only then do rows carry them. Default neither */
+  /**
+   * What networks read beside the state: everyone's previous actions, the number of the root. Only then do rows carry
+   * them. Default neither
+   */
   readonly reads?: { readonly previousActions?: boolean | undefined; readonly root?: boolean | undefined } | undefined;
 }
 
@@ -87,7 +101,8 @@ const schema = z
 export type SearchSettings = z.output<typeof schema>;
 
 /**
- * The settings that {@link createSearch} would search with, without making a search: for run directories and checkpoints.
+ * The settings that {@link createSearch} would search with, without making a search: for run directories and
+ * checkpoints.
  *
  * @param where  the function whose options these are, for messages
  * @throws CoplayError that names an unknown or wrong option

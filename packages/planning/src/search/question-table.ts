@@ -23,9 +23,10 @@ export interface TableSetup {
 const FIRST_CAPACITY = 256;
 
 /**
- * Questions to a network and its answers: entry e is one (state, seat, player, goal), with room for K probabilities and a value.
- * Entries are numbered in the order in which they came, so those that wait for an answer are the last ones, and the arrays of a batch
- * of rows are views of the table. Equal questions are found by a hash table of open addressing.
+ * Questions to a network and its answers: entry e is one (state, seat, player, goal), with room for K probabilities and
+ * a value. Entries are numbered in the order in which they came, so those that wait for an answer are the last ones,
+ * and the arrays of a batch of rows are views of the table. Equal questions are found by a hash table of open
+ * addressing.
  */
 export class QuestionTable {
   /** Entries there are; those from `answered` on have no answer yet. */

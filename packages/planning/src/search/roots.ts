@@ -27,8 +27,8 @@ export interface SearchRoots {
   /** [R, A] what everyone did before, -1 for nothing; for networks that read it. Default: -1 */
   readonly previousActions?: Int32Array;
   /**
-   * One for all roots, or one for each: then what a root finds doesn't depend on its place among the others. Each is advanced by one
-   * draw, so that the next search draws other numbers.
+   * One for all roots, or one for each: then what a root finds doesn't depend on its place among the others. Each is
+   * advanced by one draw, so that the next search draws other numbers.
    */
   readonly generator: Generator | readonly Generator[];
 }

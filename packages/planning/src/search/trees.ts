@@ -9,8 +9,8 @@ const ACTION_KEY = 2 ** 32 - 1;
 const SIMULATOR_KEY = 2 ** 32 - 2;
 
 /**
- * The working memory of a search with room for B trees: the forest, what belongs to each tree, and the path that each has taken in
- * the present simulation.
+ * The working memory of a search with room for B trees: the forest, what belongs to each tree, and the path that each
+ * has taken in the present simulation.
  */
 export class Trees {
   readonly forest: Forest;

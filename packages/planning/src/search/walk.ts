@@ -6,8 +6,9 @@ import type { SearchSettings } from './options';
 import type { Trees } from './trees';
 
 /**
- * Takes every tree from its root down to a state that was not there before, or to an end. A tree goes on by itself until a step must be
- * simulated; then all steps are simulated at once. Per node that's one step for each tree; per visit one for each level.
+ * Takes every tree from its root down to a state that was not there before, or to an end. A tree goes on by itself
+ * until a step must be simulated; then all steps are simulated at once. Per node that's one step for each tree; per
+ * visit one for each level.
  */
 export class Walk {
   /** [B] trees on their way */

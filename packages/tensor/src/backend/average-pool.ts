@@ -1,8 +1,8 @@
 import * as tf from '@tensorflow/tfjs-core';
 
 /**
- * tfjs's gradients of average pooling divide by the size of the window, but at a padded border the average is taken over
- * fewer values. Here `dy` is multiplied by window / values before the kernel sees it.
+ * tfjs's gradients of average pooling divide by the size of the window, but at a padded border the average is taken
+ * over fewer values. Here `dy` is multiplied by window / values before the kernel sees it.
  */
 export function mendAveragePoolGradients(backendName: 'cpu' | 'wasm'): void {
   mend('AvgPoolGrad', backendName, (x, attrs) => {

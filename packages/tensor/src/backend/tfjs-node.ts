@@ -1,4 +1,7 @@
-/** Loads `@tensorflow/tfjs-node`, which registers the backend `tensorflow`; throws with a readable reason where it can't. */
+/**
+ * Loads `@tensorflow/tfjs-node`, which registers the backend `tensorflow`; throws with a readable reason where it
+ * can't.
+ */
 export async function loadTfjsNode(): Promise<void> {
   if (typeof process === 'undefined' || process.versions?.node === undefined) throw new Error('only in Node');
   await restoreUtilFunctions();

@@ -99,7 +99,10 @@ async function startWasm(): Promise<string | undefined> {
   return problem;
 }
 
-/** Emscripten's loader makes any uncaught error of the program print its whole source; its listeners are taken off again. */
+/**
+ * Emscripten's loader makes any uncaught error of the program print its whole source; its listeners are taken off
+ * again.
+ */
 async function withoutNewListeners<T>(load: () => Promise<T>): Promise<T> {
   if (typeof process === 'undefined' || typeof process.listeners !== 'function') return load();
   const events = ['uncaughtException', 'unhandledRejection'];
@@ -126,7 +129,10 @@ async function attempt(name: BackendName, load: () => Promise<void>): Promise<st
   }
 }
 
-/** tfjs prints a box that advises against plain JavaScript in Node on its first write; the user has been told by `reason`. */
+/**
+ * tfjs prints a box that advises against plain JavaScript in Node on its first write; the user has been told by
+ * `reason`.
+ */
 function quieten(backend: object): void {
   if ('firstUse' in backend) backend.firstUse = false;
 }

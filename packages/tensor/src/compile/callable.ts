@@ -12,8 +12,8 @@ export interface Callable {
 }
 
 /**
- * A function that runs on an executor, which is made when the function is first called. All such functions take turns, in
- * the order of their calls: a call sees what every call before it wrote, and one that fails leaves the others alone.
+ * A function that runs on an executor, which is made when the function is first called. All such functions take turns,
+ * in the order of their calls: a call sees what every call before it wrote, and one that fails leaves the others alone.
  *
  * @param where  the function's name, as messages say it
  * @param check  looks at the inputs as soon as the function is called
@@ -53,7 +53,10 @@ export function callable(
   return compiled;
 }
 
-/** Refuses inputs that aren't arrays with as many numbers as their shapes say, and static values that no graph can be told apart by. */
+/**
+ * Refuses inputs that aren't arrays with as many numbers as their shapes say, and static values that no graph can be
+ * told apart by.
+ */
 export function checkCall(where: string, inputs: Tree<NDArray>, statics: Statics): void {
   for (const [path, { data, shape }] of leavesOf(`${where}: inputs`, inputs, isArray)) {
     if (!isTypedArray(data))
@@ -81,8 +84,8 @@ export function checkCall(where: string, inputs: Tree<NDArray>, statics: Statics
 const profilers = new WeakMap<object, () => Promise<readonly OperationTime[] | undefined>>();
 
 /**
- * Where the time of a function's calls went since it was last asked, by kind of operation, the longest first. For functions
- * that were compiled with `profile: true` and ran on ONNX Runtime in Node.
+ * Where the time of a function's calls went since it was last asked, by kind of operation, the longest first. For
+ * functions that were compiled with `profile: true` and ran on ONNX Runtime in Node.
  *
  * @throws CoplayError for other functions
  */

@@ -14,8 +14,8 @@ import { checkName } from './tree';
 import { storeOf, type VariableStore, type Variables } from './variables';
 
 /**
- * A function of tensors that can be compiled: it uses tensor operations only (gradients included), reads no values, has no
- * effect besides its result, and draws no random numbers (they enter as inputs).
+ * A function of tensors that can be compiled: it uses tensor operations only (gradients included), reads no values, has
+ * no effect besides its result, and draws no random numbers (they enter as inputs).
  */
 export type StepFunction<
   Key extends string = string,
@@ -33,14 +33,18 @@ export interface CompileOptions<Key extends string = string> {
   readonly executor?: ExecutorChoice;
   /** Looks at the outputs before the new state is taken; false leaves the state as it was. Default: always taken. */
   readonly acceptState?: (outputs: NamedArrays) => boolean;
-  /** What happens with `onnx` where an operation can't be compiled: an error, or all of the function runs eagerly. Default `error` */
+  /**
+   * What happens with `onnx` where an operation can't be compiled: an error, or all of the function runs eagerly.
+   * Default `error`
+   */
   readonly unsupported?: 'error' | 'eager';
   /** Threads inside an operation: a number from 1, `fixed` or `trial`. Default: as `useThreads` says, else `fixed` */
   readonly threads?: ThreadSetting;
   /**
-   * `system`: arrays inside a call come from the system and go back to it. `arena`: each graph keeps what its largest call needed until the
-   * function is disposed; up to a fifth faster where arrays of some MB are made in every call, as in a long training step. For functions of few signatures,
-   * of which there are few: Dreamer's updates, not the policies of many agents. With `onnx`. Default `system`
+   * `system`: arrays inside a call come from the system and go back to it. `arena`: each graph keeps what its largest
+   * call needed until the function is disposed; up to a fifth faster where arrays of some MB are made in every call, as
+   * in a long training step. For functions of few signatures, of which there are few: Dreamer's updates, not the
+   * policies of many agents. With `onnx`. Default `system`
    */
   readonly memory?: MemorySetting;
   /** Keeps the time of every operation, for `operationTimes`; in Node, with `onnx`. Runs are slower. Default false */
@@ -51,14 +55,15 @@ export interface CompileOptions<Key extends string = string> {
 export type ArraysOf<T> = T extends tf.Tensor ? NDArray : { readonly [Name in keyof T]: ArraysOf<T[Name]> };
 
 /**
- * A compiled function: arrays in, arrays out, state kept behind. Calls of all compiled functions run one after the other, in
- * the order in which they were made, awaited or not (those of `compileScanEach` may overlap where they share no variables); one that fails leaves the others alone. `variables.read` and `write` don't
- * wait for calls: await those first.
+ * A compiled function: arrays in, arrays out, state kept behind. Calls of all compiled functions run one after the
+ * other, in the order in which they were made, awaited or not (those of `compileScanEach` may overlap where they share
+ * no variables); one that fails leaves the others alone. `variables.read` and `write` don't wait for calls: await those
+ * first.
  */
 export interface Compiled<Inputs extends TensorTree = TensorRecord, Outputs extends TensorTree = TensorRecord> {
   /**
-   * @param inputs   uint8 and float64 arrays become float32 tensors, int32 stays int32. They aren't copied: don't change them
-   *                 before the promise resolves
+   * @param inputs   uint8 and float64 arrays become float32 tensors, int32 stays int32. They aren't copied: don't
+   *                 change them before the promise resolves
    * @param statics  fixed while the function is traced; another value is another graph
    * @returns the outputs: float32, int32, or uint8 for booleans; they belong to the caller
    */
@@ -90,10 +95,11 @@ const schema = z.strictObject({
 
 /**
  * Makes a function of arrays out of a function of tensors. With `onnx` it is traced once for each signature (shapes and
- * dtypes of the inputs, static values) into a graph, which ONNX Runtime runs; the graphs of the last 32 signatures are kept.
+ * dtypes of the inputs, static values) into a graph, which ONNX Runtime runs; the graphs of the last 32 signatures are
+ * kept.
  *
- * @throws CoplayError for unknown options; and when called with state of other names or shapes than the variables', with
- * the name of the function
+ * @throws CoplayError for unknown options; and when called with state of other names or shapes than the variables',
+ * with the name of the function
  */
 export function compile<
   Key extends string = never,
@@ -130,7 +136,10 @@ export function checkState(where: string, state: Readonly<Record<string, Variabl
   return state as Record<string, VariableStore>;
 }
 
-/** Refuses names that a graph can't tell from those of variables, and one thing under two names: which of its new values would be taken? */
+/**
+ * Refuses names that a graph can't tell from those of variables, and one thing under two names: which of its new values
+ * would be taken?
+ */
 export function checkGroups(where: string, state: Readonly<Record<string, unknown>>): void {
   const keys = Object.keys(state);
   for (const key of keys) {

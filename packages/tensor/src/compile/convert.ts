@@ -50,8 +50,9 @@ export function toArray(tensor: tf.Tensor): NDArray {
 }
 
 /**
- * A copy, unless the backend copies anyway. The cpu backend and tfjs-node keep the very array they're given and may hand
- * out the one they hold, so without this a user's later writes would change a tensor; wasm copies into and out of its heap.
+ * A copy, unless the backend copies anyway. The cpu backend and tfjs-node keep the very array they're given and may
+ * hand out the one they hold, so without this a user's later writes would change a tensor; wasm copies into and out of
+ * its heap.
  */
 function own<Data extends Float32Array | Int32Array | Uint8Array>(data: Data): Data {
   return tf.getBackend() === 'wasm' ? data : (data.slice() as Data);

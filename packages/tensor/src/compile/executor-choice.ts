@@ -33,8 +33,8 @@ const chosen = oneForAllCopies('@coplay/tensor/executor@1', () => ({
 }));
 
 /**
- * Chooses the executor of all functions that leave it at `auto`, from their first call on; those that were called before
- * keep theirs. For tests and studies that compare executors. With `auto`, in Node, the environment variable
+ * Chooses the executor of all functions that leave it at `auto`, from their first call on; those that were called
+ * before keep theirs. For tests and studies that compare executors. With `auto`, in Node, the environment variable
  * `COPLAY_EXECUTOR` decides if it's set.
  *
  * @throws CoplayError for `onnx` where ONNX Runtime doesn't load; the choice stays as it was
@@ -52,7 +52,8 @@ export async function useExecutor(choice: ExecutorChoice = 'auto'): Promise<Exec
 }
 
 /**
- * Which executor functions run on that leave the choice to the library, and why; a line to print where a program starts.
+ * Which executor functions run on that leave the choice to the library, and why; a line to print where a program
+ * starts.
  *
  * @throws CoplayError if `COPLAY_EXECUTOR` asks for what isn't there
  */

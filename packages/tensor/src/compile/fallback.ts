@@ -4,8 +4,8 @@ import type { Executor, StepSetup } from './executor';
 import { isUncompilable } from './onnx/errors';
 
 /**
- * Runs a function as compiled as long as it can be, and eagerly from the first operation on that can't be compiled; that
- * is said once. Nothing has run by then, so nothing is done twice.
+ * Runs a function as compiled as long as it can be, and eagerly from the first operation on that can't be compiled;
+ * that is said once. Nothing has run by then, so nothing is done twice.
  */
 export function withFallback(where: string, compiled: Executor, step: StepSetup): Executor {
   let present = compiled;

@@ -14,8 +14,8 @@ export interface GroupSpec {
 export class HostArrays {
   /**
    * @param views  each variable
-   * @param flat   [N] all float32 variables one after another in the order of their names, of which the views are parts;
-   *               absent where they lie apart
+   * @param flat   [N] all float32 variables one after another in the order of their names, of which the views are
+   *               parts; absent where they lie apart
    */
   constructor(
     readonly views: Readonly<Record<string, VariableData>>,

@@ -12,8 +12,8 @@ const queue = oneForAllCopies('@coplay/tensor/queue@1', () => ({
 }));
 
 /**
- * Runs a job on this thread when all jobs that were asked for before it have been answered: a call sees what every call before it
- * wrote into its variables.
+ * Runs a job on this thread when all jobs that were asked for before it have been answered: a call sees what every call
+ * before it wrote into its variables.
  */
 export function inTurn<T>(job: () => Promise<T>): Promise<T> {
   const run = queue.allAnswered.then(() => answered(job));
@@ -23,9 +23,10 @@ export function inTurn<T>(job: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs a job that computes in other threads: it begins when all jobs on this thread that came before it have ended, and all that use one of
- * the same things, so that such jobs may overlap. They are answered in the order in which they were asked for, however long each
- * takes: what callers do next, and which of their calls meet, doesn't depend on how busy the machine is.
+ * Runs a job that computes in other threads: it begins when all jobs on this thread that came before it have ended, and
+ * all that use one of the same things, so that such jobs may overlap. They are answered in the order in which they were
+ * asked for, however long each takes: what callers do next, and which of their calls meet, doesn't depend on how busy
+ * the machine is.
  *
  * @param uses  variables, or other things by identity
  */
@@ -50,8 +51,9 @@ export function oneByOne<T>(thing: object, job: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The outcome of a job, once the calls that are being gathered have been handed on. A job that waits for another thread or for a file may
- * end before that or after it; its caller's next call must not meet them in one case and miss them in the other.
+ * The outcome of a job, once the calls that are being gathered have been handed on. A job that waits for another thread
+ * or for a file may end before that or after it; its caller's next call must not meet them in one case and miss them in
+ * the other.
  */
 async function answered<T>(job: () => Promise<T>): Promise<T> {
   try {

@@ -29,8 +29,8 @@ export interface Variables {
    */
   write(arrays: NamedArrays): void;
   /**
-   * Sets float32 numbers below 1.2e-38 to 0. Such denormal numbers (the means of an optimiser whose gradient has vanished decay
-   * into them) slow down every operation that meets them, several times over.
+   * Sets float32 numbers below 1.2e-38 to 0. Such denormal numbers (the means of an optimiser whose gradient has
+   * vanished decay into them) slow down every operation that meets them, several times over.
    */
   flushDenormals(): void;
   /** The present tensors, for eager use. They're valid until the next write or compiled call; don't dispose them. */
@@ -50,9 +50,9 @@ export function variables(arrays: NamedArrays): Variables {
 }
 
 /**
- * The implementation. Values live in host arrays (for graphs) or in tensors (for eager use), whichever was written last;
- * the other side is made when it's asked for. A graph reads one set of host arrays and writes into the other, so that a step that is refused
- * changes nothing.
+ * The implementation. Values live in host arrays (for graphs) or in tensors (for eager use), whichever was written
+ * last; the other side is made when it's asked for. A graph reads one set of host arrays and writes into the other, so
+ * that a step that is refused changes nothing.
  */
 export class VariableStore implements Variables, GroupSpec {
   readonly names: readonly string[];

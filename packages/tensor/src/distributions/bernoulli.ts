@@ -3,8 +3,8 @@ import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
 
 /**
- * Cross entropy of a Bernoulli distribution with (soft) labels, in nats: -y log s(l) - (1 - y) log(1 - s(l)) = softplus(l) - y l,
- * finite for all logits.
+ * Cross entropy of a Bernoulli distribution with (soft) labels, in nats: -y log s(l) - (1 - y) log(1 - s(l)) =
+ * softplus(l) - y l, finite for all logits.
  *
  * @param logits  [...]
  * @param targets [...] in [0, 1]; no gradient is meant to flow into them

@@ -3,7 +3,10 @@ import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
 import { stopGradient } from '../gradients';
 
-/** Added to the logits of illegal actions: exp of it is 0, but unlike -infinity it stays finite in products and gradients. */
+/**
+ * Added to the logits of illegal actions: exp of it is 0, but unlike -infinity it stays finite in products and
+ * gradients.
+ */
 const ILLEGAL = -1e9;
 
 /** Below every legal logit. */
@@ -13,8 +16,8 @@ const LOWEST = -3.4e38;
 const FURTHEST = -1e30;
 
 /**
- * Log-probabilities of a categorical distribution over the legal actions alone. The largest legal logit is moved to 0 first,
- * so that the penalty of illegal actions is far below it however low it was.
+ * Log-probabilities of a categorical distribution over the legal actions alone. The largest legal logit is moved to 0
+ * first, so that the penalty of illegal actions is far below it however low it was.
  *
  * @param logits  [..., K] any finite numbers; those of illegal actions have no influence and get no gradient
  * @param mask    [..., K] float32, 1 where legal, 0 where not
@@ -43,7 +46,8 @@ export function categoricalEntropy(logProbs: tf.Tensor, mask: tf.Tensor): tf.Ten
 }
 
 /**
- * Log-probability of the actions taken, by a product with their one-hot code (the gradient of a gather is missing on wasm).
+ * Log-probability of the actions taken, by a product with their one-hot code (the gradient of a gather is missing on
+ * wasm).
  *
  * @param logProbs  [..., K]
  * @param actions   [...] int32 in 0..K-1; -1 ("none") gives 0

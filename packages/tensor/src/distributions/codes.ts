@@ -3,8 +3,8 @@ import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
 
 /**
- * Cross entropy of one-hot codes that lie behind one another, in nats: the sum over codes of -y log softmax(l), finite for all logits and
- * never below 0. A code of zeros alone ("none") adds nothing.
+ * Cross entropy of one-hot codes that lie behind one another, in nats: the sum over codes of -y log softmax(l), finite
+ * for all logits and never below 0. A code of zeros alone ("none") adds nothing.
  *
  * @param logits  [N, n classes]
  * @param targets [N, n classes] zeros, and at most one 1 in each code; no gradient is meant to flow into them

@@ -4,8 +4,8 @@ import { checkTensor } from '../check-tensor';
 import { stopGradient } from '../gradients';
 
 /**
- * A categorical distribution mixed with the uniform one, so that no probability is ever near 0 and divergences stay bounded:
- * (1 - share) softmax(logits) + share / K (Hafner et al. 2023, "unimix").
+ * A categorical distribution mixed with the uniform one, so that no probability is ever near 0 and divergences stay
+ * bounded: (1 - share) softmax(logits) + share / K (Hafner et al. 2023, "unimix").
  *
  * @param logits [..., K]
  * @param share  in [0, 1); DreamerV3's latents have 0.01. 0: plain softmax
@@ -32,8 +32,8 @@ export function unimixLog(logits: tf.Tensor, share: number): tf.Tensor {
 }
 
 /**
- * One-hot samples by inverting the cumulative distribution: category i where u lies between the sums of the first i and i + 1 probabilities.
- * No gradient flows; see {@link straightThrough}.
+ * One-hot samples by inverting the cumulative distribution: category i where u lies between the sums of the first i and
+ * i + 1 probabilities. No gradient flows; see {@link straightThrough}.
  *
  * @param probabilities [..., K], sums of 1
  * @param noise         [...] u, uniform in [0, 1), one for each categorical
@@ -58,7 +58,9 @@ export function straightThrough(probabilities: tf.Tensor, noise: tf.Tensor): tf.
   return pass(probabilities);
 }
 
-/** Sums and differences along the last axis are products with small matrices of 0 and 1, which every machine does fast. */
+/**
+ * Sums and differences along the last axis are products with small matrices of 0 and 1, which every machine does fast.
+ */
 function sampled(probabilities: tf.Tensor, noise: tf.Tensor): tf.Tensor {
   const K = probabilities.shape[probabilities.rank - 1];
   if (K === 1) return tf.onesLike(probabilities);

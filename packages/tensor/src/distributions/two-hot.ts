@@ -8,8 +8,9 @@ import { symlog } from './symlog';
 const REACH = 20;
 
 /**
- * Places of the bins of a distribution over real numbers (Hafner et al. 2023, eq. 10): symexp of an even spread over [-20, 20], so that
- * they're close around 0 and reach to -+4.85e8. The positive half mirrors the negative one exactly; an even count has 0 twice.
+ * Places of the bins of a distribution over real numbers (Hafner et al. 2023, eq. 10): symexp of an even spread over
+ * [-20, 20], so that they're close around 0 and reach to -+4.85e8. The positive half mirrors the negative one exactly;
+ * an even count has 0 twice.
  *
  * @param count  of bins, 2 or more; DreamerV3 takes 255
  * @returns [count], ascending
@@ -27,9 +28,10 @@ export function twoHotBins(count: number): Float32Array {
 }
 
 /**
- * Bins, or whatever has an entry for each along its last axis, with the lower half turned round: n / 2 - 1, ..., 0 and then the rest as it is. Each
- * bin lies where its mirror image does in the other half then, so that {@link twoHotMean} has nothing to turn round: a head that makes many rows of
- * logits does better to turn round its kernel. Twice gives what was given.
+ * Bins, or whatever has an entry for each along its last axis, with the lower half turned round: n / 2 - 1, ..., 0 and
+ * then the rest as it is. Each bin lies where its mirror image does in the other half then, so that {@link twoHotMean}
+ * has nothing to turn round: a head that makes many rows of logits does better to turn round its kernel. Twice gives
+ * what was given.
  */
 export function mirrorBins(bins: Float32Array): Float32Array;
 /** @param x [..., n] */
@@ -52,8 +54,8 @@ function isMirrored(bins: Float32Array): boolean {
 }
 
 /**
- * A number as weights of its two nearest bins, whose mean is the number (Hafner et al. 2023, eq. 9); beyond the ends the last bin alone.
- * No gradient is meant to flow into the number.
+ * A number as weights of its two nearest bins, whose mean is the number (Hafner et al. 2023, eq. 9); beyond the ends
+ * the last bin alone. No gradient is meant to flow into the number.
  *
  * @param x    [...]
  * @param bins [n] of {@link twoHotBins}
@@ -76,9 +78,9 @@ export function twoHotWeights(x: tf.Tensor, bins: Float32Array): tf.Tensor {
 const APART = 1e-20;
 
 /**
- * The mean sum p_i b_i of a distribution over bins. Each bin is paired with its mirror image before anything is added up, as
- * DreamerV3's code does: bins reach to -+4.85e8, and any other order would leave rounding errors of the size of rewards where the
- * distribution is symmetric. Of equal logits the mean is exactly 0.
+ * The mean sum p_i b_i of a distribution over bins. Each bin is paired with its mirror image before anything is added
+ * up, as DreamerV3's code does: bins reach to -+4.85e8, and any other order would leave rounding errors of the size of
+ * rewards where the distribution is symmetric. Of equal logits the mean is exactly 0.
  *
  * @param logits [..., n]
  * @param bins   [n] of {@link twoHotBins}, or these in the order of {@link mirrorBins}, if that of the logits is
@@ -105,9 +107,9 @@ export interface TwoHotTarget {
 }
 
 /**
- * Cross entropy of a distribution over bins with numbers, in nats: -sum w_i log p_i with the weights of {@link twoHotWeights}; with several
- * targets the weighted sum of their cross entropies, in one go. Its gradient is p - w for a weight of 1. Nothing but p is as large as the logits:
- * the two bins of a number are looked up.
+ * Cross entropy of a distribution over bins with numbers, in nats: -sum w_i log p_i with the weights of
+ * {@link twoHotWeights}; with several targets the weighted sum of their cross entropies, in one go. Its gradient is p -
+ * w for a weight of 1. Nothing but p is as large as the logits: the two bins of a number are looked up.
  *
  * @param logits  [..., n]
  * @param targets [...] no gradient flows into them; or several, each with a weight
@@ -178,7 +180,10 @@ function crossEntropy(logits: tf.Tensor2D, spots: Spots, total: number): tf.Tens
   return loss(logits, spots.places, spots.weights);
 }
 
-/** [R, n] dy (total p - w). Where targets share a bin, both entries get the same number, so that their order doesn't matter. */
+/**
+ * [R, n] dy (total p - w). Where targets share a bin, both entries get the same number, so that their order doesn't
+ * matter.
+ */
 function lossGradient(p: tf.Tensor, places: tf.Tensor, weights: tf.Tensor, total: number, dy: tf.Tensor): tf.Tensor {
   const column = tf.expandDims(dy, 1);
   const scale = tf.mul(column, total);
@@ -193,7 +198,10 @@ function flat(x: tf.Tensor): tf.Tensor1D {
   return tf.reshape(x, [-1]) as tf.Tensor1D;
 }
 
-/** Where the numbers of one target lie: bins are evenly spread over symlog, so that a number's place is known without a search. */
+/**
+ * Where the numbers of one target lie: bins are evenly spread over symlog, so that a number's place is known without a
+ * search.
+ */
 function spotsOf(x: tf.Tensor, binsOfLogits: Float32Array, weight: number): Spots {
   const bins = isMirrored(binsOfLogits) ? mirrorBins(binsOfLogits) : binsOfLogits;
   const last = bins.length - 1;
@@ -221,11 +229,14 @@ function spotsOf(x: tf.Tensor, binsOfLogits: Float32Array, weight: number): Spot
 function columnsOf(lower: tf.Tensor1D, binsOfLogits: Float32Array): tf.Tensor {
   const both = tf.add(tf.expandDims(lower, 1), tf.tensor1d([0, 1], 'int32'));
   if (!isMirrored(binsOfLogits)) return both;
-  const columns = mirrorBins(Float32Array.from(binsOfLogits.keys())); // turning round twice changes nothing: also the way back
+  const columns = mirrorBins(Float32Array.from(binsOfLogits.keys())); // its own inverse, so also the way back
   return tf.gather(tf.tensor1d(Int32Array.from(columns), 'int32'), both);
 }
 
-/** [R] int32 the last bins at or below numbers, at most the last but one. Rounding may err by one bin next to a bin: its weight is then 0 or 1 all the same. */
+/**
+ * [R] int32 the last bins at or below numbers, at most the last but one. Rounding may err by one bin next to a bin: its
+ * weight is then 0 or 1 all the same.
+ */
 function lowerBins(x: tf.Tensor1D, count: number): tf.Tensor1D {
   const half = Math.ceil(count / 2) - 1;
   const middle = count % 2 === 1 ? half : tf.add(tf.cast(tf.greaterEqual(x, 0), 'float32'), half);

@@ -25,8 +25,9 @@ const REMEDY =
   "Compute it with operations on the tensors (tf.mean instead of a division by x.shape[0]), or fix the size: a number instead of 'batch'.";
 
 /**
- * Makes one graph of graphs that were traced at different batch sizes. They must be equal but for sizes: where a list of sizes (the
- * target of a reshape) or the shape of a constant (zeros for each row) grows with the batch, it's computed from the input's shape.
+ * Makes one graph of graphs that were traced at different batch sizes. They must be equal but for sizes: where a list
+ * of sizes (the target of a reshape) or the shape of a constant (zeros for each row) grows with the batch, it's
+ * computed from the input's shape.
  *
  * @throws CoplayError where something else differs, such as a division by the batch size
  */

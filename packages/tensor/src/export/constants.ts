@@ -14,7 +14,9 @@ export interface BatchConstant {
   readonly size: () => Value;
 }
 
-/** What stands for such a constant: a list of sizes, or rows that are all equal, repeated. undefined if it's neither. */
+/**
+ * What stands for such a constant: a list of sizes, or rows that are all equal, repeated. undefined if it's neither.
+ */
 export function batchConstant(constant: BatchConstant): Value | undefined {
   const { batches, row } = constant;
   const axes = fitShape(

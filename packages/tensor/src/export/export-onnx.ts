@@ -37,15 +37,17 @@ export interface OnnxValue {
 }
 
 /**
- * Writes a function of tensors as a standard ONNX file (operator set 18, no operators of ONNX Runtime's own), which ONNX Runtime and
- * others read in any language. It's a function as {@link compile} takes: the values that its variables have at the moment become constants; of
- * what it returns the outputs are exported, and new state isn't. The file appears whole or not at all.
+ * Writes a function of tensors as a standard ONNX file (operator set 18, no operators of ONNX Runtime's own), which
+ * ONNX Runtime and others read in any language. It's a function as {@link compile} takes: the values that its variables
+ * have at the moment become constants; of what it returns the outputs are exported, and new state isn't. The file
+ * appears whole or not at all.
  *
- * Inputs and outputs have the names of the function's own records (`seen/board` where they're nested). Axes given as `'batch'` may have any
- * size from 1 on.
+ * Inputs and outputs have the names of the function's own records (`seen/board` where they're nested). Axes given as
+ * `'batch'` may have any size from 1 on.
  *
  * @param file  path of the file; an older one is replaced
- * @throws CoplayError if the function can't be traced, depends on the batch size other than by shapes, or needs more than 2 GB; or if the file can't be written
+ * @throws CoplayError if the function can't be traced, depends on the batch size other than by shapes, or needs more
+ *         than 2 GB; or if the file can't be written
  */
 export async function exportOnnx<
   Key extends string = never,

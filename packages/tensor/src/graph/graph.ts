@@ -28,7 +28,9 @@ export interface Node {
   readonly inputs: readonly (Value | undefined)[];
   readonly outputs: readonly Value[];
   readonly attributes: Attributes;
-  /** What a Scan repeats. Its nodes may read values of the graph around it, which passes don't see: loops are made last. */
+  /**
+   * What a Scan repeats. Its nodes may read values of the graph around it, which passes don't see: loops are made last.
+   */
   readonly body?: Graph;
 }
 

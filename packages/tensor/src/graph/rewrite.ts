@@ -15,7 +15,8 @@ export interface RewriteContext {
 export type Rule = (node: Node, context: RewriteContext) => readonly Value[] | undefined;
 
 /**
- * Offers each node, its inputs rewritten already, to a rule. Nodes that nobody reads any more stay; the pass for dead nodes takes them out.
+ * Offers each node, its inputs rewritten already, to a rule. Nodes that nobody reads any more stay; the pass for dead
+ * nodes takes them out.
  */
 export function rewrite(graph: Graph, rule: Rule): Graph {
   const builder = new GraphBuilder();

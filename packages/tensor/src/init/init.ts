@@ -72,7 +72,10 @@ function fill(shape: readonly number[], draw: () => number): NDArray<Float32Arra
   return ndarray(data, shape);
 }
 
-/** `count` orthonormal vectors of `length`, uniformly distributed: Gram-Schmidt on normal vectors, each projected twice for accuracy. */
+/**
+ * `count` orthonormal vectors of `length`, uniformly distributed: Gram-Schmidt on normal vectors, each projected twice
+ * for accuracy.
+ */
 function orthonormalVectors(generator: Generator, count: number, length: number): Float64Array[] {
   const basis: Float64Array[] = [];
   while (basis.length < count) {

@@ -1,8 +1,8 @@
 import type * as tf from '@tensorflow/tfjs-core';
 
 /**
- * What Coplay needs of a `tf.LayersModel` of tfjs-layers. Its own type would bring tfjs-layers' declarations into ours, and
- * TypeScript refuses them in projects without `skipLibCheck`.
+ * What Coplay needs of a `tf.LayersModel` of tfjs-layers. Its own type would bring tfjs-layers' declarations into ours,
+ * and TypeScript refuses them in projects without `skipLibCheck`.
  */
 export interface LayersModel {
   readonly trainableWeights: readonly LayersModelWeight[];

@@ -7,7 +7,10 @@ export function weightName(position: number): string {
   return `weight_${position}`;
 }
 
-/** A copy of a model's trainable weights as parameters `weight_0`, `weight_1`, ..., in the order of `model.trainableWeights`. */
+/**
+ * A copy of a model's trainable weights as parameters `weight_0`, `weight_1`, ..., in the order of
+ * `model.trainableWeights`.
+ */
 export function readWeights(model: LayersModel): NamedArrays {
   const params: NamedArrays = {};
   model.trainableWeights.forEach((weight, i) => {
@@ -18,8 +21,8 @@ export function readWeights(model: LayersModel): NamedArrays {
 }
 
 /**
- * Puts parameters back into a model, so that `model.predict` and `model.save` see what was trained. Weights that aren't trainable,
- * such as batch normalisation's moving averages, stay as they are.
+ * Puts parameters back into a model, so that `model.predict` and `model.save` see what was trained. Weights that aren't
+ * trainable, such as batch normalisation's moving averages, stay as they are.
  *
  * @param params  as {@link readWeights} names them; others are ignored
  * @param under   what comes before their names, such as `actor/body` among the parameters of an agent

@@ -1,6 +1,6 @@
 /**
- * Bytes in pieces, in the wire format of Protocol Buffers as far as ONNX files need it. Large pieces aren't copied when messages are
- * nested: weights of many megabytes stay where they are until the file is written.
+ * Bytes in pieces, in the wire format of Protocol Buffers as far as ONNX files need it. Large pieces aren't copied when
+ * messages are nested: weights of many megabytes stay where they are until the file is written.
  */
 export interface Bytes {
   readonly pieces: readonly Uint8Array[];

@@ -3,14 +3,17 @@ import { z } from 'zod';
 import type { TensorRecord } from '../compile/convert';
 import { flatten } from './flat';
 
-/** How gradients are made smaller before they're used; options of every optimiser. With both, `adaptiveClip` comes first. */
+/**
+ * How gradients are made smaller before they're used; options of every optimiser. With both, `adaptiveClip` comes
+ * first.
+ */
 export interface ClipOptions {
   /** Gradients are scaled down together so that their joint norm is at most this; above 0. Absent: never. */
   readonly clipNorm?: number;
   /**
-   * Each array's gradient is scaled down so that its norm is at most this share of the array's own norm, which counts as 0.001
-   * at least: adaptive gradient clipping (Brock et al. 2021, eq. 3) over whole arrays, as DreamerV3 does with 0.3; above 0.
-   * Absent: never.
+   * Each array's gradient is scaled down so that its norm is at most this share of the array's own norm, which counts
+   * as 0.001 at least: adaptive gradient clipping (Brock et al. 2021, eq. 3) over whole arrays, as DreamerV3 does with
+   * 0.3; above 0. Absent: never.
    */
   readonly adaptiveClip?: number;
 }

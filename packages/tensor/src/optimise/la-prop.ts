@@ -5,7 +5,10 @@ import { flatten, unflatten } from './flat';
 import { correction, decay, type MomentOptions, momentSchema, shrink } from './moments';
 import { checkUpdate, momentSlots, type Optimiser } from './optimiser';
 
-/** Options of {@link laProp}. DreamerV3's optimiser is `laProp({ adaptiveClip: 0.3 })` at a rate of 4e-5, see {@link learningRate}. */
+/**
+ * Options of {@link laProp}. DreamerV3's optimiser is `laProp({ adaptiveClip: 0.3 })` at a rate of 4e-5, see
+ * {@link learningRate}.
+ */
 export type LaPropOptions = MomentOptions;
 
 const schema = momentSchema({ epsilon: 1e-20 });

@@ -5,7 +5,10 @@ import { z } from 'zod';
 export interface LearningRateOptions {
   /** A number, 0 or more, or a schedule of one, such as `cosine(3e-4, 0)`, over the updates after the warm-up. */
   readonly rate: number | Schedule;
-  /** How many updates there will be, warm-up included, in whole numbers from 1; later ones get the last rate. Needed for a schedule. */
+  /**
+   * How many updates there will be, warm-up included, in whole numbers from 1; later ones get the last rate. Needed for
+   * a schedule.
+   */
   readonly updates?: number;
   /** Updates in which the rate rises in a straight line from 0 in the first, in whole numbers from 0; 0. */
   readonly warmUp?: number;
@@ -21,8 +24,9 @@ const schema = z.strictObject({
 });
 
 /**
- * The learning rate of each update, counted from 0, for {@link Optimiser.update}. Give it as an input of the compiled step:
- * a number in the traced function would stay what it was. DreamerV3's is `learningRate({ rate: 4e-5, warmUp: 1000 })`.
+ * The learning rate of each update, counted from 0, for {@link Optimiser.update}. Give it as an input of the compiled
+ * step: a number in the traced function would stay what it was. DreamerV3's is
+ * `learningRate({ rate: 4e-5, warmUp: 1000 })`.
  *
  * @throws CoplayError for a schedule without `updates`, or a warm-up that isn't shorter than them
  */

@@ -9,8 +9,8 @@ export interface MomentOptions extends ClipOptions {
   /** Decay of the mean of squared gradients, in [0, 1); 0.999. */
   readonly beta2?: number;
   /**
-   * Added to the root of the latter, 0 or more. Adam and AdamW: 1e-8 (PPO: 1e-5). LaProp: 1e-20, so that a parameter without gradients
-   * stays and all others move at full rate.
+   * Added to the root of the latter, 0 or more. Adam and AdamW: 1e-8 (PPO: 1e-5). LaProp: 1e-20, so that a parameter
+   * without gradients stays and all others move at full rate.
    */
   readonly epsilon?: number;
   /** Decoupled: parameters shrink by learningRate x weightDecay a step; 0 or more; 0, `adamW` 0.01. */

@@ -20,7 +20,9 @@ const schema = z.strictObject({
   epsilon: z.number().min(0).default(1e-8),
 });
 
-/** RMSProp (Tieleman and Hinton 2012) in PyTorch's form: p -= rate g / (sqrt(v) + epsilon). Slots: secondMoment v [N]. */
+/**
+ * RMSProp (Tieleman and Hinton 2012) in PyTorch's form: p -= rate g / (sqrt(v) + epsilon). Slots: secondMoment v [N].
+ */
 export function rmsProp(options: RmsPropOptions = {}): Optimiser {
   const { decay, epsilon, ...clipping } = checkOptions('rmsProp', schema, options);
   return {

@@ -20,8 +20,8 @@ const schema = z.strictObject({
 });
 
 /**
- * Gradient descent in PyTorch's form: b = momentum b + g; p -= rate b, or with Nesterov's momentum (Sutskever et al. 2013)
- * p -= rate (g + momentum b). Slots: velocity b [N] with momentum, else none.
+ * Gradient descent in PyTorch's form: b = momentum b + g; p -= rate b, or with Nesterov's momentum (Sutskever et al.
+ * 2013) p -= rate (g + momentum b). Slots: velocity b [N] with momentum, else none.
  */
 export function sgd(options: SgdOptions = {}): Optimiser {
   const { momentum, nesterov, ...clipping } = checkOptions('sgd', schema, options);

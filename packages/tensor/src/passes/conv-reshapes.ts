@@ -3,9 +3,9 @@ import { isElementwise, madeBy, reducedAxes } from './patterns';
 import { reshape } from './simplify/shapes';
 
 /**
- * Moves a Reshape that makes images of a matrix [R, C] (a convolution's product: [N, H, W, C]) down through operations on each
- * element and sums over all positions. Bias and activation then follow the product directly and are done by it, and their
- * gradients meet the next product as matrices.
+ * Moves a Reshape that makes images of a matrix [R, C] (a convolution's product: [N, H, W, C]) down through operations
+ * on each element and sums over all positions. Bias and activation then follow the product directly and are done by it,
+ * and their gradients meet the next product as matrices.
  */
 export function sinkReshapes(graph: Graph): Graph {
   return rewrite(graph, (node, context) => {
@@ -34,7 +34,10 @@ function throughElementwise(node: Node, context: RewriteContext): readonly Value
   return [reshape(context, made, shape)];
 }
 
-/** An operand for matrices instead of images; undefined if it is broadcast in another way than along channels or everywhere. */
+/**
+ * An operand for matrices instead of images; undefined if it is broadcast in another way than along channels or
+ * everywhere.
+ */
 function asMatrix(
   input: Value,
   shape: readonly number[],

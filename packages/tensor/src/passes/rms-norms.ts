@@ -1,12 +1,17 @@
 import { type Graph, indices, type Node, rewrite, scalar, uniformValue, type Value } from '../graph';
 import { integerOf, isLike, reducedAxes } from './patterns';
 
-/** ONNX Runtime's own operator, though in ONNX's domain: y = x scale inverse with inverse = 1 / sqrt(mean(x^2) + epsilon), over the last axis. */
+/**
+ * ONNX Runtime's own operator, though in ONNX's domain: y = x scale inverse with inverse = 1 / sqrt(mean(x^2) +
+ * epsilon), over the last axis.
+ */
 const FUSED = 'SimplifiedLayerNormalization';
 
 /**
- * Root mean square normalisation over the last axis, and its scale, as one node instead of seven: 4 microseconds for [128, 32] where those take
- * 9. Gradients read the inverse of the root from the node's second output. To be made late: other passes don't know the node.
+ * Root mean square normalisation over the last axis, and its scale, as one node instead of seven: 4 microseconds for
+ * [128, 32] where those take
+ * 9. Gradients read the inverse of the root from the node's second output. To be made late: other passes don't know the
+ *    node.
  */
 export function rmsNorms(graph: Graph): Graph {
   const places = new Map<Value | undefined, number>();

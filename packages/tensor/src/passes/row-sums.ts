@@ -5,8 +5,8 @@ import { constant, type Graph, type Node, type RewriteContext, reshape, rewrite,
 const LEAST = 8;
 
 /**
- * Sums over all axes but the last (gradients of biases) as a product with a row of ones: ONNX Runtime's ReduceSum walks such
- * arrays column by column, 50 microseconds for [192, 128] where the product takes 4.
+ * Sums over all axes but the last (gradients of biases) as a product with a row of ones: ONNX Runtime's ReduceSum walks
+ * such arrays column by column, 50 microseconds for [192, 128] where the product takes 4.
  */
 export function rowSums(graph: Graph): Graph {
   return rewrite(graph, (node, context) => {

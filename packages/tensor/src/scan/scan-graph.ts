@@ -11,9 +11,9 @@ export interface ScanOptions {
 }
 
 /**
- * The graph that runs another S times, each step from the state that the one before left: inputs of which each step has its own
- * get an axis of S, and so do the outputs. (What JAX calls scan.) What depends neither on the state nor on such inputs is
- * computed once.
+ * The graph that runs another S times, each step from the state that the one before left: inputs of which each step has
+ * its own get an axis of S, and so do the outputs. (What JAX calls scan.) What depends neither on the state nor on such
+ * inputs is computed once.
  */
 export function scanGraph(graph: Graph, { steps, isEach, axis }: ScanOptions): Graph {
   const carried = carriedState(graph);

@@ -5,8 +5,8 @@ import { ruleOf } from './rules';
 import { StackContext } from './stack-context';
 
 /**
- * The graph that does for A members at once what `graph` does for one: every input and output gets a leading member axis
- * [A, ...], and nothing mixes members. (What JAX calls vmap.) Operations without a rule are done member by member.
+ * The graph that does for A members at once what `graph` does for one: every input and output gets a leading member
+ * axis [A, ...], and nothing mixes members. (What JAX calls vmap.) Operations without a rule are done member by member.
  */
 export function stackGraph(single: Graph, members: number): Graph {
   const graph = spellOutNorms(single);

@@ -100,7 +100,10 @@ function productGradient(original: tf.GradConfig): tf.GradConfig {
   };
 }
 
-/** tfjs hands over the gradient of a single output as a tensor, not as a list, and its own gradient then fails to stack it. */
+/**
+ * tfjs hands over the gradient of a single output as a tensor, not as a list, and its own gradient then fails to stack
+ * it.
+ */
 function unstackGradient(): tf.GradConfig {
   return {
     kernelName: 'Unpack',

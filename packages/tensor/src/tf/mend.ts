@@ -7,7 +7,9 @@ export function mendTensorflow(): void {
   defineChainedMethods();
 }
 
-/** Methods that tfjs-core and tfjs-layers call on tensors without registering them (orthogonal initialisers, GRU, ...). */
+/**
+ * Methods that tfjs-core and tfjs-layers call on tensors without registering them (orthogonal initialisers, GRU, ...).
+ */
 const CHAINED_METHODS = [
   'broadcastTo',
   'cast',

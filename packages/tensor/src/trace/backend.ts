@@ -6,8 +6,9 @@ const NAME = 'coplay-trace';
 let ownName: string | undefined;
 
 /**
- * tfjs's name of the backend whose kernels record instead of compute. tfjs is one for all copies of this package, and each has a backend of its
- * own there: kernels registered by the name of another copy's would record into the wrong graph.
+ * tfjs's name of the backend whose kernels record instead of compute. tfjs is one for all copies of this package, and
+ * each has a backend of its own there: kernels registered by the name of another copy's would record into the wrong
+ * graph.
  */
 export function traceBackendName(): string {
   if (ownName !== undefined) return ownName;

@@ -53,7 +53,10 @@ export function kernel<Attrs = Record<string, never>>(kernelName: string, record
   });
 }
 
-/** An empty value is a constant: nodes never make one that is read, so that ONNX Runtime's kernels needn't cope with them. */
+/**
+ * An empty value is a constant: nodes never make one that is read, so that ONNX Runtime's kernels needn't cope with
+ * them.
+ */
 export function known(value: Value): Value {
   return value.shape.includes(0) ? constant(new ARRAYS[value.dtype](0), value.shape, value.dtype) : value;
 }

@@ -8,7 +8,9 @@ interface Current {
   backendInstance: tf.KernelBackend | null;
 }
 
-/** Makes the tracing backend tfjs's own for the time of a call; before and after it is whatever it was, none included. */
+/**
+ * Makes the tracing backend tfjs's own for the time of a call; before and after it is whatever it was, none included.
+ */
 export function withTraceBackend(backend: TraceBackend, body: () => void): void {
   const engine = tf.engine() as unknown as Current;
   const { backendName, backendInstance } = engine;
@@ -27,8 +29,8 @@ interface Tracker {
 }
 
 /**
- * Disposes every tensor that a call made and left behind: kept ones, variables, and those that tfjs's tape forgets when a
- * function throws.
+ * Disposes every tensor that a call made and left behind: kept ones, variables, and those that tfjs's tape forgets when
+ * a function throws.
  *
  * @returns how many of them `body` left
  */
@@ -54,7 +56,10 @@ export function withTracked(body: () => void): number {
   return left;
 }
 
-/** A random number drawn while tracing would be the same one in every run. tfjs draws its unseeded ones from Math.random. */
+/**
+ * A random number drawn while tracing would be the same one in every run. tfjs draws its unseeded ones from
+ * Math.random.
+ */
 export function withoutRandom(where: string, body: () => void): void {
   const { random } = Math;
   Math.random = () =>

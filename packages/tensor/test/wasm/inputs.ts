@@ -40,7 +40,9 @@ const HARD_FLOATS = [Number.NaN, Infinity, -Infinity, -0, 0, 1, -1, 0.5, -0.5, 2
 /** 16777217 isn't a float32; the bits of -9 are a NaN if they are read as one. */
 const HARD_INTS = [0, -1, 1, -2, -9, 7, 16_777_217, -16_777_219, 2 ** 31 - 1, -(2 ** 31), 100, -100];
 
-/** `plain`: finite numbers below 3, or below 10 of int32. `hard`: those and the numbers where implementations differ. */
+/**
+ * `plain`: finite numbers below 3, or below 10 of int32. `hard`: those and the numbers where implementations differ.
+ */
 export type Kind = 'plain' | 'hard' | 'with NaN';
 
 /** Numbers of a shape and dtype, drawn from `seed`. */

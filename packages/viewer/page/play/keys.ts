@@ -18,7 +18,9 @@ export interface ActionKey {
   readonly label: string;
 }
 
-/** A key for each action: arrows for moves, space to stay, else the first free letter of the last word (`hunt hare`: H). */
+/**
+ * A key for each action: arrows for moves, space to stay, else the first free letter of the last word (`hunt hare`: H).
+ */
 export function keysOf(actionNames: readonly string[]): readonly ActionKey[] {
   const taken = new Set([NEXT_KEY]);
   return actionNames.map((name) => {

@@ -2,7 +2,10 @@ import type { Recording } from '@coplay/envs';
 import { html } from '../dom';
 import { mountReplay } from './mount';
 
-/** An episode as it is embedded in a page: `<script type="application/gzip" data-coplay-replay="its title">`, base64 of gzip of JSON. */
+/**
+ * An episode as it is embedded in a page: `<script type="application/gzip" data-coplay-replay="its title">`, base64 of
+ * gzip of JSON.
+ */
 interface Embedded {
   readonly title: string;
   readonly packed: string;

@@ -10,7 +10,10 @@ import { addStyle } from './style';
 
 /** Options of {@link mountReplay}. */
 export interface ReplayOptions {
-  /** Where keys are listened to: `element` for the replay alone, when something in it has the focus, or the whole `page`. Default `element` */
+  /**
+   * Where keys are listened to: `element` for the replay alone, when something in it has the focus, or the whole
+   * `page`. Default `element`
+   */
   readonly keys?: 'element' | 'page';
 }
 
@@ -25,8 +28,8 @@ export interface Replay {
 }
 
 /**
- * Puts a recorded episode into an element of a page: board, what each agent saw, how it chose, what it believed, and what a model of the
- * world foretold, as far as the recording has them; with controls, keys, and pictures to save.
+ * Puts a recorded episode into an element of a page: board, what each agent saw, how it chose, what it believed, and
+ * what a model of the world foretold, as far as the recording has them; with controls, keys, and pictures to save.
  */
 export function mountReplay(element: Element, recording: Recording, { keys = 'element' }: ReplayOptions = {}): Replay {
   const { steps, frames, agents, game } = recording;

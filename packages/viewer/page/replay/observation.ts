@@ -6,7 +6,10 @@ import { type ChannelPair, channelPairs, isPlanes } from './differences';
 import { countOf, planeFigure } from './planes';
 import type { View } from './view';
 
-/** What an agent sees, channel by channel, beside what a model foretold it would see; undefined where it wasn't recorded. */
+/**
+ * What an agent sees, channel by channel, beside what a model foretold it would see; undefined where it wasn't
+ * recorded.
+ */
 export function observationView({ observation, frames, steps }: Recording, seat: number): View | undefined {
   if (!observation) return undefined;
   const summary = html('summary');

@@ -42,7 +42,10 @@ const STYLE = `
 
 let sheet: CSSStyleSheet | undefined;
 
-/** Adds the style sheet to the page, once. As an object: the content policy of a page may forbid style elements that a script makes. */
+/**
+ * Adds the style sheet to the page, once. As an object: the content policy of a page may forbid style elements that a
+ * script makes.
+ */
 export function addStyle(): void {
   if (!sheet) {
     sheet = new CSSStyleSheet();

@@ -20,8 +20,8 @@ export interface GoalWatcher {
 }
 
 /**
- * Beliefs of one observer by Bayes' rule (`createBeliefs` of `@coplay/planning`, with its memory between games), where co-players are taken for
- * noisily rational walkers to their goals: steps towards something speak for it.
+ * Beliefs of one observer by Bayes' rule (`createBeliefs` of `@coplay/planning`, with its memory between games), where
+ * co-players are taken for noisily rational walkers to their goals: steps towards something speak for it.
  *
  * @returns undefined for games whose goals aren't things on a grid that everyone sees
  */

@@ -59,9 +59,9 @@ const schema = z.strictObject({
 });
 
 /**
- * An agent that plays a policy which `exportOnnx` or `toOnnx` of `@coplay/trainers` wrote, in a browser or in Node, without anything that trains.
- * It draws its actions as the trained agent does. Extras are `logProbs` [B] of the actions and `policy` [B, K], the probabilities, which
- * `recordEpisode` writes down.
+ * An agent that plays a policy which `exportOnnx` or `toOnnx` of `@coplay/trainers` wrote, in a browser or in Node,
+ * without anything that trains. It draws its actions as the trained agent does. Extras are `logProbs` [B] of the
+ * actions and `policy` [B, K], the probabilities, which `recordEpisode` writes down.
  *
  * @throws CoplayError for unknown options, a file that isn't such a policy, or of a game with other observations
  */

@@ -29,9 +29,14 @@ export interface PlaySetting {
 
 /** Options of {@link playPage}. */
 export interface PlayPageOptions {
-  /** Games to choose from, at least one. Default: stag hunts and snowdrift games of two sizes, with rule-based co-players */
+  /**
+   * Games to choose from, at least one. Default: stag hunts and snowdrift games of two sizes, with rule-based
+   * co-players
+   */
   readonly settings?: readonly PlaySetting[] | undefined;
-  /** Address of the folder `dist` of onnxruntime-web 1.30, ending in `/`; only read where a policy plays. Default `ort/` */
+  /**
+   * Address of the folder `dist` of onnxruntime-web 1.30, ending in `/`; only read where a policy plays. Default `ort/`
+   */
   readonly ort?: string | undefined;
 }
 
@@ -72,8 +77,9 @@ const schema = z.strictObject({
 const SOURCES = { script: "'self' 'wasm-unsafe-eval'", more: "connect-src 'self'" };
 
 /**
- * A page on which a person takes a seat in a game, with rule-based and trained agents in the others. The HTML needs nothing else, but for
- * policies their files and those of onnxruntime-web from the same server; `coplay play` is such a server.
+ * A page on which a person takes a seat in a game, with rule-based and trained agents in the others. The HTML needs
+ * nothing else, but for policies their files and those of onnxruntime-web from the same server; `coplay play` is such a
+ * server.
  *
  * @returns the HTML
  * @throws CoplayError for unknown options, or games that the page doesn't have

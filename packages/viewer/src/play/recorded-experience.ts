@@ -12,8 +12,9 @@ import { checkRecording, type Recording, replayEpisode } from '@coplay/envs';
 import { changedGame } from './changed-game';
 
 /**
- * A recorded game as experience, as a rollout collects it: for buffers, learners and models of co-players. The actions are played again by the
- * rules, and must come to what was recorded. It's a real episode: `isImagined` is 0; there are no extras but the infos of the game.
+ * A recorded game as experience, as a rollout collects it: for buffers, learners and models of co-players. The actions
+ * are played again by the rules, and must come to what was recorded. It's a real episode: `isImagined` is 0; there are
+ * no extras but the infos of the game.
  *
  * @param game  of the recording: `gameOfRecording(recording)`
  * @returns [1, T, A, ...] the whole episode

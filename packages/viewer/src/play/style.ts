@@ -1,4 +1,7 @@
-/** The style sheet of the page; colours follow the device, and everything is told by words or shapes as well. After a change: `npm run generate`. */
+/**
+ * The style sheet of the page; colours follow the device, and everything is told by words or shapes as well. After a
+ * change: `npm run generate`.
+ */
 export const STYLE = `
 :root{color-scheme:light dark;--paper:light-dark(#fff,#141414);--ink:light-dark(#1b1b1b,#ececec);--faint:light-dark(#595959,#b0b0b0);--card:light-dark(#f6f6f4,#1f1f1f);--rule:light-dark(#d0d0cc,#454545);--bar:light-dark(#0072b2,#56b4e9);--focus:light-dark(#005a9c,#8cc8ff)}
 *{box-sizing:border-box}

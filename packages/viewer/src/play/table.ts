@@ -32,8 +32,9 @@ export interface Turn {
   /** [A] sums of rewards so far */
   readonly returns: readonly number[];
   /**
-   * [A, G] what an observer in the person's seat may believe of what everyone is after, from what everybody could see; 0 for the person and
-   * for goals that can't be reached any more. Undefined for games whose goals it can't tell, see {@link goalWatcher}.
+   * [A, G] what an observer in the person's seat may believe of what everyone is after, from what everybody could see;
+   * 0 for the person and for goals that can't be reached any more. Undefined for games whose goals it can't tell, see
+   * {@link goalWatcher}.
    */
   readonly beliefs: Float64Array | undefined;
 }
@@ -74,7 +75,10 @@ const schema = z.strictObject({
 
 /** How {@link Table.play} begins. */
 export interface PlayOptions {
-  /** Of the game and of the other agents, an integer in [0, 2^53). The games are others than `recordEpisode` plays with it. Default 0 */
+  /**
+   * Of the game and of the other agents, an integer in [0, 2^53). The games are others than `recordEpisode` plays with
+   * it. Default 0
+   */
   readonly seed?: number | undefined;
   /** A map of the game to start from instead of a random state. */
   readonly layout?: unknown;
@@ -93,7 +97,8 @@ export interface Table {
    * Plays one game to its end.
    *
    * @returns the record, as `recordEpisode` makes it
-   * @throws what `decide` throws, or CoplayError for an action that isn't legal; then nobody remembers anything of this game
+   * @throws what `decide` throws, or CoplayError for an action that isn't legal; then nobody remembers anything of this
+   *         game
    */
   play(options?: PlayOptions): Promise<Recording>;
 }
@@ -101,7 +106,8 @@ export interface Table {
 /**
  * Seats a person among agents. No page is needed: `decide` may as well ask at a terminal.
  *
- * @throws CoplayError for unknown options, a seat that the game doesn't have, or unless there's exactly one agent for each other seat
+ * @throws CoplayError for unknown options, a seat that the game doesn't have, or unless there's exactly one agent for
+ *         each other seat
  */
 export function createTable(options: TableOptions): Table {
   const { game, person, others, decide, name } = checkOptions('createTable', schema, options);

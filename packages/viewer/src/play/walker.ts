@@ -32,9 +32,10 @@ export interface Walker {
 }
 
 /**
- * A noisily rational walker: of its legal actions it takes one with a probability proportional to exp(-2 cost), where cost is the steps
- * that are lost on the way to the nearest thing of its goal (0 for a step of a shortest path, 1 for staying, 2 for a step away or for reaching
- * another goal). Who is after the goal `otherwise` does anything that reaches no goal, alike. After Baker, Saxe and Tenenbaum (2009).
+ * A noisily rational walker: of its legal actions it takes one with a probability proportional to exp(-2 cost), where
+ * cost is the steps that are lost on the way to the nearest thing of its goal (0 for a step of a shortest path, 1 for
+ * staying, 2 for a step away or for reaching another goal). Who is after the goal `otherwise` does anything that
+ * reaches no goal, alike. After Baker, Saxe and Tenenbaum (2009).
  *
  * @returns undefined for a game without grid parts, or whose goals are neither its kinds of things nor its cells
  */

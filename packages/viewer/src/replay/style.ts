@@ -1,4 +1,7 @@
-/** The style sheet of a page of replays; that of the replays themselves comes with their script. After a change: `npm run generate`. */
+/**
+ * The style sheet of a page of replays; that of the replays themselves comes with their script. After a change:
+ * `npm run generate`.
+ */
 export const STYLE = `
 :root{color-scheme:light dark}
 body{margin:0 auto;max-width:1400px;padding:8px 16px 32px;background:light-dark(#fff,#141414);color:light-dark(#1b1b1b,#ececec);font:16px/1.5 system-ui,sans-serif}

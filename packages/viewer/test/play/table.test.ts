@@ -161,7 +161,8 @@ describe('createTable', () => {
       },
     });
     await table.play({ layout: '1..\nS2h\n...' });
-    // All five actions are legal. To the hare, right costs 0 steps, staying 1, the other moves 2: weights exp(-2 cost). To the stag, right costs 2.
+    // All five actions are legal. To the hare, right costs 0 steps, staying 1, the other moves 2: weights exp(-2 cost).
+    // To the stag, right costs 2.
     const total = 1 + Math.exp(-2) + 3 * Math.exp(-4);
     const [stag, hare] = [Math.exp(-4) / total, 1 / total];
     const believed = turns.map(({ beliefs }) => [...beliefs!]);

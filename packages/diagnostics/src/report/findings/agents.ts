@@ -12,8 +12,8 @@ const COMMON = {
 } as const;
 
 /**
- * Agents of one setting that earn differently: over seeds by permuting their labels, in a single run as a note, since learners may settle
- * into roles.
+ * Agents of one setting that earn differently: over seeds by permuting their labels, in a single run as a note, since
+ * learners may settle into roles.
  *
  * @param seeds  runs that differ in the seed only
  */

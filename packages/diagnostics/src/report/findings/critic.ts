@@ -2,7 +2,10 @@ import { apart, type Finding, figure, greatest, highest, late, type Subject, val
 
 /** An error above this many times the largest squared return isn't that of a critic on sound data. */
 const TOLERANCE = 1.5;
-/** Imagined steps may pay this many times what real ones pay: up to 1.9 in 16 sound runs of HOP+, 6 to 18 in nine with an immature model. */
+/**
+ * Imagined steps may pay this many times what real ones pay: up to 1.9 in 16 sound runs of HOP+, 6 to 18 in nine with
+ * an immature model.
+ */
 const TIMES = 3;
 /** Share of the late updates that may have an impossible reward: up to 0.56 in the same runs. */
 const OFTEN = 0.75;
@@ -12,8 +15,9 @@ const LEAST_UPDATES = 30;
 const ERRORS = ['value/mse', 'imagined/value_mse'];
 
 /**
- * A critic that starts near 0 is never farther from returns than the largest of them, so that its squared error stays below the square. Returns are
- * taken from what was lived through: whole episodes' and single rewards, never from targets, which may be wrong themselves.
+ * A critic that starts near 0 is never farther from returns than the largest of them, so that its squared error stays
+ * below the square. Returns are taken from what was lived through: whole episodes' and single rewards, never from
+ * targets, which may be wrong themselves.
  */
 export function inflatedCritic(subject: Subject): Finding[] {
   const names = ['episode/return', 'episode/return_mean', 'real/episode_return_max', 'real/episode_return_min'];
@@ -45,7 +49,10 @@ function worstOf(subject: Subject, metric: string): { metric: string; agent: str
   return errors.reduce((a, b) => (b.error > a.error ? b : a), { metric, agent: '', error: 0 });
 }
 
-/** Imagined rewards that the game can't pay: single ones time and again, or more on average than anything that was lived through. */
+/**
+ * Imagined rewards that the game can't pay: single ones time and again, or more on average than anything that was lived
+ * through.
+ */
 export function invented(subject: Subject): Finding[] {
   const told = [tooLarge(subject), tooMany(subject)].filter((part) => part !== undefined);
   if (told.length === 0) return [];
@@ -64,7 +71,10 @@ export function invented(subject: Subject): Finding[] {
   ];
 }
 
-/** A sound model draws an impossible outcome now and then: one that is sick does so in most updates, and late in the run still. */
+/**
+ * A sound model draws an impossible outcome now and then: one that is sick does so in most updates, and late in the run
+ * still.
+ */
 function tooLarge(subject: Subject): string | undefined {
   const real = largestReward(subject);
   if (real === 0) return undefined;

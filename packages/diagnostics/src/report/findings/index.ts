@@ -20,11 +20,13 @@ const TOLD = 3;
 const LEVELS = ['fault', 'warning', 'note'];
 
 /**
- * What looks wrong in runs, in plain words, the gravest first: an inflated critic, unequal agents, a collapsed class, stale subgoals, a world
- * model that doesn't know rare outcomes, rewards that are invented, numbers that aren't finite, updates that are too large, exploration that
- * ended early. Each names the experiment that would confirm it. Nothing found doesn't prove that nothing is wrong.
+ * What looks wrong in runs, in plain words, the gravest first: an inflated critic, unequal agents, a collapsed class,
+ * stale subgoals, a world model that doesn't know rare outcomes, rewards that are invented, numbers that aren't finite,
+ * updates that are too large, exploration that ended early. Each names the experiment that would confirm it. Nothing
+ * found doesn't prove that nothing is wrong.
  *
- * @param runs  read by `readRun`; those that differ in nothing but the seed are judged together where that takes several
+ * @param runs  read by `readRun`; those that differ in nothing but the seed are judged together where that takes
+ *              several
  */
 export function findProblems(runs: readonly Run[]): Finding[] {
   checkArgument('findProblems', 'runs', z.array(runSchema), runs);

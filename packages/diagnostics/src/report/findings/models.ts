@@ -1,7 +1,10 @@
 import type { ReportExtras } from '../extras';
 import { apart, type Finding, figure, late, type Subject, valuesOf } from './finding';
 
-/** How far the accuracy on rare outcomes may lie below the accuracy on all: 0.002 at most in 18 sound runs of HOP+, 0.17 to 0.25 without `outcomeShare`. */
+/**
+ * How far the accuracy on rare outcomes may lie below the accuracy on all: 0.002 at most in 18 sound runs of HOP+, 0.17
+ * to 0.25 without `outcomeShare`.
+ */
 const RARE_GAP = 0.1;
 /** A class below this share of the rows is too rare to judge. */
 const LEAST_RATIO = 0.01;

@@ -6,7 +6,10 @@ import { apart, type Finding, figure, late, type Subject, valuesOf } from './fin
 /** docs/metrics.md: updates are too large above these for long. */
 const LARGE_KL = 0.05;
 const LARGE_CLIP_FRACTION = 0.3;
-/** An entropy below this share of the highest one within the first third of a run: 30 sound runs kept 0.66 or more, a sick one 0.05 to 0.16. */
+/**
+ * An entropy below this share of the highest one within the first third of a run: 30 sound runs kept 0.66 or more, a
+ * sick one 0.05 to 0.16.
+ */
 const EARLY = 0.25;
 /** Stretches of a run, of which six are its first third: one odd update is no finding. */
 const STRETCHES = 20;

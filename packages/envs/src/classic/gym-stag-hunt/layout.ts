@@ -22,7 +22,8 @@ interface BoardLayout {
 
 /**
  * Starts from a text map (`.` free, `1` and `2` the agents, one character for each kind of thing, below it lines such
- * as `steps: 3`), or, where several things share a cell, from `{ agents: [[row, column], ...], KIND: [...] }` or its JSON.
+ * as `steps: 3`), or, where several things share a cell, from `{ agents: [[row, column], ...], KIND: [...] }` or its
+ * JSON.
  *
  * @throws CoplayError, and then the state is as it was before
  */

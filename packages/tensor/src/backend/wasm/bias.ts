@@ -3,7 +3,10 @@ import type * as tf from '@tensorflow/tfjs-core';
 import { activate } from './activate';
 import { compose, type KernelArguments, registeredKernel, replaceKernel, type WasmKernel } from './kernels';
 
-/** The fused convolutions refuse a bias that came out of a reshape (see {@link withBias}), and lose NaN in their activation. */
+/**
+ * The fused convolutions refuse a bias that came out of a reshape (see {@link withBias}), and lose NaN in their
+ * activation.
+ */
 export function mendBiases(): void {
   for (const kernelName of ['FusedConv2D', 'FusedDepthwiseConv2D']) {
     const fused = registeredKernel(kernelName);
@@ -23,8 +26,8 @@ function fusedConvolution(fused: WasmKernel, { inputs, attrs, backend }: KernelA
 }
 
 /**
- * tfjs's fused kernels look at the shape that a bias's data had when they were made, not at the shape it has now, so that
- * a reshaped vector is refused. Where the two differ they get a copy.
+ * tfjs's fused kernels look at the shape that a bias's data had when they were made, not at the shape it has now, so
+ * that a reshaped vector is refused. Where the two differ they get a copy.
  */
 export function withBias(
   backend: BackendWasm,

@@ -3,9 +3,9 @@ import * as tf from '@tensorflow/tfjs-core';
 import { type KernelArguments, replaceKernel, type WasmKernel } from './kernels';
 
 /**
- * Kernels of tfjs's wasm backend that give wrong numbers: the pooling ones start from the smallest positive float instead of
- * minus infinity, so that all-negative inputs fail, and so does the dilation; the gradients of the 3-d convolution don't agree
- * with finite differences; the images are filled with other numbers at their edges.
+ * Kernels of tfjs's wasm backend that give wrong numbers: the pooling ones start from the smallest positive float
+ * instead of minus infinity, so that all-negative inputs fail, and so does the dilation; the gradients of the 3-d
+ * convolution don't agree with finite differences; the images are filled with other numbers at their edges.
  */
 const WRONG = [
   ...['MaxPoolGrad', 'MaxPool3D', 'MaxPool3DGrad', 'Dilation2D'],

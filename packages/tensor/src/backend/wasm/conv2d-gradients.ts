@@ -5,8 +5,8 @@ import { compose, type KernelArguments, replaceKernel } from './kernels';
 type Shape4D = [number, number, number, number];
 
 /**
- * The gradients of a convolution, as matrix products over patches: with respect to the filter tfjs lacks it on wasm, with
- * respect to the input it's several times slower.
+ * The gradients of a convolution, as matrix products over patches: with respect to the filter tfjs lacks it on wasm,
+ * with respect to the input it's several times slower.
  */
 export function mendConv2DGradients(): void {
   replaceKernel('Conv2DBackpropFilter', backpropFilter);
@@ -83,7 +83,10 @@ function columnsToImage(backend: BackendWasm, columns: tf.TensorInfo, info: tf.b
   return result;
 }
 
-/** Calls `visit` for each row of each patch, as far as it lies inside the image: where it begins in both, and its length. */
+/**
+ * Calls `visit` for each row of each patch, as far as it lies inside the image: where it begins in both, and its
+ * length.
+ */
 function forEachRun(
   info: tf.backend_util.Conv2DInfo,
   visit: (inImage: number, inColumns: number, length: number) => void,

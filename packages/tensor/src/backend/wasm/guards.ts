@@ -3,7 +3,9 @@ import * as tf from '@tensorflow/tfjs-core';
 import { borrowed } from './borrow';
 import { type KernelArguments, registeredKernel, replaceKernel } from './kernels';
 
-/** Kernels that are right for every dtype. The others read booleans as if they had four bytes, and write past the end. */
+/**
+ * Kernels that are right for every dtype. The others read booleans as if they had four bytes, and write past the end.
+ */
 const ANY_DTYPE = new Set([
   ...['All', 'Any', 'BroadcastArgs', 'Cast', 'Concat', 'Equal', 'ExpandDims', 'Fill', 'GatherV2', 'Greater'],
   ...['GreaterEqual', 'Identity', 'Less', 'LessEqual', 'LogicalAnd', 'LogicalNot', 'LogicalOr', 'NotEqual', 'OnesLike'],
@@ -87,8 +89,8 @@ function isReadRight(kernelName: string, name: string, { shape, dtype }: tf.Tens
 }
 
 /**
- * Whether padding is a number and the window isn't a square, or strides differ: tfjs takes the size of the result from the
- * height alone, and the library behind the kernel, which knows better, writes past its end.
+ * Whether padding is a number and the window isn't a square, or strides differ: tfjs takes the size of the result from
+ * the height alone, and the library behind the kernel, which knows better, writes past its end.
  */
 function isUneven({ inputs: { filter }, attrs }: KernelArguments): boolean {
   if (typeof attrs['pad'] !== 'number') return false;

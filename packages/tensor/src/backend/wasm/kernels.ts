@@ -30,8 +30,8 @@ export function replaceKernel(kernelName: string, kernel: WasmKernel): void {
 }
 
 /**
- * A kernel made of others: `body` runs them one after the other; whatever it doesn't return is freed at the end, and so is
- * what it made otherwise and gave to `own`.
+ * A kernel made of others: `body` runs them one after the other; whatever it doesn't return is freed at the end, and so
+ * is what it made otherwise and gave to `own`.
  */
 export function compose(
   backend: BackendWasm,

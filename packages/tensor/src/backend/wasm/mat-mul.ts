@@ -4,8 +4,8 @@ import { compose, type KernelArguments, type Run, registeredKernel, replaceKerne
 import { slice } from './memory';
 
 /**
- * Matrix products. tfjs hands one plain product to a fast library, but does transposed and batched ones itself, 10 to 30
- * times slower. Here operands are transposed first, and a batch is a loop over plain products.
+ * Matrix products. tfjs hands one plain product to a fast library, but does transposed and batched ones itself, 10 to
+ * 30 times slower. Here operands are transposed first, and a batch is a loop over plain products.
  */
 export function mendMatMul(): void {
   const plain = registeredKernel('BatchMatMul');
@@ -25,11 +25,16 @@ function batchMatMul(plain: WasmKernel, { inputs, attrs, backend }: KernelArgume
   });
 }
 
-/** Nanoseconds an element, about: to transpose it, and to bring it into the order in which the library wants its right operand. */
+/**
+ * Nanoseconds an element, about: to transpose it, and to bring it into the order in which the library wants its right
+ * operand.
+ */
 const TRANSPOSE = 2;
 const PACK = 8;
 
-/** Where one operand is small and the other large, as for a layer's input gradient, it matters which one is turned over. */
+/**
+ * Where one operand is small and the other large, as for a layer's input gradient, it matters which one is turned over.
+ */
 function isSwapCheaper(a: tf.TensorInfo, b: tf.TensorInfo, isTransposedA: boolean, isTransposedB: boolean): boolean {
   if (!isTransposedA && !isTransposedB) return false;
   const [sizeA, sizeB] = [a, b].map(({ shape }) => tf.util.sizeFromShape(shape));

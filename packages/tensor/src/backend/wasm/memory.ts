@@ -2,7 +2,9 @@ import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import * as tf from '@tensorflow/tfjs-core';
 import { compose, type KernelArguments, registeredKernel, replaceKernel, reshaped } from './kernels';
 
-/** Kernels that move data about. tfjs copies for each identity, and copies the whole source for each slice; these don't. */
+/**
+ * Kernels that move data about. tfjs copies for each identity, and copies the whole source for each slice; these don't.
+ */
 export function mendMemoryKernels(): void {
   replaceKernel('Identity', ({ inputs: { x }, backend }) => reshaped(backend, x, x.shape));
   replaceKernel('Cast', cast(registeredKernel('Cast') as (given: KernelArguments) => tf.TensorInfo));
@@ -16,7 +18,10 @@ export function mendMemoryKernels(): void {
   replaceKernel('Transpose', (given) => (swapsLastTwo(given) ? transposeMatrices(given) : original(given)));
 }
 
-/** Casting to the same dtype shares the data. To bool, every number but 0 is true (tfjs cuts to a byte: 0.5 and 256 become false). */
+/**
+ * Casting to the same dtype shares the data. To bool, every number but 0 is true (tfjs cuts to a byte: 0.5 and 256
+ * become false).
+ */
 function cast(original: (given: KernelArguments) => tf.TensorInfo): (given: KernelArguments) => tf.TensorInfo {
   return (given) => {
     const { inputs, attrs, backend } = given;
@@ -86,7 +91,10 @@ function swapsLastTwo({ inputs: { x }, attrs }: KernelArguments): boolean {
   return isSwap && tf.util.bytesPerElement(x.dtype) === 4;
 }
 
-/** Edge of the blocks in which a matrix is transposed, so that reads and writes stay in the cache: 2 to 3 times faster than tfjs. */
+/**
+ * Edge of the blocks in which a matrix is transposed, so that reads and writes stay in the cache: 2 to 3 times faster
+ * than tfjs.
+ */
 const BLOCK = 16;
 
 function transposeMatrices({ inputs: { x }, backend }: KernelArguments): tf.TensorInfo {

@@ -37,9 +37,10 @@ export interface ScanEachOptions<Key extends string = string> {
 const schema = z.strictObject({ ...commonSchema, states: z.array(stateSchema) });
 
 /**
- * `compileScan` for several members of one kind, each with its own variables: the function is traced once for all of them, and
- * each member's call runs on its own, several at once where there are cores for it. (`compileStacked` computes members in one graph, which pays
- * where their arrays are small; this one keeps to what the processor's caches hold.)
+ * `compileScan` for several members of one kind, each with its own variables: the function is traced once for all of
+ * them, and each member's call runs on its own, several at once where there are cores for it. (`compileStacked`
+ * computes members in one graph, which pays where their arrays are small; this one keeps to what the processor's caches
+ * hold.)
  *
  * @returns one compiled function for each member; when one is disposed, the others make their graphs again
  * @throws CoplayError as `compileScan`, and for members unlike the first

@@ -11,8 +11,8 @@ export interface Lane {
 }
 
 /**
- * Where members' calls run: in as many threads as there are members and cores, each with its share of the cores; on this
- * thread alone where somebody says how many threads an operation has, or where there are no others.
+ * Where members' calls run: in as many threads as there are members and cores, each with its share of the cores; on
+ * this thread alone where somebody says how many threads an operation has, or where there are no others.
  */
 export async function openLanes(
   runtime: Runtime,

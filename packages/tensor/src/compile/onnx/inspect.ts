@@ -7,7 +7,10 @@ import { record } from './record';
 import type { Runtime } from './runtime';
 import { sessionOptions } from './session-options';
 
-/** Traces, optimises and loads the graph for inputs like these, once more, and measures that. No state is read or written. */
+/**
+ * Traces, optimises and loads the graph for inputs like these, once more, and measures that. No state is read or
+ * written.
+ */
 export async function inspectStep(
   runtime: Runtime,
   { name, fn, state }: StepSetup,

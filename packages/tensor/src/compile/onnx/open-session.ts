@@ -33,8 +33,8 @@ export interface OpenedSession {
 }
 
 /**
- * Loads a graph with the threads that it should have. Where a trial must find them, there is one for each function, on the first of its graphs
- * for which threads may pay. A trial runs the graph with these feeds and writes into no state.
+ * Loads a graph with the threads that it should have. Where a trial must find them, there is one for each function, on
+ * the first of its graphs for which threads may pay. A trial runs the graph with these feeds and writes into no state.
  *
  * @param model  the graph as an ONNX file
  */
@@ -60,7 +60,8 @@ export async function openSession(
   const known = wanted();
   if (known !== undefined) return opened(await loadOwn(setup, graph, model, known), known);
   const { threads, session } = await tryThreads({ ...setup, cores }, graph, model, feeds);
-  noteThreads(ofFunction, threads); // the function's other large graphs take the same: a trial for each size would cost more than it gains
+  // The function's other large graphs use the same number: a trial for each size would cost more than it gains.
+  noteThreads(ofFunction, threads);
   if (setup.profileFolder === undefined) return opened(session, threads);
   await session.release(); // the trial's runs are none of the function's
   return opened(await loadOwn(setup, graph, model, threads), threads);

@@ -68,9 +68,9 @@ const SCRIPT = `
 const runtimes = new WeakMap<Runtime, Map<number, Runtime>>();
 
 /**
- * ONNX Runtime in another thread of the process, whose sessions run while this one does something else; what they're fed and
- * what they give is copied. The thread is begun for its first session and ends with its last one; it doesn't keep the process alive. Where
- * it doesn't begin, sessions are made in this thread.
+ * ONNX Runtime in another thread of the process, whose sessions run while this one does something else; what they're
+ * fed and what they give is copied. The thread is begun for its first session and ends with its last one; it doesn't
+ * keep the process alive. Where it doesn't begin, sessions are made in this thread.
  *
  * @param index  which thread, from 0
  * @returns undefined where there can't be any, as in browsers

@@ -8,7 +8,10 @@ import type { AnyStep, Statics } from '../executor';
 import { type Entry, mapTree, type Tree } from '../tree';
 import type { VariableStore } from '../variables';
 
-/** A traced step function. Inputs of the graph are `in/PATH` and `state/GROUP/NAME`, outputs `out/PATH` and `next/GROUP/NAME`. */
+/**
+ * A traced step function. Inputs of the graph are `in/PATH` and `state/GROUP/NAME`, outputs `out/PATH` and
+ * `next/GROUP/NAME`.
+ */
 export interface Recorded {
   readonly graph: Graph;
   /** The shape of the outputs' tree; leaves are names of outputs of the graph. */

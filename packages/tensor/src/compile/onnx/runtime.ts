@@ -57,7 +57,8 @@ export interface RuntimeChoice {
 let choice: Promise<RuntimeChoice> | undefined;
 
 /**
- * Loads onnxruntime-node, once, unless {@link provideRuntime} gave another. Where it doesn't load, that's found once too.
+ * Loads onnxruntime-node, once, unless {@link provideRuntime} gave another. Where it doesn't load, that's found once
+ * too.
  */
 export function loadRuntime(): Promise<RuntimeChoice> {
   choice ??= load();
@@ -71,7 +72,8 @@ export function provideRuntime(runtime: Runtime, reason: string): void {
 
 async function load(): Promise<RuntimeChoice> {
   if (!isNode()) return { runtime: undefined, reason: 'a browser needs onnxruntime-web, given to useOnnxWeb' };
-  // From 1.30 on it keeps a number for this machine in the user's cache and may send figures of its use; a user's own setting stays.
+  // From 1.30 on it keeps a number for this machine in the user's cache and may send figures of its use; a user's own
+  // setting stays.
   process.env['ORT_DISABLE_TELEMETRY'] ??= '1';
   // The name is computed, so that bundlers for browsers don't look for the package.
   const name = ['onnxruntime', 'node'].join('-');

@@ -2,13 +2,16 @@ import { fail, oneForAllCopies, show } from '@coplay/core';
 import { coreCount, environment } from '../environment';
 
 /**
- * Threads of a graph. A whole number from 1 is the same for all graphs. `fixed`: as many as the sizes in the graph and the number of cores
- * say, so that a run repeats to the bit on one machine. `trial`: as many as were fastest in a short timed trial, which may be another number
- * on a busy machine; sums of large graphs are rounded otherwise then.
+ * Threads of a graph. A whole number from 1 is the same for all graphs. `fixed`: as many as the sizes in the graph and
+ * the number of cores say, so that a run repeats to the bit on one machine. `trial`: as many as were fastest in a short
+ * timed trial, which may be another number on a busy machine; sums of large graphs are rounded otherwise then.
  */
 export type ThreadSetting = number | 'fixed' | 'trial';
 
-/** The threads that graphs were given, by function and graph: `{ 'ppo/update#1f0c2a9b': 2 }`; `ppo/update#` is what a trial found for a function. JSON. */
+/**
+ * The threads that graphs were given, by function and graph: `{ 'ppo/update#1f0c2a9b': 2 }`; `ppo/update#` is what a
+ * trial found for a function. JSON.
+ */
 export type ThreadChoices = Readonly<Record<string, number>>;
 
 /** More than any graph gains by; beyond some hundreds a system refuses to make them. */
@@ -28,11 +31,11 @@ const chosen = oneForAllCopies('@coplay/tensor/threads@1', () => ({
 }));
 
 /**
- * How many threads a graph may use inside an operation, for all functions that don't say so themselves. What a trial found for a function
- * is remembered; a call without a number forgets it, and what was restored.
+ * How many threads a graph may use inside an operation, for all functions that don't say so themselves. What a trial
+ * found for a function is remembered; a call without a number forgets it, and what was restored.
  *
- * @param threads  a whole number from 1 to 256, `fixed` or `trial`. Default: in Node what the environment variable `COPLAY_THREADS` says; where it
- *                 isn't set, `fixed`
+ * @param threads  a whole number from 1 to 256, `fixed` or `trial`. Default: in Node what the environment variable
+ *                 `COPLAY_THREADS` says; where it isn't set, `fixed`
  */
 export function useThreads(threads?: ThreadSetting): void {
   chosen.setting = threads === undefined ? undefined : checkThreads('useThreads', threads);

@@ -7,7 +7,10 @@ const SPLIT = 2 ** 19;
 /** A graph with less work in such operations takes 0.1 ms of them: nothing to gain from a second thread. */
 const ENOUGH = 2 ** 23;
 
-/** An elementwise operation is bound by memory: one number of it takes about as long as this many operations of a matrix product. */
+/**
+ * An elementwise operation is bound by memory: one number of it takes about as long as this many operations of a matrix
+ * product.
+ */
 const ELEMENT = 8;
 
 /** Whether more than one thread may pay: enough work lies in operations large enough to be split. */
@@ -20,12 +23,15 @@ export function isWorthThreads(graph: Graph): boolean {
   return sum >= ENOUGH;
 }
 
-/** Operations of one node for which a second thread pays, and a third: below it, threads wait for each other too often. */
+/**
+ * Operations of one node for which a second thread pays, and a third: below it, threads wait for each other too often.
+ */
 const PER_THREAD = 2 ** 22;
 
 /**
- * How many threads a graph gets where nothing is timed: one for each 2^22 operations of its large nodes, on average over the work in them, and
- * no more than there are cores. The same graph on the same machine always gets the same number.
+ * How many threads a graph gets where nothing is timed: one for each 2^22 operations of its large nodes, on average
+ * over the work in them, and no more than there are cores. The same graph on the same machine always gets the same
+ * number.
  */
 export function fixedThreads(graph: Graph, cores: number): number {
   let [sum, squares] = [0, 0];

@@ -42,9 +42,9 @@ export type ScanOptions<Key extends string = string> = Pick<
 const schema = z.strictObject({ ...commonSchema, state: stateSchema.optional() });
 
 /**
- * A step function compiled to run S times in one call, each step from the state that the one before left (JAX's scan): an epoch of
- * minibatches is one call. Inputs are `{ each: [S, ...], shared }`; the function sees one step's part of `each`, and
- * `shared` as it is. Outputs are [S, ...]. What `acceptState` refuses, it refuses of all steps together.
+ * A step function compiled to run S times in one call, each step from the state that the one before left (JAX's scan):
+ * an epoch of minibatches is one call. Inputs are `{ each: [S, ...], shared }`; the function sees one step's part of
+ * `each`, and `shared` as it is. Outputs are [S, ...]. What `acceptState` refuses, it refuses of all steps together.
  *
  * @throws CoplayError as `compile`, and for inputs without steps
  */

@@ -32,7 +32,10 @@ export interface StackedOptions<Key extends string = string> {
   readonly executor?: ExecutorChoice;
   /** As in `compile`. */
   readonly threads?: ThreadSetting;
-  /** The function runs S times in one call, as in `compileScan`: inputs are `{ each: [A, S, ...], shared: [A, ...] }`. Default false */
+  /**
+   * The function runs S times in one call, as in `compileScan`: inputs are `{ each: [A, S, ...], shared: [A, ...] }`.
+   * Default false
+   */
   readonly scan?: boolean;
   /** Looks at one member's outputs before its new state is taken. Default: always taken */
   readonly acceptState?: AcceptMember;
@@ -41,8 +44,9 @@ export interface StackedOptions<Key extends string = string> {
 const schema = z.strictObject({ ...commonSchema, state: stateSchema, scan: z.boolean().default(false) });
 
 /**
- * A step function of one member, compiled for A members at once: every input and every output has a leading axis [A, ...],
- * each member has its own variables, and nothing mixes members. One graph does the work of A, with larger matrices.
+ * A step function of one member, compiled for A members at once: every input and every output has a leading axis [A,
+ * ...], each member has its own variables, and nothing mixes members. One graph does the work of A, with larger
+ * matrices.
  *
  * @throws CoplayError as `compile`, and for inputs whose first axis isn't A
  */

@@ -37,10 +37,10 @@ const { threads: _, ...known } = commonSchema;
 const schema = z.strictObject({ ...known, state: stateSchema });
 
 /**
- * The same step function for each of A members. Calls that meet (made in the same turn of the event loop) are computed in one
- * graph, as `compileStacked` does it, if most members make one and their inputs and static values are alike; otherwise one by one. Either way all
- * that met are answered together, so that members that go in lockstep stay in it. What meets depends on the calls alone, not
- * on time.
+ * The same step function for each of A members. Calls that meet (made in the same turn of the event loop) are computed
+ * in one graph, as `compileStacked` does it, if most members make one and their inputs and static values are alike;
+ * otherwise one by one. Either way all that met are answered together, so that members that go in lockstep stay in it.
+ * What meets depends on the calls alone, not on time.
  *
  * @returns one compiled function for each member; when one was disposed, the others are computed one by one
  * @throws CoplayError as `compileStacked`

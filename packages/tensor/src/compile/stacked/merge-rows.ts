@@ -13,8 +13,8 @@ interface Call {
 }
 
 /**
- * A compiled function whose inputs and outputs all are [B, ...] with independent rows, such as a policy: calls that meet
- * (made in the same turn of the event loop) and have the same static values run as one batch.
+ * A compiled function whose inputs and outputs all are [B, ...] with independent rows, such as a policy: calls that
+ * meet (made in the same turn of the event loop) and have the same static values run as one batch.
  */
 export function mergeRows(compiled: Compiled): Compiled {
   const call = gatherCalls<Call, NamedArrays>(async (calls) => {
@@ -65,7 +65,10 @@ function joinRows(parts: readonly NDArray[]): NDArray {
   return { data, shape: [rows, ...parts[0].shape.slice(1)] };
 }
 
-/** Each call's part; an output with several numbers of a row in its first axis ([B T] of sequences) is cut in proportion. */
+/**
+ * Each call's part; an output with several numbers of a row in its first axis ([B T] of sequences) is cut in
+ * proportion.
+ */
 function splitRows(arrays: NamedArrays, rows: readonly number[]): NamedArrays[] {
   const total = rows.reduce((sum, count) => sum + count, 0);
   const perRow = Object.entries(arrays).map(([name, { data, shape }]) => {

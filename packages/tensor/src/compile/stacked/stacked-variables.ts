@@ -4,9 +4,9 @@ import { FLAT } from '../onnx/feeds';
 import { storeOf, type VariableStore, type Variables } from '../variables';
 
 /**
- * How the values of several members lie in memory. `flat`: all variables of the first member, then all of the second, ...;
- * a graph sees one array [A, N]. `apart`: the first variable of all members, then the second, ...; a graph sees an array
- * [A, ...] for each variable.
+ * How the values of several members lie in memory. `flat`: all variables of the first member, then all of the second,
+ * ...; a graph sees one array [A, N]. `apart`: the first variable of all members, then the second, ...; a graph sees an
+ * array [A, ...] for each variable.
  */
 export type StackLayout = 'flat' | 'apart';
 

@@ -26,8 +26,8 @@ interface WebSessionOptions {
 }
 
 /**
- * onnxruntime-web in the form that compiled functions use. Two things differ from onnxruntime-node: its threads belong to
- * the module and not to a session, and it fills no tensor that is given to be written into (the result stays in the
+ * onnxruntime-web in the form that compiled functions use. Two things differ from onnxruntime-node: its threads belong
+ * to the module and not to a session, and it fills no tensor that is given to be written into (the result stays in the
  * memory of WebAssembly), so results are copied there.
  */
 export function webRuntime(ort: OnnxWeb): Runtime {

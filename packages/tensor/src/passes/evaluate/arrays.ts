@@ -22,8 +22,8 @@ export function stridesOf(shape: readonly number[]): number[] {
 }
 
 /**
- * Where to look in an operand for each entry of a result: `steps` are the operand's strides by axis of the result (0 where
- * it is repeated), `start` its first entry.
+ * Where to look in an operand for each entry of a result: `steps` are the operand's strides by axis of the result (0
+ * where it is repeated), `start` its first entry.
  */
 export function offsets(shape: readonly number[], steps: readonly number[], start = 0): Int32Array {
   const size = shape.reduce((product, d) => product * d, 1);

@@ -1,7 +1,10 @@
 import type { Node, Value } from '../../graph';
 import { broadcastSteps, filledBy, offsets } from './arrays';
 
-/** Rounded to float32 afterwards by being stored, which gives the correctly rounded result for the four basic operations. */
+/**
+ * Rounded to float32 afterwards by being stored, which gives the correctly rounded result for the four basic
+ * operations.
+ */
 const FUNCTIONS: Record<string, (...operands: number[]) => number> = {
   Abs: Math.abs,
   Add: (a, b) => a + b,

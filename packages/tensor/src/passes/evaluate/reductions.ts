@@ -28,7 +28,9 @@ export function evaluateReduction(node: Node): readonly Value[] | undefined {
   return [filledBy(output, (i) => f(Array.from(inner, (offset) => x!.constant![outer[i] + offset])))];
 }
 
-/** Above this ONNX Runtime's own sum, in another order, would differ noticeably from ours; and folding would take time. */
+/**
+ * Above this ONNX Runtime's own sum, in another order, would differ noticeably from ours; and folding would take time.
+ */
 const MOST = 4096;
 
 function sum(entries: number[]): number {

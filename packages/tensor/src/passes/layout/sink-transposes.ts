@@ -3,8 +3,8 @@ import { axisOf, integerOf, isElementwise, madeBy, permOf, reducedAxes } from '.
 import { reshape, transpose } from '../simplify/shapes';
 
 /**
- * Moves Transpose nodes down through operations that don't mind the order of axes, until two meet and cancel, or something
- * needs the order. Convolutions, each emitted between two Transposes, then share one layout.
+ * Moves Transpose nodes down through operations that don't mind the order of axes, until two meet and cancel, or
+ * something needs the order. Convolutions, each emitted between two Transposes, then share one layout.
  */
 export function sinkTransposes(graph: Graph): Graph {
   return rewrite(graph, (node, context) => {

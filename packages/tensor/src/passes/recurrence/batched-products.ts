@@ -17,8 +17,8 @@ interface Group {
 }
 
 /**
- * Products of many blocks of rows with the same matrix, where the blocks are cut from one value, are one product that is cut
- * afterwards: the input half of a recurrence whose inputs are known beforehand.
+ * Products of many blocks of rows with the same matrix, where the blocks are cut from one value, are one product that
+ * is cut afterwards: the input half of a recurrence whose inputs are known beforehand.
  */
 export function batchedProducts(graph: Graph): Graph {
   const members = findMembers(graph);

@@ -90,7 +90,10 @@ function stepOf(moment: number, starts: readonly number[]): number {
   return low;
 }
 
-/** Members at either end that have no partner in a class that's read from, or no reader, are left out, so that lists match. */
+/**
+ * Members at either end that have no partner in a class that's read from, or no reader, are left out, so that lists
+ * match.
+ */
 function aligned(classes: readonly (readonly Node[])[]): readonly (readonly Node[])[] {
   let lists = classes;
   for (let round = 0; round < 4; round++) lists = alignOnce(lists);

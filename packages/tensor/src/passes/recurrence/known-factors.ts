@@ -3,9 +3,9 @@ import { axisOf, madeBy } from '../patterns';
 import { type StepClass, stepClasses } from './step-classes';
 
 /**
- * The way back through a recurrence is linear in the gradient that comes from later steps: each product of it with what is
- * known from the way forward is regrouped, (d a) b = d (a b) and d a - d b = d (a - b). What is known can then be computed
- * for all steps at once, before the way back. Results differ by rounding alone.
+ * The way back through a recurrence is linear in the gradient that comes from later steps: each product of it with what
+ * is known from the way forward is regrouped, (d a) b = d (a b) and d a - d b = d (a - b). What is known can then be
+ * computed for all steps at once, before the way back. Results differ by rounding alone.
  */
 export function knownFactors(graph: Graph): Graph {
   const factors = new Factors(graph);

@@ -1,6 +1,9 @@
 import type { Graph, Node, Value } from '../../graph';
 
-/** The same nodes, each after those that it reads, otherwise as they were; undefined where they read each other in a circle. */
+/**
+ * The same nodes, each after those that it reads, otherwise as they were; undefined where they read each other in a
+ * circle.
+ */
 export function inOrder(graph: Graph): Graph | undefined {
   const makers = new Map<Value | undefined, Node>();
   for (const node of graph.nodes) for (const output of node.outputs) makers.set(output, node);

@@ -3,13 +3,17 @@ import { axisOf, integerOf, madeBy } from '../patterns';
 import { product } from '../products/products';
 import { cutRows, joinRows } from './rows';
 
-/** Joins of fewer numbers are left as they are: a product of all at once takes no longer than those of the parts, and fewer nodes. */
+/**
+ * Joins of fewer numbers are left as they are: a product of all at once takes no longer than those of the parts, and
+ * fewer nodes.
+ */
 const MANY = 2 ** 20;
 
 /**
- * Rows that are joined for nothing but products with narrow matrices are multiplied part by part, and the results joined, which are smaller:
- * concat(a, b) W = concat(a W, b W) and concat(a, b)' D = a' D_1 + b' D_2. It saves the copy of a large array that fits no cache; and products that a
- * recurrence has made step by step already, as an actor's in imagination, are found again.
+ * Rows that are joined for nothing but products with narrow matrices are multiplied part by part, and the results
+ * joined, which are smaller: concat(a, b) W = concat(a W, b W) and concat(a, b)' D = a' D_1 + b' D_2. It saves the copy
+ * of a large array that fits no cache; and products that a recurrence has made step by step already, as an actor's in
+ * imagination, are found again.
  *
  * @param least  numbers in a join, from which on it's undone
  */

@@ -7,8 +7,8 @@ import { joinRows, sliceRows } from './rows';
 const MANY = 4;
 
 /**
- * concat(x, h) W = x Wx + h Wh where x is cut from a value that's known before the recurrence: its half can then be computed
- * for all steps at once. And back: of d W' only the columns that somebody reads are computed, x and h apart.
+ * concat(x, h) W = x Wx + h Wh where x is cut from a value that's known before the recurrence: its half can then be
+ * computed for all steps at once. And back: of d W' only the columns that somebody reads are computed, x and h apart.
  */
 export function splitProducts(graph: Graph): Graph {
   const uses = countUses(graph);
@@ -82,7 +82,9 @@ function joinColumns({ builder }: RewriteContext, parts: readonly Value[]): Valu
   return builder.op('Concat', parts, { shape: [parts[0].shape[0], columns], dtype: parts[0].dtype }, { axis: 1 });
 }
 
-/** The parts of a d W' that are read, each as a product of its own; where one is left, or all others are only collected. */
+/**
+ * The parts of a d W' that are read, each as a product of its own; where one is left, or all others are only collected.
+ */
 function cutBack(node: Node, context: RewriteContext, uses: ReadonlyMap<Value, number>): readonly Value[] | undefined {
   const [x] = node.inputs as [Value];
   const maker = madeBy(x, context, 'Gemm');

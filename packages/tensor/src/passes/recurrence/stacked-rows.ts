@@ -7,8 +7,8 @@ import { cutRows, joinRows } from './rows';
 const FEW = 3;
 
 /**
- * Stacking and unstacking of many parts, with a reshape for each, become joining and cutting of rows with one reshape for
- * all. What is done to each part can then be done to all rows at once.
+ * Stacking and unstacking of many parts, with a reshape for each, become joining and cutting of rows with one reshape
+ * for all. What is done to each part can then be done to all rows at once.
  */
 export function stackedRows(graph: Graph): Graph {
   const dropped = unstacked(graph);
@@ -35,7 +35,10 @@ function unstacked(graph: Graph): ReadonlySet<Value> {
   );
 }
 
-/** The axis to the front, all rows in one matrix, cut; each part gets its axis back, and the Reshape that drops it cancels. */
+/**
+ * The axis to the front, all rows in one matrix, cut; each part gets its axis back, and the Reshape that drops it
+ * cancels.
+ */
 function cut(node: Node, context: RewriteContext): readonly Value[] {
   const [x] = node.inputs as [Value];
   const axis = axisOf(node);

@@ -3,8 +3,9 @@ import { isUniform } from '../patterns';
 import { innerSums, termsOf } from './sums';
 
 /**
- * pad(a) + pad(b) = pad(a + b) where both get the same zeros around them: the gradient of a slice of a weight, which an unrolled recurrence
- * gives once for each step, is added up before it's padded. What is padded in different ways has sums of its own.
+ * pad(a) + pad(b) = pad(a + b) where both get the same zeros around them: the gradient of a slice of a weight, which an
+ * unrolled recurrence gives once for each step, is added up before it's padded. What is padded in different ways has
+ * sums of its own.
  */
 export function sumsOfPads(graph: Graph): Graph {
   const inner = innerSums(graph);

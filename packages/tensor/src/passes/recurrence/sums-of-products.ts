@@ -5,8 +5,9 @@ import { joinRows } from './rows';
 import { innerSums, termsOf } from './sums';
 
 /**
- * The gradient of a weight that's used in each step of an unrolled recurrence is a sum over steps: sum_t A_t' B_t. Joined
- * along time it is one product, concat(A)' concat(B). Likewise sums of row sums (gradients of biases) and of means (losses).
+ * The gradient of a weight that's used in each step of an unrolled recurrence is a sum over steps: sum_t A_t' B_t.
+ * Joined along time it is one product, concat(A)' concat(B). Likewise sums of row sums (gradients of biases) and of
+ * means (losses).
  */
 export function sumsOfProducts(graph: Graph): Graph {
   const inner = innerSums(graph);

@@ -11,8 +11,8 @@ import {
 import { BROADCAST, broadcastShape, isUniform, madeBy, UNARY } from '../patterns';
 
 /**
- * tfjs writes the gradient of a sum or mean as a product with ones of the full shape. Here that becomes Expand, which moves
- * down through operations until one has another operand of the full shape; there it's dropped.
+ * tfjs writes the gradient of a sum or mean as a product with ones of the full shape. Here that becomes Expand, which
+ * moves down through operations until one has another operand of the full shape; there it's dropped.
  */
 export const broadcastRules: Readonly<Record<string, Rule>> = Object.fromEntries(
   [...BROADCAST, ...UNARY].map((op) => [op, (node, context) => asExpand(node, context) ?? shrink(node, context)]),

@@ -8,8 +8,8 @@ import { shapeRules } from './shapes';
 const rules = mergeRules([broadcastRules, arithmeticRules, shapeRules, joinRules, reductionRules]);
 
 /**
- * Algebra: what adds 0, multiplies by 1, undoes or repeats itself. Results are the same to within a unit in the last place,
- * save that 0 may change its sign.
+ * Algebra: what adds 0, multiplies by 1, undoes or repeats itself. Results are the same to within a unit in the last
+ * place, save that 0 may change its sign.
  */
 export function simplify(graph: Graph): Graph {
   return rewrite(graph, (node, context) => {

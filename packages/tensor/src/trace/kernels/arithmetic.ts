@@ -88,7 +88,9 @@ export function compare(graph: GraphBuilder, op: string, x: Value, than: number)
   return graph.op(op, [x, scalar(than, x.dtype)], { shape: x.shape, dtype: 'bool' });
 }
 
-/** floor(a / b) as int32, as tfjs defines it: of whole numbers it's exact, and 0 where b is 0 (where C++ would crash). */
+/**
+ * floor(a / b) as int32, as tfjs defines it: of whole numbers it's exact, and 0 where b is 0 (where C++ would crash).
+ */
 function floorDivision(graph: GraphBuilder, a: Value, b: Value): Value {
   if (a.dtype === 'float32') {
     const quotient = elementwise(graph, 'Div', a, b);

@@ -6,8 +6,8 @@ import { patches, readers } from './conv-patches';
 import { slice, transpose } from './shapes';
 
 /**
- * Numbers in the patches of a convolution, above which ONNX Runtime's own Conv is taken: 8 MB. Measured: patches and one matrix
- * product are 1.3 to 1.9 times as fast with a few MB, as fast with about 12 MB, slower with more.
+ * Numbers in the patches of a convolution, above which ONNX Runtime's own Conv is taken: 8 MB. Measured: patches and
+ * one matrix product are 1.3 to 1.9 times as fast with a few MB, as fast with about 12 MB, slower with more.
  */
 const PATCH_LIMIT = 2 * 1024 * 1024;
 
@@ -15,9 +15,10 @@ const PATCH_LIMIT = 2 * 1024 * 1024;
 const PIECE_LIMIT = 1024 * 1024;
 
 /**
- * A convolution as one matrix product: patches [N P, T C] times filter [T C, O]; ONNX Runtime's own where that's faster. With a filter that is
- * known ahead (policies whose weights are constants) it lays out filter and channels for the processor, and is 1.05 to 4 times as fast with
- * 1 to 1024 images of 8x8; but not where a tap is all of the filter, and patches are no copies.
+ * A convolution as one matrix product: patches [N P, T C] times filter [T C, O]; ONNX Runtime's own where that's
+ * faster. With a filter that is known ahead (policies whose weights are constants) it lays out filter and channels for
+ * the processor, and is 1.05 to 4 times as fast with 1 to 1024 images of 8x8; but not where a tap is all of the filter,
+ * and patches are no copies.
  *
  * @param x      [N, ..., C]
  * @param filter [..., C, O]
@@ -41,8 +42,8 @@ export function convolve(
 }
 
 /**
- * The gradient with respect to the input: each position takes from the outputs that read it, [N Q, T O] times [T O, C]. With a
- * stride most of them would be zeros, and ConvTranspose is faster.
+ * The gradient with respect to the input: each position takes from the outputs that read it, [N Q, T O] times [T O, C].
+ * With a stride most of them would be zeros, and ConvTranspose is faster.
  *
  * @param dy     [N, ..., O]
  * @param filter [..., C, O]
@@ -67,8 +68,8 @@ export function inputGradient(
 }
 
 /**
- * The gradient with respect to the filter: patches, transposed, times dy. Large ones image by image, the products added up, so
- * that the patches are never there all at once.
+ * The gradient with respect to the filter: patches, transposed, times dy. Large ones image by image, the products added
+ * up, so that the patches are never there all at once.
  *
  * @param x  [N, ..., C]
  * @param dy [N, ..., O]

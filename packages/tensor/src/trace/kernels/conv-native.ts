@@ -5,8 +5,8 @@ import { takeRows } from './conv-patches';
 import { transpose } from './shapes';
 
 /**
- * Whether ONNX's Conv knows the geometry: its sizes of outputs follow from the padding by rounding down, tfjs's don't always
- * (a number as padding with a filter that isn't square).
+ * Whether ONNX's Conv knows the geometry: its sizes of outputs follow from the padding by rounding down, tfjs's don't
+ * always (a number as padding with a filter that isn't square).
  */
 export function canBeNative(geometry: ConvGeometry): boolean {
   const { inSizes, outSizes, strides, before } = geometry;
@@ -39,8 +39,8 @@ export function nativeConv(graph: GraphBuilder, x: Value, filter: Value, geometr
 }
 
 /**
- * The gradient of {@link nativeConv} with respect to its input: with stride 1 a Conv by the filter turned round, which is 1.3 to
- * 1.7 times as fast as ONNX's ConvTranspose; that otherwise.
+ * The gradient of {@link nativeConv} with respect to its input: with stride 1 a Conv by the filter turned round, which
+ * is 1.3 to 1.7 times as fast as ONNX's ConvTranspose; that otherwise.
  *
  * @param dy     [N, ..., O]
  * @param filter as in nativeConv

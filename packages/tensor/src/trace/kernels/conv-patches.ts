@@ -3,8 +3,8 @@ import { constant, type GraphBuilder, indices, reshape, type Value } from '../..
 import { type ConvGeometry, combinations, count, flatIndex, float32, range } from './conv-geometry';
 
 /**
- * What the filter sees at each position of the output, zeros where that's padding. The same node for the forward pass and for
- * the gradient of the filter, so that common subexpressions are found.
+ * What the filter sees at each position of the output, zeros where that's padding. The same node for the forward pass
+ * and for the gradient of the filter, so that common subexpressions are found.
  *
  * @param x [N, ..., C]
  * @returns [N, P, T, C] for P positions of the output and T taps of the filter
@@ -25,8 +25,8 @@ export function patches(graph: GraphBuilder, x: Value, geometry: ConvGeometry): 
 }
 
 /**
- * What reads each position of the input: for each tap of the filter the position of the output that has it there, zeros where
- * there's none (most of them, if the stride isn't 1). Patches of dy, so to speak.
+ * What reads each position of the input: for each tap of the filter the position of the output that has it there, zeros
+ * where there's none (most of them, if the stride isn't 1). Patches of dy, so to speak.
  *
  * @param dy [N, ..., O]
  * @returns [N, Q, T, O] for Q positions of the input and T taps of the filter
@@ -47,8 +47,8 @@ export function readers(graph: GraphBuilder, dy: Value, geometry: ConvGeometry):
 }
 
 /**
- * Rows of every matrix of a batch: one Gather, which copies whole rows on all threads. (A slice for each tap and a Concat take
- * two to four times as long.) A row number past the end means zeros.
+ * Rows of every matrix of a batch: one Gather, which copies whole rows on all threads. (A slice for each tap and a
+ * Concat take two to four times as long.) A row number past the end means zeros.
  *
  * @param x [N, P, C]
  * @returns [N, rows.length, C]

@@ -8,8 +8,8 @@ import { type Conv3DAttrs, type ConvAttrs, geometry2D, geometry3D } from './conv
 import { transpose } from './shapes';
 
 /**
- * Convolutions in one, two and three dimensions, their gradients, transposed convolutions (which tfjs calls the gradient with
- * respect to the input) and the fused forms that layers call.
+ * Convolutions in one, two and three dimensions, their gradients, transposed convolutions (which tfjs calls the
+ * gradient with respect to the input) and the fused forms that layers call.
  */
 export function registerConvolutions(): void {
   registerDense();

@@ -15,7 +15,10 @@ import { filled } from './constants';
 import { reduce } from './reductions';
 import { slice, transpose } from './shapes';
 
-/** Kernels that look up and scatter by indices. Indices beyond the end fail when the graph runs; negative ones count from the end. */
+/**
+ * Kernels that look up and scatter by indices. Indices beyond the end fail when the graph runs; negative ones count
+ * from the end.
+ */
 export function registerIndexing(): void {
   kernel<{ axis: number; batchDims: number }>('GatherV2', ({ inputs: { x, indices: places }, attrs, graph }) =>
     gather(graph, x!, cast(graph, places!, 'int32'), attrs.axis, attrs.batchDims ?? 0),
@@ -99,8 +102,8 @@ function count(length: number): Value {
 const MAX_MATRIX_SEGMENTS = 512;
 
 /**
- * [segments, inner] the sums of those rows of `x` that have the same id; ids outside of 0 .. segments - 1 count nowhere.
- * Not by ScatterND: with several threads ONNX Runtime 1.30 loses additions to the same row.
+ * [segments, inner] the sums of those rows of `x` that have the same id; ids outside of 0 .. segments - 1 count
+ * nowhere. Not by ScatterND: with several threads ONNX Runtime 1.30 loses additions to the same row.
  *
  * @param x   [rows, inner]
  * @param ids [rows] int32
@@ -142,7 +145,10 @@ function scatter(graph: GraphBuilder, places: Value, updates: Value, shape: read
   return reshape(graph, sums, shape);
 }
 
-/** A copy of `x` with the updates where the indices point. ScatterElements, where it will do, is three times as fast as ScatterND, and works in place. */
+/**
+ * A copy of `x` with the updates where the indices point. ScatterElements, where it will do, is three times as fast as
+ * ScatterND, and works in place.
+ */
 function overwrite(graph: GraphBuilder, x: Value, places: Value, updates: Value): Value {
   if (x.shape.length > 1) return graph.op('ScatterND', [x, cast(graph, places, 'int64'), updates], x);
   const count = [elements(updates)];

@@ -16,7 +16,10 @@ export function registerNormalisation(): void {
   });
 }
 
-/** offset + scale (x - mean) / sqrt(variance + epsilon); statistics, scale and offset are those of the last axis, or in the shape of `x`. */
+/**
+ * offset + scale (x - mean) / sqrt(variance + epsilon); statistics, scale and offset are those of the last axis, or in
+ * the shape of `x`.
+ */
 function batchNorm(
   graph: GraphBuilder,
   x: Value,

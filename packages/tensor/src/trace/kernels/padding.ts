@@ -28,7 +28,10 @@ export function pad(graph: GraphBuilder, x: Value, paddings: Paddings, value = 0
   return graph.op('Pad', [x, indices(amounts), scalar(value, x.dtype)], { shape, dtype: x.dtype });
 }
 
-/** Reflection leaves out the edge itself, symmetric padding repeats it. ONNX knows only the first: both are lookups here. */
+/**
+ * Reflection leaves out the edge itself, symmetric padding repeats it. ONNX knows only the first: both are lookups
+ * here.
+ */
 function mirror(
   graph: GraphBuilder,
   x: Value,

@@ -49,8 +49,8 @@ function counted(graph: GraphBuilder, x: Value): Value {
 const OF_NOTHING: Record<string, number> = { ReduceProd: 1, ReduceMax: -Infinity, ReduceMin: Infinity };
 
 /**
- * The largest or smallest, NaN where `x` has one: ONNX Runtime keeps a NaN only where it comes first. A number held between
- * 0 and 0 is 0, and NaN is NaN, so the sum of those is added.
+ * The largest or smallest, NaN where `x` has one: ONNX Runtime keeps a NaN only where it comes first. A number held
+ * between 0 and 0 is 0, and NaN is NaN, so the sum of those is added.
  */
 function withNaN(graph: GraphBuilder, reduced: Value, x: Value, axes: readonly number[], keepDims: boolean): Value {
   if (axes.length === 0 || x.shape.includes(0)) return reduced;
@@ -58,7 +58,9 @@ function withNaN(graph: GraphBuilder, reduced: Value, x: Value, axes: readonly n
   return graph.op('Add', [reduced, reduce(graph, 'ReduceSum', traces, axes, keepDims)], reduced);
 }
 
-/** Reduces axes by one of ONNX's Reduce operators. The largest and the smallest may overlook NaN; see {@link withNaN}. */
+/**
+ * Reduces axes by one of ONNX's Reduce operators. The largest and the smallest may overlook NaN; see {@link withNaN}.
+ */
 export function reduce(graph: GraphBuilder, op: string, x: Value, axes: readonly number[], keepDims: boolean): Value {
   if (axes.length === 0) return x;
   const [reduced] = backend_util.computeOutAndReduceShapes([...x.shape], [...axes]);

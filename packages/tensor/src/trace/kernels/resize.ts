@@ -13,8 +13,8 @@ interface ResizeAttrs {
 type Weights = (place: number, last: number) => readonly (readonly [index: number, weight: number])[];
 
 /**
- * Resizing of images [B, H, W, C]. It is linear and its directions are independent: one product with a constant matrix for
- * the rows and one for the columns, and the gradient is the same with both transposed.
+ * Resizing of images [B, H, W, C]. It is linear and its directions are independent: one product with a constant matrix
+ * for the rows and one for the columns, and the gradient is the same with both transposed.
  */
 export function registerResize(): void {
   kernel<ResizeAttrs>('ResizeBilinear', ({ inputs: { images }, attrs, graph }) =>

@@ -34,7 +34,9 @@ function axisOf({ shape }: Value, axis: number): number {
   return axis < 0 ? axis + shape.length : axis;
 }
 
-/** In log2(n) steps, each of which doubles the number of factors (Hillis and Steele 1986); ONNX has no operator for it. */
+/**
+ * In log2(n) steps, each of which doubles the number of factors (Hillis and Steele 1986); ONNX has no operator for it.
+ */
 function runningProduct(graph: GraphBuilder, x: Value, axis: number, isExclusive: boolean): Value {
   const length = x.shape[axis];
   let product = isExclusive ? shifted(graph, x, axis, 1) : x;

@@ -47,7 +47,9 @@ function registerJoins(): void {
   });
 }
 
-/** Values one after another along an axis. Empty ones are left out: some of ONNX Runtime's kernels stumble over them. */
+/**
+ * Values one after another along an axis. Empty ones are left out: some of ONNX Runtime's kernels stumble over them.
+ */
 export function concat(graph: GraphBuilder, list: readonly Value[], axis: number): Value {
   const full = list.filter(({ shape }) => shape[axis] > 0);
   const parts = full.length > 0 ? full : list.slice(0, 1);

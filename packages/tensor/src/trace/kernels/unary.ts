@@ -80,8 +80,8 @@ function expm1(graph: GraphBuilder, x: Value): Value {
 }
 
 /**
- * log(1 + x) with its digits near 0: with u = 1 + x as rounded, log(u) x / (u - 1), and x where u is 1 (Kahan; Goldberg 1991,
- * theorem 4).
+ * log(1 + x) with its digits near 0: with u = 1 + x as rounded, log(u) x / (u - 1), and x where u is 1 (Kahan; Goldberg
+ * 1991, theorem 4).
  */
 function log1p(graph: GraphBuilder, x: Value): Value {
   const u = graph.op('Add', [x, scalar(1)], x);
@@ -113,8 +113,8 @@ function registerClip(): void {
 }
 
 /**
- * The gradient of relu, so it should be cheap: min(1, 3.4e38 relu(x)) takes a fifth of the time of Greater and Where. relu(x)
- * is there already. Exact but for numbers below 3e-39, which get a step between 0 and 1.
+ * The gradient of relu, so it should be cheap: min(1, 3.4e38 relu(x)) takes a fifth of the time of Greater and Where.
+ * relu(x) is there already. Exact but for numbers below 3e-39, which get a step between 0 and 1.
  */
 function unitStep(graph: GraphBuilder, x: Value): Value {
   const slope = { alpha: { float: 3.4e38 }, beta: { float: 0 } };
