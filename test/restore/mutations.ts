@@ -24,6 +24,10 @@ export interface Restorable {
 export interface TryOptions {
   /** Of all damages one in so many is tried, from the first on. Default 1 */
   readonly every?: number;
+  /** Also all damages of the entries themselves, not only of what is inside of them. Default false */
+  readonly outermost?: boolean;
+  /** Makes another one, which has nothing yet: it must not take a damage either. */
+  readonly another?: () => Restorable;
   /**
    * Damages that leave a good state, of an earlier version or of other data: 'mean, negative' for the entry `mean`
    * wherever it stands.
@@ -72,6 +76,8 @@ function others(value: unknown): Record<string, () => unknown> {
       'of clamped bytes': () => Uint8ClampedArray.from(array),
       bigints: () => new BigInt64Array(array.length),
       ...(array.length > 0 && { shortened: () => array.slice(0, -1) }),
+      ...(array.length > 0 && isFloat(array) && { 'with a NaN': () => array.with(array.length - 1, Number.NaN) }),
+      ...(array.length > 0 && isFloat(array) && { 'with an infinity': () => array.with(0, Number.NEGATIVE_INFINITY) }),
     };
   }
   if (Array.isArray(value)) return { ...common, ...(value.length > 0 && { truncated: () => value.slice(0, -1) }) };
@@ -83,23 +89,34 @@ function others(value: unknown): Record<string, () => unknown> {
   return Object.keys(value as object).length === 0 ? wrong : common;
 }
 
+const isFloat = (array: ArrayBufferView) => array instanceof Float32Array || array instanceof Float64Array;
+
 /**
  * Tries to restore damaged copies of a part's own state. A damage must be refused by an error of ours that names the
  * entry, and change nothing; or be taken without any effect.
  *
  * @returns what went wrong, a line for each
  */
-export async function faultsOf(part: Restorable, { every = 1, good = [] }: TryOptions = {}): Promise<string[]> {
+export async function faultsOf(
+  part: Restorable,
+  { every = 1, outermost = false, another, good = [] }: TryOptions = {},
+): Promise<string[]> {
   const before = await part.state();
   const faults: string[] = [];
   for (const [i, { path, kind, make }] of mutations(before).entries()) {
-    if (i % every !== 0) continue;
+    if (i % every !== 0 && !(outermost && path.length < 2)) continue;
     const saved = make();
     const place = `${path.join('.') || 'all of it'}, ${kind}`;
     const error = await attempt(part, saved);
     const now = await part.state();
+    const isGood = good.includes(`${path.at(-1) ?? 'all of it'}, ${kind}`) || isData(path, kind);
+    if (another && !isGood) {
+      const fresh = another();
+      const refusal = await attempt(fresh, saved);
+      if (refusal === undefined && !isDeepStrictEqual(await fresh.state(), before)) faults.push(`${place}: taken anew`);
+      else if (refusal !== undefined && !(refusal instanceof CoplayError)) faults.push(`${place}: anew, ${refusal}`);
+    }
     if (error === undefined) {
-      const isGood = good.includes(`${path.at(-1) ?? 'all of it'}, ${kind}`);
       if (!isGood && !isDeepStrictEqual(now, before)) faults.push(`${place}: taken`);
       await part.restore(before);
     } else {
@@ -119,6 +136,14 @@ async function attempt(part: Restorable, saved: SavedState): Promise<unknown> {
     return error ?? 'nothing';
   }
 }
+
+/** Rewards and observations may be any numbers: what takes NaN when it is pushed takes it from a file. */
+function isData(path: readonly string[], kind: string): boolean {
+  const isExtra = path.some((name) => name.startsWith('extras/')); // what agents add is theirs to name
+  return isExtra || (kind.startsWith('with a') && path.some((name) => LIVED_THROUGH.includes(name)));
+}
+
+const LIVED_THROUGH = ['rows', 'rooms', 'real', 'imagined', 'collector', 'fresh', 'last'];
 
 /** Whether an error names the entry or what it stands in; of entries of lists, the list. */
 function namesPlace({ message }: CoplayError, path: readonly string[]): boolean {

@@ -50,10 +50,11 @@ const switching = envs.switcher({
 });
 
 const signed = { good: ['mean, negative'] };
-/** A collector may be empty, and what it says of observations may leave out how they are shown. */
+/** A collector may be empty, and what it says of observations may leave out how they are shown; rewards may be any numbers. */
+const numbers = ['data, with a NaN', 'data, with an infinity'];
 const collected = {
-  every: 3,
-  good: ['all of it, a record', 'collector, a record', 'kind, left out', 'channels, left out'],
+  every: 11,
+  good: ['all of it, a record', 'collector, a record', 'kind, left out', 'channels, left out', ...numbers],
 };
 /** A rule that remembers nothing has no state; the arrays of others show that restoring looks at them. */
 const listening: core.Agent<{ heard: Int32Array }> = {

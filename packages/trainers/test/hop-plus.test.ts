@@ -228,7 +228,7 @@ describe('hopPlusAgent', () => {
     for (const { play } of [some, all]) await play.train({ envSteps: STEPS });
     const before = await parametersOf(all);
     const saved = await some.agents[0].learner.state();
-    await expect(all.agents[0].learner.restore(saved)).rejects.toThrow(/without moa of agent_0, worldModel/);
+    await expect(all.agents[0].learner.restore(saved)).rejects.toThrow(/without minds\.agent_0\.moa, worldModel/);
     expect(await parametersOf(all)).toEqual(before);
     for (const { play } of [some, all]) play.dispose();
   });

@@ -41,7 +41,11 @@ describe('odd sizes', () => {
 
 describe('restoring what belongs to another run', () => {
   it.each<[string, () => ReturnType<typeof selfPlay>, RegExp]>([
-    ['of another network', () => runOf(game, { network: mlp({ hidden: [9] }) }), /restore: expected .* of shape \[/],
+    [
+      'of another network',
+      () => runOf(game, { network: mlp({ hidden: [9] }) }),
+      /restore: saved\.params: expected .* of shape \[/,
+    ],
     [
       'of other learners',
       () => selfPlay({ game, agents: sharedPpoAgents({ game, network }), envs: 2, steps: 4 }),

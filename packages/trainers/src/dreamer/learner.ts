@@ -20,6 +20,7 @@ import { z } from 'zod';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
+import type { Takeover } from '../training/restore';
 import { checkArrays, createMachine, type DreamerMachine, freshArrays, nonFinite } from './machine';
 import { imaginationNoise, posteriorNoise } from './noise';
 import { type OpenLoop, type OpenLoopOptions, openLoop } from './open-loop';
@@ -52,7 +53,7 @@ const savedSchema = z.looseObject({
   streams: counted.optional(),
   updates: counted,
   behaviourUpdates: counted,
-  due: z.number(),
+  due: z.number().min(0).lt(1),
   hasBegun: z.boolean(),
 });
 
@@ -197,12 +198,21 @@ export class DreamerLearner implements Learner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    (await this.takeOver(saved)).keep();
+  }
+
+  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  async takeOver(saved: SavedState): Promise<Takeover> {
     checkArgument(`DreamerV3 (${this.name}): restore`, 'saved', savedSchema, saved);
     const arrays = checkArrays(`DreamerV3 (${this.name})`, this.setup, saved['arrays'] as SavedState | undefined);
-    const replay = saved['replay'] ? this.restoredReplay(saved['replay'] as SavedState) : undefined;
-    // Nothing has changed up to here, whatever was refused.
-    this.machine?.dispose();
-    this.machine = createMachine(this.setup, arrays);
+    const replay = saved['replay'] ? this.restoredReplay(saved['replay'] as SavedState, saved['streams']) : undefined;
+    // Nothing has changed up to here.
+    const before = {
+      ...{ machine: this.machine, isDisposed: this.isDisposed, replay: this.replay, streams: this.streams },
+      ...{ updates: this.updates, behaviourUpdates: this.behaviourUpdates, due: this.due, hasBegun: this.hasBegun },
+    };
+    const machine = createMachine(this.setup, arrays);
+    this.machine = machine;
     this.isDisposed = false;
     this.replay = replay;
     this.streams = replay ? streamsOf(saved['replay']) : ((saved['streams'] ?? 0) as number);
@@ -210,6 +220,13 @@ export class DreamerLearner implements Learner {
     this.behaviourUpdates = saved['behaviourUpdates'] as number;
     this.due = saved['due'] as number;
     this.hasBegun = saved['hasBegun'] as boolean;
+    return {
+      keep: () => before.machine?.dispose(),
+      undo: () => {
+        machine.dispose();
+        Object.assign(this, before);
+      },
+    };
   }
 
   dispose(): void {
@@ -237,9 +254,20 @@ export class DreamerLearner implements Learner {
     }
   }
 
-  private restoredReplay(saved: SavedState): SequenceReplay {
-    checkReplay(`DreamerV3 (${this.name})`, this.setup, saved);
-    const replay = this.newReplay(streamsOf(saved));
+  /** @param streams  what the state says of them; 0 or absent in one that was given the replay of another */
+  private restoredReplay(saved: SavedState, streams: unknown): SequenceReplay {
+    const where = `DreamerV3 (${this.name})`;
+    checkReplay(where, this.setup, saved);
+    const found = streamsOf(saved);
+    if (streams && streams !== found) {
+      fail(
+        `${where}: restore: saved.replay.buffer.pushed`,
+        `${streams} streams`,
+        `${found}`,
+        'Give what state() returned.',
+      );
+    }
+    const replay = this.newReplay(found);
     replay.restore(saved);
     return replay;
   }

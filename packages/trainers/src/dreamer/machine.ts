@@ -50,7 +50,7 @@ export function checkArrays(where: string, setup: DreamerSetup, saved: SavedStat
   const expected = freshArrays(setup, createGenerator(0));
   for (const group of Object.keys(expected) as DreamerGroup[]) {
     const given = saved?.[group] as unknown as NamedArrays | undefined;
-    checkSavedArrays(`${where}: restore: ${group}`, expected[group], given);
+    checkSavedArrays(`${where}: restore`, `saved.arrays.${group}`, expected[group], given);
   }
   return saved as unknown as DreamerArrays;
 }

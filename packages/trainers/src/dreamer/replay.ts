@@ -1,6 +1,8 @@
 import { type Records, type SequenceReplay, type SequenceSample, streamRecords } from '@coplay/buffers';
 import { type Experience, fail, type NamedArrays, type NDArray, ndarray, type Saved } from '@coplay/core';
 import type { RowSource } from '@coplay/models';
+import { noInputs } from '../training/inputs';
+import { checkSavedRows } from '../training/saved-arrays';
 import type { DreamerSetup } from './setup';
 
 /** What is read here of the state of a sequence replay. */
@@ -63,36 +65,43 @@ export function streamsOf(saved: Saved): number {
 /**
  * Refuses a saved replay whose fields are others than those that this learner records, or whose actions its game doesn't have.
  *
- * @throws CoplayError naming the field and both shapes
+ * @throws CoplayError naming the field, and both shapes and dtypes
  */
 export function checkReplay(where: string, setup: DreamerSetup, saved: Saved): void {
   const { rows } = (saved as unknown as SavedReplay).buffer;
   if (Object.keys(rows).length === 0) return;
-  const remedy =
-    'Give the replay of a learner with the same game, inputs, size, coplayers, masks and replayLatents, or none.';
-  const expected = fieldShapes(setup);
-  for (const name of new Set([...Object.keys(expected), ...Object.keys(rows)])) {
-    const described = (shape: readonly number[] | undefined) =>
-      shape ? `${name} of [${shape.join(', ')}]` : `no ${name}`;
-    const [wanted, got] = [described(expected[name]), described(rows[name]?.shape.slice(1))];
-    if (wanted !== got) fail(where, `a replay with ${wanted}`, got, remedy);
-  }
+  checkSavedRows(`${where}: restore: saved.replay.buffer.rows`, noRows(setup), rows);
   const { actions } = setup.game;
   for (const name of ['previousActions', 'coplayerActions']) {
     const strange = rows[name]?.data.find((action) => !Number.isInteger(action) || action < -1 || action >= actions);
-    if (strange !== undefined) fail(where, `a replay with actions below ${actions}`, `${strange} in ${name}`, remedy);
+    if (strange !== undefined)
+      fail(
+        where,
+        `a replay with actions below ${actions}`,
+        `${strange} in ${name}`,
+        'Give the replay of a learner of the same game, or none.',
+      );
   }
 }
 
-/** What one row of the replay is, as {@link seatRows} makes them: the shape of each field. */
-function fieldShapes({ encoder, game, nets, options }: DreamerSetup): Readonly<Record<string, readonly number[]>> {
-  const others = [game.agents.length - 1];
+/** The fields of the replay as {@link seatRows} makes them, of no rows. */
+function noRows({ encoder, game, nets, options }: DreamerSetup): NamedArrays {
+  const A = game.agents.length;
+  const seen = noInputs(encoder, game);
+  const { deter, stoch } = nets.sizes;
   return {
-    ...{ previousActions: [], rewards: [], isFirst: [], isLast: [], isTerminal: [] },
-    ...Object.fromEntries(Object.entries(encoder.shapes).map(([field, shape]) => [`obs/${field}`, shape])),
-    ...('legal' in nets && { legal: [game.actions] }),
-    ...(nets.coplayers && { coplayerActions: others, coplayersActive: others }),
-    ...(options.replayLatents && { startDeter: [nets.sizes.deter], startStoch: [nets.sizes.stoch] }),
+    ...{ previousActions: ndarray(new Int32Array(0)), rewards: ndarray(new Float32Array(0)) },
+    ...Object.fromEntries(['isFirst', 'isLast', 'isTerminal'].map((name) => [name, ndarray(new Uint8Array(0))])),
+    ...Object.fromEntries(Object.entries(seen).map(([field, array]) => [`obs/${field}`, array])),
+    ...('legal' in nets && { legal: ndarray(new Uint8Array(0), [0, game.actions]) }),
+    ...(nets.coplayers && {
+      coplayerActions: ndarray(new Int32Array(0), [0, A - 1]),
+      coplayersActive: ndarray(new Uint8Array(0), [0, A - 1]),
+    }),
+    ...(options.replayLatents && {
+      startDeter: ndarray(new Float32Array(0), [0, deter]),
+      startStoch: ndarray(new Uint8Array(0), [0, stoch]),
+    }),
   };
 }
 

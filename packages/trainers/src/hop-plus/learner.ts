@@ -17,7 +17,7 @@ import type { LearnerData } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
-import { restoreNamed, restoreOrGoBack } from '../training/restore';
+import { type Takeover, takeOverParts } from '../training/restore';
 import type { WorldModelLearner } from '../world-model';
 import { imagineFrom, permission } from './imagination';
 import type { HopPlusPlayers, HopPlusSetup, Mind } from './setup';
@@ -98,25 +98,29 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   }
 
   async restore(saved: SavedState): Promise<void> {
-    checkArgument(`HOP+ (${this.name}): restore`, 'saved', savedSchema, saved);
-    this.checkSaved(saved);
-    const before = this.ppo.isReady ? await this.state() : undefined;
-    await restoreOrGoBack(before, saved, (state) => this.takeOver(state));
+    (await this.takeOver(saved)).keep();
   }
 
-  private async takeOver(saved: SavedState): Promise<void> {
+  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  takeOver(saved: SavedState): Promise<Takeover> {
     const where = `HOP+ (${this.name}): restore`;
+    checkArgument(where, 'saved', savedSchema, saved);
+    this.checkSaved(saved);
     const { worldModel, minds, game } = this.setup;
-    await restoreNamed(`${where}: saved.ppo`, this.ppo, saved['ppo'] as SavedState);
-    if (typeof worldModel === 'object') {
-      await restoreNamed(`${where}: saved.worldModel`, worldModel, saved['worldModel'] as SavedState);
-    }
     const all = saved['minds'] as Record<AgentId, Record<'moa' | 'omg', SavedState>>;
-    for (const [seat, { moa, omg }] of minds) {
+    const models = [...minds].flatMap(([seat, { moa, omg }]) => {
       const id = game.agents[seat];
-      if (moa) await restoreNamed(`${where}: saved.minds.${id}.moa`, moa, all[id].moa);
-      if (omg) await restoreNamed(`${where}: saved.minds.${id}.omg`, omg, all[id].omg);
-    }
+      return [
+        ...(moa ? [{ path: `saved.minds.${id}.moa`, part: moa, saved: all[id].moa }] : []),
+        ...(omg ? [{ path: `saved.minds.${id}.omg`, part: omg, saved: all[id].omg }] : []),
+      ];
+    });
+    const world = saved['worldModel'] as SavedState;
+    return takeOverParts(where, [
+      { path: 'saved.ppo', part: this.ppo, saved: saved['ppo'] as SavedState },
+      ...(typeof worldModel === 'object' ? [{ path: 'saved.worldModel', part: worldModel, saved: world }] : []),
+      ...models,
+    ]);
   }
 
   /** Refuses what was saved with other modules, before anything has changed. */
@@ -127,7 +131,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
       const id = game.agents[seat];
       return (['moa', 'omg'] as const)
         .filter((name) => mind[name] && !all[id]?.[name])
-        .map((name) => `${name} of ${id}`);
+        .map((name) => `minds.${id}.${name}`);
     });
     if (typeof worldModel === 'object' && !saved['worldModel']) missing.push('worldModel');
     if (!saved['ppo']) missing.push('ppo');

@@ -24,10 +24,11 @@ import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFinite
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
-import { restoreBeside, restoreNamed, restoreOrGoBack } from '../training/restore';
+import { type Takeover, takeOverParts } from '../training/restore';
+import { checkSavedRows } from '../training/saved-arrays';
 import { searchMetrics, trainingMetrics } from './metrics';
 import { freshNetworks, type HopNetworks, joinNetworks, kindOf, savedNetworks } from './networks';
-import { extraOf, hopRows, SEARCH_VALUES } from './rows';
+import { extraOf, hopRows, noHopRows, SEARCH_VALUES } from './rows';
 import type { HopSetup } from './setup';
 import { episodeReturns, finalTargets, valueTargets } from './targets';
 
@@ -45,6 +46,7 @@ const savedSchema = z.looseObject({
   slots: namedArrays,
   updates: z.int().min(0),
   progress: z.number().min(0).max(1),
+  replay: z.looseObject({ rows: namedArrays }).optional(),
 });
 
 /** HOP for one agent, or for several that share weights: learns from finished episodes what the search found in them. */
@@ -174,33 +176,52 @@ export class HopLearner implements Learner {
   }
 
   async restore(saved: SavedState): Promise<void> {
-    const before = this.networks && (await this.state());
-    await restoreOrGoBack(before, saved, (state) => this.takeOver(state));
+    (await this.takeOver(saved)).keep();
   }
 
-  private async takeOver(saved: SavedState): Promise<void> {
+  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  async takeOver(saved: SavedState): Promise<Takeover> {
     const { minds, worldModel, ranks, game } = this.setup;
     const where = `HOP (${this.name}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
     this.checkSaved(saved);
+    const { rows } = saved['replay'] as unknown as { readonly rows: NamedArrays };
+    if (Object.keys(rows).length > 0)
+      checkSavedRows(`${where}: saved.replay.rows`, noHopRows(game, this.setup.encoder), rows);
     const networks = savedNetworks(this.setup, saved);
-    restoreBeside(networks, where, [
+    const all = saved['minds'] as Record<AgentId, SavedState>;
+    const models = [...minds].map(([seat, part]) => {
+      const id = game.agents[seat];
+      return { path: `saved.minds.${id}`, part, saved: all[id] };
+    });
+    const parts = [
       { path: 'saved.replay', part: this.replay, saved: saved['replay'] as SavedState },
       { path: 'saved.collector', part: this.collector, saved: saved['collector'] as SavedState },
       ...(ranks ? [{ path: 'saved.ranks', part: ranks, saved: saved['ranks'] as SavedState }] : []),
-    ]);
-    this.networks?.dispose();
+      ...models,
+      ...(worldModel ? [{ path: 'saved.worldModel', part: worldModel, saved: saved['worldModel'] as SavedState }] : []),
+    ];
+    const taken = await takeOverParts(where, parts, networks);
+    const before = {
+      ...{ networks: this.networks, isDisposed: this.isDisposed },
+      ...{ updates: this.updates, progress: this.progress, changes: this.changes },
+    };
     this.networks = networks;
     this.isDisposed = false;
     this.updates = saved['updates'] as number;
     this.progress = saved['progress'] as number;
     this.changes++;
-    const all = saved['minds'] as Record<AgentId, SavedState>;
-    for (const [seat, moa] of minds) {
-      const id = game.agents[seat];
-      await restoreNamed(`${where}: saved.minds.${id}`, moa, all[id]);
-    }
-    if (worldModel) await restoreNamed(`${where}: saved.worldModel`, worldModel, saved['worldModel'] as SavedState);
+    return {
+      keep: () => {
+        before.networks?.dispose();
+        taken.keep();
+      },
+      undo: async () => {
+        networks.dispose();
+        Object.assign(this, before);
+        await taken.undo();
+      },
+    };
   }
 
   dispose(): void {
@@ -218,7 +239,7 @@ export class HopLearner implements Learner {
     const parts = ['replay', 'collector', ...(worldModel ? ['worldModel'] : []), ...(ranks ? ['ranks'] : [])];
     const missing = parts.filter((name) => saved[name] === undefined);
     for (const seat of minds.keys()) {
-      if (!all[game.agents[seat]]) missing.push(`models of ${game.agents[seat]}`);
+      if (!all[game.agents[seat]]) missing.push(`minds.${game.agents[seat]}`);
     }
     if (missing.length === 0) return;
     const remedy = 'Make the agent with the options that it was saved with.';

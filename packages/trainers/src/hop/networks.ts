@@ -45,8 +45,8 @@ export function savedNetworks(setup: HopSetup, saved: SavedState): HopNetworks {
   const [params, slots] = [saved['params'], saved['slots']] as unknown as NamedArrays[];
   const expected = setup.net.init(createGenerator(0));
   const where = `HOP (${setup.ids.join(', ')}): restore`;
-  checkSavedArrays(where, expected, params);
-  checkSavedArrays(where, optimiserOf(setup).init(expected), slots);
+  checkSavedArrays(where, 'saved.params', expected, params);
+  checkSavedArrays(where, 'saved.slots', optimiserOf(setup).init(expected), slots);
   return buildNetworks(setup, params, slots);
 }
 

@@ -1,6 +1,7 @@
-import { type Experience, fail, type NamedArrays } from '@coplay/core';
+import { type Experience, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
 import { gatherRows, nonZero, seatRows } from '@coplay/core/rows';
 import { experienceRows, type InputEncoder, prefixed } from '@coplay/models';
+import { noInputs } from '../training/inputs';
 
 /** Extras of HOP's agents: what the search found, and what was believed. */
 export const SEARCH_POLICY = 'searchPolicy';
@@ -35,4 +36,14 @@ export function hopRows(
     returns: seatRows(targets, seat, A),
   };
   return gatherRows(rows, nonZero(seatRows(active, seat, A).data));
+}
+
+/** The fields of {@link hopRows}, of no rows. */
+export function noHopRows(game: Game, encoder: InputEncoder): NamedArrays {
+  return {
+    ...prefixed('in', noInputs(encoder, game)),
+    mask: ndarray(new Uint8Array(0), [0, game.actions]),
+    policy: ndarray(new Float32Array(0), [0, game.actions]),
+    returns: ndarray(new Float32Array(0)),
+  };
 }

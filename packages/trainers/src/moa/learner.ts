@@ -25,16 +25,16 @@ import { drawIndex } from '@coplay/core/rows';
 import { prefixed } from '@coplay/models';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
 import { z } from 'zod';
-import { restoreBeside } from '../training/restore';
+import { type Takeover, takeOverParts } from '../training/restore';
+import { checkSavedRows } from '../training/saved-arrays';
 import { modelledAgent } from './agent';
 import type { GoalChoice, MoaAgentState, MoaLearner, MoaPretrainOptions, MoaView } from './contract';
-
 import { topOne } from './metrics';
 import { freshMoaNetworks, type MoaNetworkSetup, type MoaNetworks, savedMoaNetworks } from './networks';
 import type { MoaSetup } from './options';
 import { predictTable } from './predict';
 import { pretrainingRows, resolveMoaPretraining } from './pretrain';
-import { checkMoaRows, heldRows, joinTables, type MoaTable, tableOf } from './table';
+import { checkMoaRows, heldRows, joinTables, type MoaTable, noMoaRows, tableOf } from './table';
 import { type TrainingResult, train } from './train';
 
 /** A co-player's rows as they are learned from, and the numbers of their episodes. */
@@ -245,22 +245,46 @@ export class MoaModels implements MoaLearner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    (await this.takeOver(saved)).keep();
+  }
+
+  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `moa (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema(this.coplayers), saved);
     const standings = saved['standings'] as unknown as Readonly<Record<AgentId, SavedStanding>>;
-    const networks = savedMoaNetworks(this.networkSetup(), saved['networks'] as SavedState);
+    const networks = savedMoaNetworks(where, this.networkSetup(), saved['networks'] as SavedState);
     const counts = [...this.standings].map(([coplayer, { counts: part }]) => {
       return { path: `saved.standings.${coplayer}.counts`, part, saved: standings[coplayer].counts };
     });
     const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
-    restoreBeside(networks, where, [buffer, ...counts]);
-    this.networks?.dispose();
+    const taken = await takeOverParts(where, [buffer, ...counts], networks, () => this.checkHeld(where));
+    const before = { networks: this.networks, version: this.version, updates: this.updates };
+    const known = [...this.standings].map(([, standing]) => [standing, { ...standing }] as const);
     this.networks = networks;
     this.version++;
     this.updates = saved['updates'] as number;
     for (const [coplayer, standing] of this.standings) {
       const { accuracy, seen } = standings[coplayer];
       Object.assign(standing, { accuracy: accuracy ?? undefined, seen: { ...seen } });
+    }
+    return {
+      keep: () => before.networks?.dispose(),
+      undo: async () => {
+        networks.dispose();
+        Object.assign(this, before);
+        for (const [standing, earlier] of known) Object.assign(standing, earlier);
+        await taken.undo();
+      },
+    };
+  }
+
+  /** Refuses rows of another game. */
+  private checkHeld(where: string): void {
+    for (const coplayer of this.coplayers) {
+      const { columns } = this.buffer.held(coplayer);
+      if (Object.keys(columns).length === 0) continue;
+      checkSavedRows(`${where}: saved.buffer.rings.${coplayer}`, noMoaRows(this.setup.game), columns);
     }
   }
 

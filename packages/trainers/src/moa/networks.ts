@@ -58,15 +58,21 @@ export function freshMoaNetworks(setup: MoaNetworkSetup, generator: Generator): 
   );
 }
 
-/** Networks as they were saved. */
-export function savedMoaNetworks(setup: MoaNetworkSetup, saved: SavedState): MoaNetworks {
+/**
+ * Networks as they were saved.
+ *
+ * @param where  what restores them, for messages
+ * @throws CoplayError for those of other models
+ */
+export function savedMoaNetworks(where: string, setup: MoaNetworkSetup, saved: SavedState): MoaNetworks {
   const params = setup.net.init(createGenerator(0));
   const slots = optimiserOf(setup).init(params);
   const states = setup.names.map((name) => {
     const state = saved[name] as unknown as Record<'params' | 'slots', NamedArrays> | undefined;
-    if (!state) fail('moa.restore', `a network for ${name}`, Object.keys(saved).join(', ') || 'none', REMEDY);
-    checkSavedArrays(`moa.restore, ${name}`, params, state.params);
-    checkSavedArrays(`moa.restore, slots of ${name}`, slots, state.slots);
+    const path = `saved.networks.${name}`;
+    if (!state) fail(`${where}: ${path}`, `a network for ${name}`, Object.keys(saved).join(', ') || 'none', REMEDY);
+    checkSavedArrays(where, `${path}.params`, params, state.params);
+    checkSavedArrays(where, `${path}.slots`, slots, state.slots);
     return state;
   });
   return buildNetworks(setup, states);

@@ -1,10 +1,13 @@
 import type { MoaHeld } from '@coplay/buffers';
 import {
+  allocate,
   checkArgument,
+  type DType,
   fail,
   type Game,
   type NamedArrays,
   namedArrays,
+  ndarray,
   type ObservationArrays,
   show,
 } from '@coplay/core';
@@ -47,6 +50,20 @@ export function heldRows(rows: NamedArrays): MoaHeld {
   }
   const serials = lengths.map((_, i) => i);
   return { columns: rows, places: Int32Array.from(isFirst, (_, row) => row), lengths, serials };
+}
+
+/** The columns of a co-player's rows as `moaRows` makes them, of no rows. */
+export function noMoaRows({ observation, actions, agents }: Game): NamedArrays {
+  const column = (dtype: DType, ...shape: readonly number[]) => ndarray(allocate(dtype, 0), [0, ...shape]);
+  const seen = Object.entries(observation).map(([name, { dtype, shape }]) => {
+    return [`observations/${name}`, column(dtype, ...shape)] as const;
+  });
+  return {
+    ...Object.fromEntries(seen),
+    ...{ masks: column('uint8', actions), previousActions: column('int32', agents.length) },
+    ...{ actions: column('int32'), goals: column('int32') },
+    ...{ active: column('uint8'), isFirst: column('uint8'), terminated: column('uint8') },
+  };
 }
 
 /** Several tables below one another. */

@@ -1,6 +1,7 @@
 import { createHistoryBuffer, type HistoryBuffer } from '@coplay/buffers';
 import {
   type AgentId,
+  allocate,
   checkArgument,
   checkCount,
   checkExperienceOf,
@@ -9,17 +10,20 @@ import {
   checkOptions,
   checkRecord,
   checkTypedArray,
+  type DType,
   type Experience,
   fail,
   type Generator,
   type Metrics,
   type NamedArrays,
   namedArrays,
+  ndarray,
   type SavedState,
 } from '@coplay/core';
 import { z } from 'zod';
 import { findNonFinite, NonFiniteError } from '../training';
-import { restoreBeside } from '../training/restore';
+import { type Takeover, takeOverParts } from '../training/restore';
+import { checkSavedRows } from '../training/saved-arrays';
 import { type Inferred, inferOver, inferSubgoals } from './infer';
 import { trainInference, trainVae } from './learn';
 import type { OmgOptions } from './options';
@@ -249,20 +253,49 @@ class Omg implements OmgLearner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    (await this.takeOver(saved)).keep();
+  }
+
+  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `OMG (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
     const networks = omgNetworks(this.setup, saved as unknown as Record<OmgGroup, NamedArrays>);
     const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
-    restoreBeside(networks, where, [buffer]);
-    this.networks?.dispose();
+    const taken = await takeOverParts(where, [buffer], networks, () => this.checkHeld(where));
+    const before = { networks: this.networks, updates: this.updates, isPretrained: this.isPretrained };
     this.networks = networks;
     this.updates = saved['updates'] as number;
     this.isPretrained = saved['isPretrained'] as boolean;
+    return {
+      keep: () => before.networks?.dispose(),
+      undo: async () => {
+        networks.dispose();
+        Object.assign(this, before);
+        await taken.undo();
+      },
+    };
   }
 
   dispose(): void {
     this.networks?.dispose();
     this.networks = undefined;
+  }
+
+  /** Refuses histories of another game. */
+  private checkHeld(where: string): void {
+    if (this.buffer.size === 0) return;
+    const { observation, actions, agents } = this.setup.game;
+    const column = (dtype: DType, ...shape: readonly number[]) => ndarray(allocate(dtype, 0), [0, ...shape]);
+    const seen = Object.entries(observation).map(([name, { dtype, shape }]) => {
+      return [`observations/${name}`, column(dtype, ...shape)] as const;
+    });
+    const expected = {
+      ...Object.fromEntries(seen),
+      ...{ masks: column('uint8', actions), previousActions: column('int32', agents.length) },
+      ...{ actions: column('int32'), coPlayer: column('int32'), left: column('uint8'), values: column('float32') },
+    };
+    checkSavedRows(`${where}: saved.buffer.ring.rows`, expected, this.buffer.rows([]));
   }
 
   private where(method: string): string {

@@ -114,7 +114,7 @@ export function freshParameters({ vae, inference, optimiser }: OmgSetup, generat
 export function omgNetworks(setup: OmgSetup, arrays: Readonly<Record<OmgGroup, NamedArrays>>): OmgNetworks {
   const expected = freshParameters(setup, createGenerator(0));
   for (const group of Object.keys(expected) as OmgGroup[]) {
-    checkSavedArrays(`OMG (${setup.id}): restore, ${group}`, expected[group], arrays[group]);
+    checkSavedArrays(`OMG (${setup.id}): restore`, `saved.${group}`, expected[group], arrays[group]);
   }
   const { executor } = setup.settings;
   const groups = {

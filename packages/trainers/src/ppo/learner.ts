@@ -11,6 +11,7 @@ import {
   type NamedArrays,
   type NDArray,
   namedArrays,
+  ndarray,
   normaliseAdvantages,
   type SavedState,
   sharedAmongCopies,
@@ -21,7 +22,8 @@ import { z } from 'zod';
 import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFiniteError } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
-import { restoreBeside } from '../training/restore';
+import { type Takeover, takeOverParts } from '../training/restore';
+import { checkFinite } from '../training/saved-arrays';
 import { ppoRows } from './batch';
 import { enteringStates, lastStates } from './critic';
 import { runEpochs } from './epochs';
@@ -68,7 +70,7 @@ export class PpoLearner implements Learner {
   private readonly buffer: PpoBuffer;
   private readonly valueNorm: ValueNorm = createValueNorm();
   /** By seat, the recurrent critic's state after the last step that was seen. */
-  private readonly criticStates = new Map<number, Float32Array>();
+  private criticStates: ReadonlyMap<number, Float32Array> = new Map();
 
   constructor(readonly setup: PpoSetup) {
     this.name = setup.ids.length === 1 ? setup.ids[0] : 'shared';
@@ -100,11 +102,6 @@ export class PpoLearner implements Learner {
       fail(`PPO (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
     }
     this.networks ??= await freshNetworks(this.setup, generator);
-  }
-
-  /** Whether it has parameters. */
-  get isReady(): boolean {
-    return this.networks !== undefined;
   }
 
   /** The running networks. */
@@ -178,21 +175,35 @@ export class PpoLearner implements Learner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    (await this.takeOver(saved)).keep();
+  }
+
+  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `PPO (${this.name}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
     const criticStates = saved['criticStates'] as Readonly<Record<string, Float32Array>>;
     this.checkCriticStates(`${where}: saved.criticStates`, criticStates);
     const networks = await savedNetworks(this.setup, saved);
-    restoreBeside(networks, where, [
-      { path: 'saved.valueNorm', part: this.valueNorm, saved: saved['valueNorm'] as SavedState },
-      { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState },
-    ]);
-    this.networks?.dispose();
+    const valueNorm = { path: 'saved.valueNorm', part: this.valueNorm, saved: saved['valueNorm'] as SavedState };
+    const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
+    const taken = await takeOverParts(where, [valueNorm, buffer], networks);
+    const before = {
+      ...{ networks: this.networks, isDisposed: this.isDisposed },
+      ...{ updates: this.updates, criticStates: this.criticStates },
+    };
     this.networks = networks;
     this.isDisposed = false;
     this.updates = saved['updates'] as number;
-    this.criticStates.clear();
-    for (const [seat, state] of Object.entries(criticStates)) this.criticStates.set(Number(seat), state);
+    this.criticStates = new Map(Object.entries(criticStates).map(([seat, state]) => [Number(seat), state]));
+    return {
+      keep: () => before.networks?.dispose(),
+      undo: async () => {
+        networks.dispose();
+        Object.assign(this, before);
+        await taken.undo();
+      },
+    };
   }
 
   /** Refuses critic states of other seats or of another size. There are none before the first update, nor without recurrence. */
@@ -206,6 +217,7 @@ export class PpoLearner implements Learner {
       if (state.length > 0 && state.length % size === 0) continue;
       fail(`${where}.${seat}`, `${size} numbers for each environment`, `${state.length} numbers`, remedy);
     }
+    checkFinite(where, Object.fromEntries(Object.entries(states).map(([seat, state]) => [seat, ndarray(state)])));
   }
 
   dispose(): void {
@@ -236,7 +248,7 @@ export class PpoLearner implements Learner {
       putSeat(cutValues, seat, agents, inReturns(judged.cutValues));
       if (judged.states) {
         states.set(seat, enteringStates(judged.states, start));
-        this.criticStates.set(seat, lastStates(judged.states));
+        this.criticStates = new Map(this.criticStates).set(seat, lastStates(judged.states));
       }
     };
     await Promise.all(this.seats().map(judgeSeat)); // at once, so that the seats' rows run as one batch

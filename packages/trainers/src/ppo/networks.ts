@@ -57,8 +57,8 @@ export async function savedNetworks(setup: PpoSetup, saved: SavedState): Promise
   const slots = saved['slots'] as unknown as NamedArrays;
   const where = `PPO (${setup.ids.join(', ')}): restore`;
   const expected = setup.net.init(createGenerator(0));
-  checkSavedArrays(where, expected, params);
-  checkSavedArrays(where, optimiserOf(setup).init(expected), slots);
+  checkSavedArrays(where, 'saved.params', expected, params);
+  checkSavedArrays(where, 'saved.slots', optimiserOf(setup).init(expected), slots);
   return buildNetworks(setup, params, slots);
 }
 

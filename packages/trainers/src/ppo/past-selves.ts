@@ -150,13 +150,23 @@ class Pool implements Agent<PoolState> {
     const where = `pastSelves (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
     const snapshots = saved['snapshots'] as unknown as { serial: number; params: NamedArrays }[];
+    this.checkSerials(where, saved['taken'] as number, snapshots);
     const expected = this.of.learner.setup.net.init(createGenerator(0));
-    snapshots.forEach(
-      ({ params }, i) => void checkSavedArrays(`${where}: saved.snapshots[${i}].params`, expected, params),
-    );
+    snapshots.forEach(({ params }, i) => {
+      checkSavedArrays(where, `saved.snapshots[${i}].params`, expected, params);
+    });
     this.dispose(); // only now that all of it fits
     this.taken = saved['taken'] as number;
     this.snapshots = snapshots.map(({ serial, params }) => this.freeze(serial, params));
+  }
+
+  /** Refuses snapshots that are none of those taken, or that are out of order. Once some were taken, one at least is held. */
+  private checkSerials(where: string, taken: number, snapshots: readonly { readonly serial: number }[]): void {
+    const serials = snapshots.map(({ serial }) => serial);
+    const isRising = serials.every((serial, i) => serial < taken && (i === 0 || serial > serials[i - 1]));
+    if (isRising && (taken === 0 || serials.length > 0)) return;
+    const expected = `rising serials below ${taken}${taken > 0 ? ', one at least' : ''}`;
+    fail(`${where}: saved.snapshots`, expected, show(serials), 'Give what save() returned.');
   }
 
   dispose(): void {

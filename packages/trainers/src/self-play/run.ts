@@ -32,7 +32,7 @@ import {
 import { z } from 'zod';
 import { isLearning, type Learner, type LearningAgent } from '../training';
 import { stackLearners } from '../training/lockstep';
-import { restoreNamed, restoreOrGoBack } from '../training/restore';
+import { takeOverParts } from '../training/restore';
 import { breathe } from './breathe';
 import { type EpisodeTracker, episodeTracker } from './episode-tracker';
 import { mergeMetrics, Stopwatch } from './metrics';
@@ -251,25 +251,32 @@ class SelfPlayRun implements SelfPlay {
   private async restoreWhole(saved: SavedState): Promise<void> {
     checkSaved(this.learners, this.agents, saved);
     await this.prepare('restore'); // so that there is a state to go back to
-    await restoreOrGoBack(await this.present(), saved, (state) => this.takeOver(state));
-  }
-
-  private async takeOver(saved: SavedState): Promise<void> {
     const { env, learners, memories, rollout, tracker, generators } = saved as Readonly<Record<string, SavedState>>;
     // Memory of numbers first: these refuse most of what doesn't fit before a network is made.
     const words = restorePart('restore: saved.generators', () => {
       return (generators as unknown as GeneratorState[]).map(generatorFrom);
     });
-    this.env.restore(env as unknown as ReturnType<VectorEnv['state']>);
-    this.rollout.restore(rollout);
-    this.tracker.restore(tracker);
-    for (const learner of this.learners) {
-      await restoreNamed(`restore: saved.learners.${learner.name}`, learner, learners[learner.name] as SavedState);
-    }
-    for (const agent of this.agents) {
-      if (!Object.hasOwn(memories, agent.id)) continue;
-      restorePart(`restore: saved.memories.${agent.id}`, () => agent.restore?.(memories[agent.id] as SavedState));
-    }
+    const environments = {
+      state: () => ({ ...this.env.state() }),
+      restore: (state: SavedState) => this.env.restore(state as unknown as ReturnType<VectorEnv['state']>),
+    };
+    const taken = await takeOverParts('restore', [
+      { path: 'saved.env', part: environments, saved: env },
+      { path: 'saved.rollout', part: this.rollout, saved: rollout },
+      { path: 'saved.tracker', part: this.tracker, saved: tracker },
+      ...this.learners.map((learner) => {
+        return { path: `saved.learners.${learner.name}`, part: learner, saved: learners[learner.name] as SavedState };
+      }),
+      ...this.agents.flatMap((agent) => {
+        if (!Object.hasOwn(memories, agent.id) || !agent.restore) return [];
+        const part = {
+          state: () => agent.save?.() ?? {},
+          restore: (state: SavedState) => agent.restore?.(state),
+        };
+        return [{ path: `saved.memories.${agent.id}`, part, saved: memories[agent.id] as SavedState }];
+      }),
+    ]);
+    taken.keep();
     this.generators = words;
     this.envSteps = saved['envSteps'] as number;
     this.updates = saved['updates'] as number;

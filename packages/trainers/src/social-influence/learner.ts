@@ -1,6 +1,8 @@
 import {
   checkArgument,
   checkGenerator,
+  checkObservationArrays,
+  dtypeOf,
   type Experience,
   fail,
   type Generator,
@@ -9,6 +11,8 @@ import {
   type ObservationArrays,
   type SavedState,
   show,
+  sizeOf,
+  type TypedArray,
   typedArrays,
 } from '@coplay/core';
 import { z } from 'zod';
@@ -17,7 +21,7 @@ import { PpoLearner, PpoWrapper } from '../ppo';
 import type { Learner, LearnerData } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
-import { restoreNamed, restoreOrGoBack } from '../training/restore';
+import { type Takeover, takeOverParts } from '../training/restore';
 import { influenceOf } from './counterfactuals';
 import { delayed } from './delayed';
 import type { SocialInfluenceSetup } from './options';
@@ -83,25 +87,51 @@ export class SocialInfluenceLearner extends PpoWrapper implements Learner {
   }
 
   async restore(saved: SavedState): Promise<void> {
-    if (!saved?.['ppo'] || !saved['moa']) {
-      const remedy = 'Give what its learner.state() returned.';
-      fail(
-        `social influence (${this.name}): restore`,
-        'a state with ppo and moa',
-        Object.keys(saved ?? {}).join(', ') || show(saved),
-        remedy,
-      );
-    }
-    checkArgument(`social influence (${this.name}): restore`, 'saved', savedSchema, saved);
-    const before = this.ppo.isReady ? await this.state() : undefined;
-    await restoreOrGoBack(before, saved, (state) => this.takeOver(state));
+    (await this.takeOver(saved)).keep();
   }
 
-  private async takeOver(saved: SavedState): Promise<void> {
+  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `social influence (${this.name}): restore`;
-    await restoreNamed(`${where}: saved.ppo`, this.ppo, saved['ppo'] as SavedState);
-    await restoreNamed(`${where}: saved.moa`, this.moa, saved['moa'] as SavedState);
-    this.last = saved['last'] as unknown as ObservationArrays | undefined;
+    if (!saved?.['ppo'] || !saved['moa']) {
+      const remedy = 'Give what its learner.state() returned.';
+      const got = Object.keys(saved ?? {}).join(', ') || show(saved);
+      fail(where, 'a state with ppo and moa', got, remedy);
+    }
+    checkArgument(where, 'saved', savedSchema, saved);
+    const before = this.last;
+    const last = saved['last'] as unknown as ObservationArrays | undefined;
+    if (last) this.checkLast(where, last);
+    const taken = await takeOverParts(where, [
+      { path: 'saved.ppo', part: this.ppo, saved: saved['ppo'] as SavedState },
+      { path: 'saved.moa', part: this.moa, saved: saved['moa'] as SavedState },
+    ]);
+    this.last = last;
+    return {
+      keep: taken.keep,
+      undo: async () => {
+        this.last = before;
+        await taken.undo();
+      },
+    };
+  }
+
+  /** Refuses other fields than the game shows, and fields that aren't those of the same number of environments. */
+  private checkLast(where: string, last: ObservationArrays): void {
+    const { observation, agents } = this.setup.game;
+    const [[first, { shape }]] = Object.entries(observation);
+    const rows = Math.floor((last[first]?.length ?? 0) / (agents.length * sizeOf(shape))) * agents.length;
+    checkObservationArrays(where, 'saved.last', this.setup.game, last, rows);
+    for (const [name, data] of Object.entries(last)) {
+      const expected = observation[name] ? `${name} of ${observation[name].dtype}` : 'fields of the observation';
+      if (Object.hasOwn(observation, name) && dtypeOf(data as TypedArray) === observation[name].dtype) continue;
+      fail(
+        `${where}: saved.last.${name}`,
+        expected,
+        show(data),
+        'Make the agent with the game that it was saved with.',
+      );
+    }
   }
 
   dispose(): void {

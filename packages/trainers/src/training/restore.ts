@@ -1,46 +1,67 @@
-import { ofPart, type PartToRestore, restoreParts, type SavedState } from '@coplay/core';
+import { ofPart, type SavedState } from '@coplay/core';
+
+/** A state that was taken over: it is kept, or everything goes back to how it was before. One of the two is called, once. */
+export interface Takeover {
+  /** Frees what only the state from before needed. */
+  keep(): void;
+  /** Goes back to the state from before. */
+  undo(): void | Promise<void>;
+}
+
+/** A part of a learner or of a run: a buffer, an agent's memory, a model, a learner. A `restore` that throws must change nothing. */
+interface Part {
+  /** Where it has one, what it had before is held as it is; otherwise a copy of its state is made. */
+  takeOver?(saved: SavedState): Promise<Takeover>;
+  state(): SavedState | Promise<SavedState>;
+  restore(saved: SavedState): void | Promise<void>;
+}
+
+/** A part, the state that it takes over, and where in the whole state that stands. */
+interface PartToTakeOver {
+  /** For messages: `saved.worldModel`. */
+  readonly path: string;
+  readonly part: Part;
+  readonly saved: SavedState;
+}
 
 /**
- * Restores the parts of a learner all or none. Where one refuses its state, the networks that were made of the same state are freed.
+ * Restores all parts or none, one after the other: where one refuses its state, those before it go back to the state that they had.
  *
+ * @param where  what restores the whole, for messages
+ * @param made   networks that were made of the same state: freed where a part refuses
+ * @param check  looks at all parts once they are restored, and throws where they don't fit
  * @throws CoplayError of the part that refuses, with its path
  */
-export function restoreBeside(networks: { dispose(): void }, where: string, parts: readonly PartToRestore[]): void {
-  try {
-    restoreParts(where, parts);
-  } catch (error) {
-    networks.dispose();
-    throw error;
-  }
-}
-
-/**
- * Takes over a saved state of several learners. Where one of them refuses its part, all go back to the state from before.
- *
- * @param before    the present state; undefined where there are no parameters yet, and so nothing to go back to
- * @param takeOver  restores one part after the other
- */
-export async function restoreOrGoBack(
-  before: SavedState | undefined,
-  saved: SavedState,
-  takeOver: (state: SavedState) => Promise<void>,
-): Promise<void> {
-  try {
-    await takeOver(saved);
-  } catch (error) {
-    if (before) await takeOver(before);
-    throw error;
-  }
-}
-
-/** Restores one of several learners; an error says which one it was. */
-export async function restoreNamed(
+export async function takeOverParts(
   where: string,
-  learner: { restore(saved: SavedState): void | Promise<void> },
-  saved: SavedState,
-): Promise<void> {
+  parts: readonly PartToTakeOver[],
+  made?: { dispose(): void },
+  check?: () => void,
+): Promise<Takeover> {
+  const taken: Takeover[] = [];
+  const undo = async () => {
+    for (const one of taken.reverse()) await one.undo();
+  };
   try {
-    await learner.restore(saved);
+    for (const { path, part, saved } of parts) taken.push(await takeOverPart(`${where}: ${path}`, part, saved));
+    check?.();
+  } catch (error) {
+    made?.dispose();
+    await undo();
+    throw error;
+  }
+  const keep = () => {
+    for (const one of taken) one.keep();
+  };
+  return { keep, undo };
+}
+
+async function takeOverPart(where: string, part: Part, saved: SavedState): Promise<Takeover> {
+  try {
+    if (part.takeOver) return await part.takeOver(saved);
+    const before = await part.state();
+    await part.restore(saved);
+    return { keep: () => undefined, undo: () => part.restore(before) };
   } catch (error) {
     throw ofPart(where, error);
   }

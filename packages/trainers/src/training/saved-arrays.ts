@@ -1,24 +1,56 @@
 import { checkArgument, dtypeOf, fail, type NamedArrays, namedArrays } from '@coplay/core';
+import { findNonFinite } from './non-finite';
 
 /**
- * Refuses saved parameters or optimiser slots whose names or shapes aren't those of the networks they are for.
+ * Refuses saved parameters or optimiser slots whose names, shapes or dtypes aren't those of the networks they are for, or that hold
+ * a number that isn't finite.
  *
- * @param where  for the message: `PPO (agent_0): restore`
+ * @param where  what restores them, for messages: `PPO (agent_0): restore`
+ * @param path   where they stand in the saved state: `saved.params`
  * @throws CoplayError naming the first array that differs
  */
-export function checkSavedArrays(where: string, expected: NamedArrays, saved: NamedArrays | undefined): void {
-  if (saved !== undefined) checkArgument(where, 'saved', namedArrays, saved);
+export function checkSavedArrays(
+  where: string,
+  path: string,
+  expected: NamedArrays,
+  saved: NamedArrays | undefined,
+): void {
+  if (saved !== undefined) checkArgument(where, path, namedArrays, saved);
   const names = new Set([...Object.keys(expected), ...Object.keys(saved ?? {})]);
   for (const name of names) {
     const [wanted, got] = [expected, saved].map((arrays) => describe(arrays, name));
-    if (wanted === got && dtypeOf(expected[name].data) === dtypeOf(saved![name].data)) continue;
     const remedy = 'Make the agent or model with the game, network and options that it was saved with.';
-    if (wanted === got) fail(where, `${name} of ${dtypeOf(expected[name].data)}`, dtypeOf(saved![name].data), remedy);
-    fail(where, wanted, got, remedy);
+    if (wanted !== got) fail(`${where}: ${path}`, wanted, got, remedy);
+  }
+  checkFinite(`${where}: ${path}`, saved ?? {});
+}
+
+/**
+ * Refuses saved rows [N, ...] whose fields aren't those of other rows: their names, their dtypes and their shapes but for N.
+ *
+ * @param where  what restores them and where they stand, for messages: `worldModel.restore: saved.fresh`
+ * @throws CoplayError naming the first field that differs
+ */
+export function checkSavedRows(where: string, expected: NamedArrays, saved: NamedArrays): void {
+  for (const name of new Set([...Object.keys(expected), ...Object.keys(saved)])) {
+    const [wanted, got] = [expected, saved].map((rows) => {
+      if (!Object.hasOwn(rows, name)) return `no ${name}`;
+      const { data, shape } = rows[name];
+      return `${name} of ${dtypeOf(data)} [${shape.slice(1).join(', ')}]`;
+    });
+    const remedy = 'Give rows of a learner with the same game, inputs and options.';
+    if (wanted !== got) fail(where, `rows with ${wanted}`, got, remedy);
   }
 }
 
+/** Refuses saved arrays with a number that isn't finite. @throws CoplayError naming the array, the place in it and the number */
+export function checkFinite(where: string, saved: NamedArrays): void {
+  const bad = findNonFinite(saved);
+  if (bad) fail(where, 'finite numbers', bad, 'Restore a state from before its numbers blew up.');
+}
+
 function describe(arrays: NamedArrays | undefined, name: string): string {
-  const array = arrays && Object.hasOwn(arrays, name) ? arrays[name] : undefined;
-  return array ? `${name} of shape [${array.shape}]` : `no ${name}`;
+  if (!arrays || !Object.hasOwn(arrays, name)) return `no ${name}`;
+  const { shape, data } = arrays[name];
+  return `${name} of shape [${shape}], ${dtypeOf(data)}`;
 }

@@ -29,7 +29,8 @@ import {
 import { concatRows, gatherRows, mean } from '@coplay/core/rows';
 import type { WorldModel } from '@coplay/models';
 import { z } from 'zod';
-import { restoreBeside } from '../training/restore';
+import { type Takeover, takeOverParts } from '../training/restore';
+import { checkSavedRows } from '../training/saved-arrays';
 import type { WorldModelLearner, WorldModelPrediction } from './contract';
 import { expectation } from './imagine';
 import { checkMembers, createMachine, freshMembers, type Machine, type MemberArrays } from './machine';
@@ -50,13 +51,20 @@ export function createWorldModel(options: WorldModelOptions): WorldModelLearner 
 
 const savedSchema = z.looseObject({
   members: z.array(z.looseObject({ params: namedArrays, slots: namedArrays })),
-  store: z.looseObject({}),
-  outcomes: z.looseObject({}),
+  store: z.looseObject({ rows: namedArrays }),
+  outcomes: z.looseObject({ rooms: z.array(z.looseObject({ room: z.looseObject({ rows: namedArrays }) })) }),
   shares: z.array(z.number()),
   fresh: namedArrays.nullable(),
   score: z.array(z.number().min(0)).length(3),
   updates: z.int().min(0),
 });
+
+/** The transitions in what is saved. */
+interface SavedRows {
+  readonly store: { readonly rows: NamedArrays };
+  readonly outcomes: { readonly rooms: readonly { readonly room: { readonly rows: NamedArrays } }[] };
+  readonly fresh: NamedArrays | null;
+}
 
 const simulatorSchema = z.strictObject({ sample: z.boolean().default(true) });
 
@@ -201,6 +209,11 @@ class Learner implements WorldModelLearner {
   }
 
   async restore(saved: SavedState): Promise<void> {
+    (await this.takeOver(saved)).keep();
+  }
+
+  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  async takeOver(saved: SavedState): Promise<Takeover> {
     const where = 'worldModel.restore';
     checkArgument(where, 'saved', savedSchema, saved);
     const members = saved['members'] as unknown as readonly MemberArrays[];
@@ -208,17 +221,27 @@ class Learner implements WorldModelLearner {
     const shares = restorePart(`${where}: saved.shares`, () => {
       return generatorFrom(saved['shares'] as unknown as GeneratorState);
     });
+    this.checkSavedRows(where, saved);
     const machine = createMachine(this.setup, members);
-    restoreBeside(machine, where, [
-      { path: 'saved.store', part: this.store, saved: saved['store'] as SavedState },
-      { path: 'saved.outcomes', part: this.outcomes, saved: saved['outcomes'] as SavedState },
-    ]);
-    this.machine?.dispose();
+    const store = { path: 'saved.store', part: this.store, saved: saved['store'] as SavedState };
+    const outcomes = { path: 'saved.outcomes', part: this.outcomes, saved: saved['outcomes'] as SavedState };
+    const taken = await takeOverParts(where, [store, outcomes], machine);
+    const before = { machine: this.machine, shares: this.shares, fresh: this.fresh, updates: this.updates };
+    const score = this.score.state();
     this.machine = machine;
     this.shares = shares;
     this.fresh = (saved['fresh'] ?? undefined) as NamedArrays | undefined;
     this.score.restore(saved['score'] as readonly number[]);
     this.updates = saved['updates'] as number;
+    return {
+      keep: () => before.machine?.dispose(),
+      undo: async () => {
+        machine.dispose();
+        Object.assign(this, before);
+        this.score.restore(score);
+        await taken.undo();
+      },
+    };
   }
 
   dispose(): void {
@@ -242,6 +265,16 @@ class Learner implements WorldModelLearner {
       if (got?.join(', ') === expected) continue;
       fail(`${where}: ${argument}.${name}`, `an array [${expected}]`, show(got), 'Give what transitions() made.');
     }
+  }
+
+  /** All that was pushed has the same fields, and those that the model reads have its shapes. */
+  private checkSavedRows(where: string, saved: SavedState): void {
+    const { store, outcomes, fresh } = saved as unknown as SavedRows;
+    if (Object.keys(store.rows).length > 0) this.checkRows(where, 'saved.store.rows', store.rows, ['rewards']);
+    outcomes.rooms.forEach(({ room }, i) => {
+      checkSavedRows(`${where}: saved.outcomes.rooms[${i}].room.rows`, store.rows, room.rows);
+    });
+    if (fresh) checkSavedRows(`${where}: saved.fresh`, store.rows, fresh);
   }
 
   private ready(): Machine {

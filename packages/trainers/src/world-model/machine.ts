@@ -58,10 +58,10 @@ export function checkMembers(setup: WorldModelSetup, saved: readonly MemberArray
   }
   const params = setup.model.init(createGenerator(0));
   const slots = adam().init(params);
-  for (const member of saved) {
-    checkSavedArrays('worldModel.restore', params, member.params);
-    checkSavedArrays('worldModel.restore, slots', slots, member.slots);
-  }
+  saved.forEach((member, i) => {
+    checkSavedArrays('worldModel.restore', `saved.members[${i}].params`, params, member.params);
+    checkSavedArrays('worldModel.restore', `saved.members[${i}].slots`, slots, member.slots);
+  });
 }
 
 /** Puts arrays to work. */
