@@ -51,6 +51,24 @@ describe('experience in files', () => {
     expect(() => decodeExperience(withAbout({ steps: 7 }))).toThrow(
       /of shape|of float32 \[2,7,2,3\], got float32 \[2,6,2,3\]/,
     );
+    const text = JSON.stringify(about);
+    const ofText = (changed: string) => encodeNpz({ ...arrays, about: ndarray(new TextEncoder().encode(changed)) });
+    const proto = text.replace('"observation":{', '"observation":{"__proto__":null,');
+    expect(() => decodeExperience(ofText(proto))).toThrow(
+      /about\.observation: expected names of fields, got "__proto__"/,
+    );
+    expect(() => decodeExperience(ofText(text.replace('"steps":6', '"steps":1e999')))).toThrow(
+      /about\.steps.*Infinity/,
+    );
+    const long = JSON.stringify('x'.repeat(100_000));
+    const caught = (() => {
+      try {
+        return decodeExperience(ofText(text.replace('"steps":6', `"steps":${long}`)));
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    expect(caught).toMatch(/^.{0,500}about\.steps.{0,500}$/);
     const { rewards, about: _, ...rest } = arrays;
     expect(() => decodeExperience(encodeNpz({ about: arrays['about'], ...rest }))).toThrow(
       /rewards of float32 \[2,6,2\], got none/,

@@ -285,6 +285,32 @@ describe('options of agents that the command line fills in itself', () => {
   });
 });
 
+describe("a stranger's configuration is refused by name", () => {
+  const ppo = { ...PLAIN, agents: { kind: 'ppo', ppo: { epochs: 1 } } };
+  const long = 'x'.repeat(100_000);
+  it.each([
+    ['"seed":1', '"__proto__":{"seed":2}', '__proto__'],
+    ['"maxSteps":4', '"__proto__":{"maxSteps":4}', 'option game', '__proto__'],
+    ['"kind":"ppo"', '"kind":"ppo","__proto__":{"id":"x"}', 'option agents', '__proto__'],
+    ['"epochs":1', '"__proto__":{"epochs":2}', 'option agents.ppo', '__proto__'],
+    ['"seed":1', '"seed":1e999', 'option seed', 'Infinity'],
+    ['"maxSteps":4', '"maxSteps":1e999', 'maxSteps', 'Infinity'],
+    ['"epochs":1', '"learningRate":1e999', 'learningRate', 'Infinity'],
+    ['"name":"matrix"', `"name":"${long}"`, 'option game.name', 'xxx'],
+    ['"seed":1', `"${long}":1`, 'the unknown option', 'xxx'],
+    ['"seed":1', '"seed":"1"', 'option seed', '"1"'],
+    ['"epochs":1', '"epochs":[1]', 'epochs', '[1]'],
+  ])('%s, case %#', async (good, bad, ...message) => {
+    const home = place();
+    const text = JSON.stringify({ ...ppo, seed: 1 });
+    expect(text).toContain(good);
+    const ended = await train(files(home, { 'run.json': text.replace(good, bad) }), join(home, 'run'));
+    expect(ended).toMatchObject(told(...message));
+    expect(ended.err.length).toBeLessThan(1000);
+    expect(readdirSync(home)).toEqual(['run.json']);
+  });
+});
+
 describe('coplay record', () => {
   const run = join(folder, 'recorded');
   beforeAll(async () => {

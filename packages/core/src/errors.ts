@@ -8,17 +8,21 @@ export { show } from './show';
 
 /**
  * Checks options against a (strict) zod schema and returns them with defaults filled in.
- * A misspelt name, a wrong type or a value out of range is refused, naming the option.
+ * A misspelt name, a wrong type or a value out of range is refused, naming the option; so is the name `__proto__`, which JSON can hold
+ * and schemas leave out without a word.
  *
  * @param where  the function whose options these are, for the message
  */
 export function checkOptions<T>(where: string, schema: ZodType<T>, options: unknown): T {
   const result = parse(where, schema, options ?? {});
-  if (result.success) return result.data;
+  if (result.success) {
+    refusePrototype(where, '', options);
+    return result.data;
+  }
   const { issue, path, expected, got } = result;
   if (issue?.code === 'unrecognized_keys') {
     const known = path ? [] : knownKeys(schema); // of a nested record they'd be others
-    const asked = issue.keys.map((key) => JSON.stringify(key)).join(', ');
+    const asked = issue.keys.slice(0, MOST_SHOWN).map(show).join(', ');
     const near = known.length > 0 ? `The options are: ${known.join(', ')}.` : 'Remove it.';
     fail(path ? `${where}: ${path}` : where, 'known options only', `the unknown option ${asked}`, near);
   }
@@ -28,6 +32,35 @@ export function checkOptions<T>(where: string, schema: ZodType<T>, options: unkn
     show(got),
     remedyFor(path, got, isRequired(schema, issue?.path[0])),
   );
+}
+
+// A stranger's file may have thousands.
+const MOST_SHOWN = 5;
+
+/** Looks into records and lists, not into what code made: instances of classes, games. */
+function refusePrototype(where: string, path: string, options: unknown, seen = new Set<unknown>()): void {
+  if (seen.has(options)) return; // options may hold themselves
+  seen.add(options);
+  const inside = (name: string | number) => (path === '' ? String(name) : `${path}.${name}`);
+  if (Array.isArray(options)) {
+    options.forEach((entry, i) => {
+      if (typeof entry === 'object') refusePrototype(where, inside(i), entry, seen);
+    });
+    return;
+  }
+  if (!isRecord(options)) return;
+  if (Object.hasOwn(options, '__proto__')) {
+    fail(path ? `${where}: option ${path}` : where, 'known options only', 'the name "__proto__"', 'Remove it.');
+  }
+  for (const [name, entry] of Object.entries(options)) {
+    if (typeof entry === 'object') refusePrototype(where, inside(name), entry, seen);
+  }
+}
+
+/** A record without functions. */
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return !Object.values(value).some((entry) => typeof entry === 'function');
 }
 
 function remedyFor(path: string, given: unknown, mustBeGiven: boolean): string {

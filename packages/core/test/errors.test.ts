@@ -55,6 +55,15 @@ describe('checkOptions', () => {
   });
 });
 
+it('checkOptions refuses the name __proto__, which a schema of records leaves out without a word', () => {
+  const records = z.looseObject({ inner: z.record(z.string(), z.unknown()).optional() });
+  const refused = (json: string) => () => checkOptions('f', records, JSON.parse(json));
+  const rest = 'expected known options only, got the name "__proto__". Remove it.';
+  expect(refused('{"__proto__": 1}')).toThrow(`f: ${rest}`);
+  expect(refused('{"inner": {"__proto__": 1}}')).toThrow(`f: option inner: ${rest}`);
+  expect(refused('{"inner": {"a": [1, {"__proto__": 1}]}}')).toThrow(`f: option inner.a.1: ${rest}`);
+});
+
 describe('checkGame', () => {
   const maker = clockGame as unknown as Game;
   it.each([

@@ -39,6 +39,17 @@ describe('numbers of report.json are numbers, or the file is refused by name', (
     expect(() => report([run({ 'report.json': extras })])).toThrow(name);
   });
 
+  it.each([
+    ['"top1":1', '"top1":1e999', 'top1'],
+    ['"a":', '"__proto__":', 'report.json: option moa: expected known options only, got the name "__proto__"'],
+    ['"moa":', '"__proto__":', '__proto__'],
+    ['"count":2', `"count":"${'x'.repeat(100_000)}"`, 'count'],
+  ])('also %s, case %#', (good, bad, message) => {
+    const directory = run({});
+    writeFileSync(join(directory, 'report.json'), JSON.stringify({ moa: { a: moa } }).replace(good, bad));
+    expect(() => report([directory])).toThrow(message);
+  });
+
   it('as they are in a good file, which is shown', () => {
     const good = { moa: { a: moa }, distributions: { a: { real: distribution, imagined: distribution } } };
     expect(report([run({ 'report.json': good })])).toContain('By action');
@@ -47,6 +58,10 @@ describe('numbers of report.json are numbers, or the file is refused by name', (
 
 it.each([['config.json'], ['versions.json']])('%s that is no object is refused', (name) => {
   for (const value of [[1], 'text', 3, null]) expect(() => report([run({ [name]: value })])).toThrow(name);
+});
+
+it.each([[{}], [1], [null]])('versions.json with %j for a version is refused', (version) => {
+  expect(() => report([run({ 'versions.json': { node: version } })])).toThrow('versions.json: node: expected a text');
 });
 
 it('a page allows its own styles and scripts by their hashes, and nothing else', () => {

@@ -228,6 +228,27 @@ describe('files', () => {
     expect(() => checkRecording('here', null)).toThrow('here: expected a recording');
   });
 
+  it('with a name __proto__, an endless number or a text for numbers are refused by name', async () => {
+    const recording = await recordEpisode(game, hunters());
+    const goals = ['one', 'two'];
+    const observation = { seen: { shape: [1] } };
+    const seen = recording.agents.map(() => ({ seen: [1] }));
+    const insights = [{ beliefs: { [recording.agents[1]]: [0.5, 0.5] } }, null];
+    const frames = recording.frames.map((frame) => ({ ...frame, observations: seen }));
+    const steps = recording.steps.map((step) => ({ ...step, insights }));
+    const good = JSON.stringify({ ...recording, goals, observation, frames, steps });
+    const read = (text: string) => decodeRecording(new TextEncoder().encode(text));
+    await expect(read(good)).resolves.toMatchObject({ goals });
+    await expect(read(good.replace('"seen":{', '"__proto__":null,"seen":{'))).rejects.toThrow('"__proto__"');
+    await expect(read(good.replace('"seen":[1]', '"seen":[1],"__proto__":"x"'))).rejects.toThrow('"__proto__"');
+    await expect(read(good.replace('"seen":[1]', '"seen":[1],"constructor":[1]'))).rejects.toThrow('"constructor"');
+    await expect(read(good.replace('"seen":[1]', '"seen":[1e999]'))).rejects.toThrow('observations.0.seen.0');
+    const odd = good.replaceAll(`"${recording.agents[1]}"`, '"__proto__"');
+    await expect(read(odd)).resolves.toMatchObject({ goals });
+    await expect(read(odd.replace('[0.5,0.5]', '"xx"'))).rejects.toThrow('beliefs.__proto__: "xx"');
+    await expect(read(odd.replace('[0.5,0.5]', '[1e999,0]'))).rejects.toThrow('beliefs.__proto__: [Infinity, 0]');
+  });
+
   it('whose parts do not fit each other, are refused by the name of the part', async () => {
     const K = game.actions;
     const extras = {

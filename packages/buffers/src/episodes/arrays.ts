@@ -96,8 +96,12 @@ export function experienceFrom({ about, arrays }: ExperienceArrays, where = 'exp
     const [, key] = /^(?:cuts\/)?observations\/(.*)$/.exec(name) ?? [];
     return key !== undefined && !Object.hasOwn(observation, key);
   });
+  const remedy = 'The data are damaged or not experience.';
+  // No field has this name, and a schema of records doesn't look at what stands there.
+  if (Object.hasOwn(observation, '__proto__')) {
+    fail(`${where}: about.observation`, 'names of fields', '"__proto__"', remedy);
+  }
   if (stranger !== undefined) {
-    const remedy = 'The data are damaged or not experience.';
     fail(`${where}: about.observation`, `a field for the array ${stranger}`, 'none', remedy);
   }
   return {

@@ -96,11 +96,12 @@ export function checkConfiguration(where: string, configuration: unknown): RunCo
 }
 
 /**
- * A seat of the name `__proto__`: JSON makes a field of it, which a schema leaves out, code what `seats` inherits from.
+ * Refuses a seat with the name `__proto__`: in code it sets the prototype of `seats`. In JSON it is a name, which
+ * `checkOptions` refuses.
  */
 function refusePrototype(where: string, seats: unknown): void {
   if (typeof seats !== 'object' || seats === null || Array.isArray(seats)) return;
-  if (!Object.hasOwn(seats, '__proto__') && isPlainRecord(seats)) return;
+  if (isPlainRecord(seats)) return;
   fail(`${where}: option seats`, 'ids of the game', '"__proto__"', 'Name seats of the game.');
 }
 

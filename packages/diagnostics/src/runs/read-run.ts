@@ -31,6 +31,11 @@ export function readRun(directory: string, options: ReadLogOptions = {}): Run {
     fail('readRun', 'a run directory with config.json', directory, "Give the run's option directory.");
   }
   const versions = readJson(join(directory, 'versions.json')) ?? {};
+  const odd = Object.entries(versions).find(([, version]) => typeof version !== 'string');
+  if (odd) {
+    const [name, version] = odd;
+    fail(`readRun: versions.json: ${name}`, 'a text', show(version), 'Repair the file, or remove it.');
+  }
   const entries = readLog(join(directory, 'log.jsonl'), options);
   return { directory, config, versions: versions as Record<string, string>, entries };
 }

@@ -68,7 +68,14 @@ export function checkRecording(where: string, value: unknown): Recording {
   }
   const { success, error } = schema.safeParse(value);
   const issue = success ? undefined : error.issues[0];
-  const problem = issue ? `${issue.path.join('.')}: ${issue.message}` : misfit(value as Recording);
+  const problem = issue
+    ? `${issue.path.join('.')}: ${issue.message}`
+    : (oddName(value as Recording) ?? misfit(value as Recording));
   if (problem !== undefined) fail(where, 'a whole recording', problem, 'It is damaged: record the episode again.');
   return value as Recording;
+}
+
+/** No field of a game has the name `__proto__`, and a schema of records doesn't look at what stands there. */
+function oddName({ observation }: Recording): string | undefined {
+  return Object.hasOwn(observation ?? {}, '__proto__') ? 'observation: the name "__proto__"' : undefined;
 }

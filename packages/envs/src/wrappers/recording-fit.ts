@@ -46,6 +46,8 @@ function* insightProblems(recording: Recording, own: AgentId, insight: RecordedI
   for (const [other, belief] of Object.entries(beliefs)) {
     if (other === own || !agents.includes(other)) yield `${at}.beliefs: of ${show(other)}, who is no co-player`;
     if (!goals) yield `${at}.beliefs: but no goals`;
+    // A schema of records leaves out the name __proto__, which an agent may have.
+    if (!Array.isArray(belief) || !belief.every(Number.isFinite)) yield `${at}.beliefs.${other}: ${show(belief)}`;
     yield* lengthProblems({ [other]: belief }, goals?.length ?? 0, 'goals', `${at}.beliefs`);
   }
 }
@@ -75,7 +77,7 @@ function* observationProblems({ observation }: Recording, seen: RecordedObservat
     yield `${at}: but no observation that says what it is`;
     return;
   }
-  const unknown = Object.keys(seen).find((name) => observation[name] === undefined);
+  const unknown = Object.keys(seen).find((name) => !Object.hasOwn(observation, name));
   if (unknown !== undefined) yield `${at}: ${show(unknown)}, which is none of ${show(Object.keys(observation))}`;
   for (const [name, { shape }] of Object.entries(observation)) {
     const numbers = seen[name] ?? [];
