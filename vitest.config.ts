@@ -2,7 +2,10 @@ import { configDefaults, defineConfig, type TestProjectInlineConfiguration } fro
 
 const everywhere = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'];
 /** Tests that replace modules, count what tfjs holds or set what all of a process sees. */
-const alone = ['packages/tensor/**/*.test.ts', 'packages/trainers/test/{dreamer-regressions,guards,threads}.test.ts'];
+const alone = [
+  'packages/tensor/**/*.test.ts',
+  'packages/trainers/test/{copies,dreamer-regressions,guards,threads}.test.ts',
+];
 const node: TestProjectInlineConfiguration[] = [
   { extends: true, test: { name: 'alone', include: alone } },
   {

@@ -85,6 +85,18 @@ describe('inputEncoder', () => {
     expect(inputEncoder({ ...game, observation: { vector } }).shapes).toEqual({ vector: [1, 2, 2] });
   });
 
+  it('writes into arrays that it is given, from their first row on', () => {
+    const encoder = inputEncoder(game, { mask: true });
+    const into = encoder.allocate(3);
+    expect(Object.entries(into).map(([name, { data, shape }]) => [name, data.constructor.name, shape])).toEqual([
+      ['planes', 'Uint8Array', [3, 1, 2, 2]],
+      ['vector', 'Float32Array', [3, 3]],
+    ]);
+    expect(encoder.encode(source(1), into)).toBe(into);
+    expect([...into['planes'].data]).toEqual([4, 5, 6, 7, 16, 17, 18, 19, 0, 0, 0, 0]);
+    expect(round(into['vector'].data)).toEqual([0.1, 1, 1, 1.1, 1, 0, 0, 0, 0]);
+  });
+
   it('reads only the fields that are asked for', () => {
     expect(inputEncoder(game, { fields: ['time'] }).shapes).toEqual({ vector: [1] });
     expect(inputEncoder(game, { fields: ['planes'] }).shapes).toEqual({ planes: [1, 2, 2] });
@@ -99,5 +111,9 @@ describe('jointEncoder', () => {
     expect(round(vector.data)).toEqual([0.1, 0.2, 0, 1.1, 1.2, 1]);
     // Step 0, first cell: two channels of b, of c, of a.
     expect([...planes.data.slice(0, 6)]).toEqual([4, 5, 8, 9, 0, 1]);
+    const into = encoder.allocate(3);
+    expect(encoder.encode(source(1), into)).toBe(into);
+    expect([...into['planes'].data]).toEqual([...planes.data, ...new Uint8Array(12)]);
+    expect([...into['vector'].data]).toEqual([...vector.data, 0, 0, 0]);
   });
 });

@@ -119,12 +119,8 @@ describe('centredEncoder', () => {
     planes[(2 * 4 + 0) * C + channels.indexOf('stags')] = 1; // one down, three to the left
     const observations = { planes, time: Float32Array.of(0.5) };
     const source = { rows: 1, seat: 0, offset: 0, stride: 1, extras: {} };
-    const { planes: moved, vector } = encoder.encode({
-      ...source,
-      observations,
-      masks: new Uint8Array(7),
-      previousActions: new Int32Array(2),
-    });
+    const rows = { ...source, observations, masks: new Uint8Array(7), previousActions: new Int32Array(2) };
+    const { planes: moved, vector } = encoder.encode(rows);
     const at = (y: number, x: number, c: number) => moved.data[(y * 7 + x) * (C + 1) + c];
     expect(at(3, 3, channels.indexOf('self'))).toBe(1);
     expect(at(4, 0, channels.indexOf('stags'))).toBe(1);
@@ -133,5 +129,10 @@ describe('centredEncoder', () => {
     expect([at(2, 0, C), at(1, 0, C), at(5, 3, C), at(6, 3, C), at(3, 4, C)]).toEqual([0, 1, 0, 1, 1]);
     expect(Array.from(moved.data).reduce((sum, x) => sum + x, 0)).toBe(2 + 33);
     expect([...vector.data]).toEqual([0.5]);
+    const into = encoder.allocate(2);
+    expect(into['planes'].shape).toEqual([2, 7, 7, C + 1]);
+    expect(encoder.encode(rows, into)).toBe(into);
+    expect([...into['planes'].data]).toEqual([...moved.data, ...new Uint8Array(moved.data.length)]);
+    expect([...into['vector'].data]).toEqual([0.5, 0]);
   });
 });

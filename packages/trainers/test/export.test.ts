@@ -88,7 +88,7 @@ async function ready(options: Omit<PpoAgentOptions, 'game' | 'id'>, rules: Game 
 
 /** First policies are nearly uniform: larger heads tell more. */
 async function sharpen({ learner }: PpoAgent): Promise<void> {
-  const { params } = learner.ready();
+  const { params } = learner.network.groups;
   const arrays = await params.read();
   for (const name of ['actor/head/kernel', 'critic/head/kernel']) {
     for (const [i, value] of arrays[name].data.entries()) arrays[name].data[i] = 50 * value;
@@ -129,7 +129,7 @@ async function prepare(make: () => Promise<PpoAgent>, rules: Game) {
   const expected: NamedArrays[] = [];
   for (const [i, input] of inputs.entries()) {
     const state = (extras[i]['state']?.data as Float32Array | undefined) ?? new Float32Array(0);
-    const { logProbs, next } = await agent.learner.ready().policy.act(input, 1, state);
+    const { logProbs, next } = await agent.learner.policy.act(input, 1, state);
     expected.push({
       logProbs: ndarray(logProbs, [input.rows, rules.actions]),
       ...(state.length > 0 ? { nextState: ndarray(next, [input.rows, state.length / input.rows]) } : {}),
@@ -176,7 +176,7 @@ describe('exportOnnx', () => {
     for (const [seat, id] of game.agents.entries()) {
       const feeds = feedsOf(game, input, extrasOf(first, 3));
       const [{ logProbs }] = await runNode(await toOnnx(first, { id }), [feeds]);
-      const expected = await first.learner.ready().policy.act(input, seat, new Float32Array(0));
+      const expected = await first.learner.policy.act(input, seat, new Float32Array(0));
       expectClose({ logProbs }, { logProbs: ndarray(expected.logProbs, [3, game.actions]) });
     }
   });
@@ -236,7 +236,7 @@ async function valuesOf({ learner }: PpoAgent, input: AgentInput, extras: NamedA
     state: tf.tensor2d(state.data as Float32Array, [4, 4]),
     isFirst: tf.zeros([4, 1]) as tf.Tensor2D,
   };
-  const { values } = net.value(learner.ready().params.tensors(), { inputs, ...memory });
+  const { values } = net.value(learner.network.groups.params.tensors(), { inputs, ...memory });
   const { mean, spread } = (await learner.state())['valueNorm'] as { mean: number; spread: number };
   const deviation = Math.sqrt(Math.max(0.01, spread)); // its variance, floored
   return ndarray(values.dataSync().map((value) => value * deviation + mean) as Float32Array);

@@ -166,7 +166,7 @@ describe('W05: no option is without effect', () => {
     const agent = ppoAgent({ game, id: 'agent_0', network, ppo: { ...base, ...ppo }, ...networks });
     const run = selfPlay({ game, agents: [agent], envs: 3, steps: 10, seed: 2 });
     await run.train({ envSteps: 90 });
-    const read = await agent.learner.ready().params.read();
+    const read = await agent.learner.parameters();
     run.dispose();
     return read;
   }

@@ -55,7 +55,7 @@ describe('a loss that is not finite', () => {
     const metrics: Metrics[] = [];
     const agent = await trainPoisoned('skip', join(made, 'skip'), metrics);
     expect(metrics.map((entry) => entry['agent_1/policy/skipped'])).toEqual([0, 1, 0]);
-    const params = await agent.learner.ready().params.read();
+    const params = await agent.learner.parameters();
     for (const { data } of Object.values(params)) expect(data.every(Number.isFinite)).toBe(true);
   });
 });

@@ -78,7 +78,7 @@ describe('whose trajectory an agent learns from', () => {
       const agents = changed.agents.map((id) => ppoAgent({ game: changed, id, network }));
       const run = selfPlay({ game: changed, agents, envs: 2, steps: 8 });
       await run.train({ envSteps: 16 });
-      const params = await Promise.all(agents.map((agent) => agent.learner.ready().params.read()));
+      const params = await Promise.all(agents.map((agent) => agent.learner.parameters()));
       run.dispose();
       return { own: params[seat], other: params[1 - seat] };
     };
@@ -174,7 +174,7 @@ describe('evaluate', () => {
         await run.train({ envSteps });
         if (evaluates) await run.evaluate({ episodes: 10, seed: 5 });
       }
-      const params = await learner.learner.ready().params.read();
+      const params = await learner.learner.parameters();
       run.dispose();
       return { params, metrics: entries.map(withoutTimes) };
     };

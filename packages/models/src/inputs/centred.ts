@@ -7,10 +7,12 @@ import {
   fail,
   kindOf,
   type NamedArrays,
-  ndarray,
+  type NDArray,
+  sizeOf,
+  type TypedArray,
 } from '@coplay/core';
-import type { InputEncoder, SeenGame } from './input-encoder';
-import { encoderSchema } from './input-encoder';
+import { mapColumns } from '@coplay/core/rows';
+import { checkRoom, encoderSchema, type InputEncoder, type SeenGame } from './input-encoder';
 
 /** Whether agents of a game see an image with themselves in it, so that {@link centredEncoder} can centre it. */
 export function canCentre(game: SeenGame): boolean {
@@ -47,25 +49,35 @@ export function centredEncoder(game: SeenGame, encoder: InputEncoder): InputEnco
     const [height, width, channels] = shapes[name];
     shapes[name] = [2 * height - 1, 2 * width - 1, channels + 1];
   }
+  /** The same arrays, with zeros for the larger images. */
+  const larger = (arrays: NamedArrays): NamedArrays =>
+    mapColumns(arrays, (array, name): NDArray => {
+      if (!images.includes(name)) return array;
+      const shape = [array.shape[0], ...shapes[name]];
+      return { data: allocate(dtypeOf(array.data), sizeOf(shape)), shape };
+    });
   return {
     shapes,
     kinds: encoder.kinds,
-    encode: (source) => {
-      const encoded: NamedArrays = { ...encoder.encode(source) };
+    allocate: (rows) => larger(encoder.allocate(rows)),
+    encode: (source, into) => {
+      const apart = Object.entries(encoder.allocate(into ? source.rows : 0)).filter(([name]) => images.includes(name));
+      const encoded = encoder.encode(source, into && { ...into, ...Object.fromEntries(apart) });
+      if (into !== undefined) checkRoom('centredEncoder.encode', shapes, into, source.rows);
+      const moved = into ?? larger(encoded);
       for (const name of images) {
         const self = (game.observation[name].channels as readonly string[]).indexOf('self');
-        encoded[name] = centred(encoded[name], self);
+        centre(encoded[name], self, source.rows, moved[name].data);
       }
-      return encoded;
+      return moved;
     },
   };
 }
 
-/** Images [B, H, W, C] as [B, 2H - 1, 2W - 1, C + 1]. */
-function centred({ data, shape }: NamedArrays[string], self: number): NamedArrays[string] {
-  const [rows, height, width, channels] = shape;
+/** Writes images [B, H, W, C] into zeros [B, 2H - 1, 2W - 1, C + 1]. */
+function centre({ data, shape }: NDArray, self: number, rows: number, moved: TypedArray): void {
+  const [, height, width, channels] = shape;
   const [tall, wide, deep] = [2 * height - 1, 2 * width - 1, channels + 1];
-  const moved = allocate(dtypeOf(data), rows * tall * wide * deep);
   for (let row = 0; row < rows; row++) {
     const own = cellOf(data, row * height * width * channels, height * width, channels, self);
     if (own < 0) continue;
@@ -83,7 +95,6 @@ function centred({ data, shape }: NamedArrays[string], self: number): NamedArray
       }
     }
   }
-  return ndarray(moved, [rows, tall, wide, deep]);
 }
 
 /** The first cell of an image where a channel isn't 0; -1 where there is none. */

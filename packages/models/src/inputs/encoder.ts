@@ -1,22 +1,32 @@
 import {
+  allocate,
   checkArgument,
   checkCount,
   checkExperienceSpec,
   checkObservations,
   checkRecord,
+  type DType,
   dtypeOf,
   fail,
   highOf,
   kindOf,
   type NamedArrays,
+  type NDArray,
   type ObservationField,
   sizeOf,
   type TypedArray,
 } from '@coplay/core';
-import { takeRows } from '@coplay/core/rows';
 import { z } from 'zod';
 import { centredEncoder } from './centred';
-import type { InputEncoder, InputKind, InputOptions, InputReading, RowSource, SeenGame } from './input-encoder';
+import {
+  checkRoom,
+  type InputEncoder,
+  type InputKind,
+  type InputOptions,
+  type InputReading,
+  type RowSource,
+  type SeenGame,
+} from './input-encoder';
 
 /** A part of the vector: writes `size` numbers of row i from `at` on. */
 interface VectorPart {
@@ -68,15 +78,29 @@ export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading
     shapes['vector'] = [vectorSize];
     kinds['vector'] = { kind: 'vector' };
   }
+  const zeros = (rows: number, dtypeIn: (name: string) => DType): NamedArrays => {
+    const arrays: Record<string, NDArray> = {};
+    for (const name in shapes) {
+      const shape = [rows, ...shapes[name]];
+      const dtype = name === 'vector' ? 'float32' : dtypeApart(game.observation[name], isScaled, dtypeIn(name));
+      arrays[name] = { data: allocate(dtype, sizeOf(shape)), shape };
+    }
+    return arrays;
+  };
   const plain: InputEncoder = {
     shapes,
     kinds,
-    encode: (source) => {
+    allocate: (rows) => {
+      checkCount('inputEncoder.allocate', 'rows', rows);
+      return zeros(rows, (name) => game.observation[name].dtype);
+    },
+    encode: (source, into) => {
       checkSource(game, names, source);
       checkValues(game, names, source, reading.assumed ?? false);
-      const encoded: NamedArrays = {};
-      for (const name of apart) encoded[name] = rowsApart(game.observation[name], isScaled, name, source);
-      if (vectorSize > 0) encoded['vector'] = writeVector(parts, vectorSize, source);
+      if (into !== undefined) checkRoom('inputEncoder.encode', shapes, into, source.rows);
+      const encoded = into ?? zeros(source.rows, (name) => dtypeOf(source.observations[name]));
+      for (const name of apart) writeApart(game.observation[name], isScaled, name, source, encoded[name].data);
+      if (vectorSize > 0) writeVector(parts, vectorSize, source, encoded['vector'].data as Float32Array);
       return encoded;
     },
   };
@@ -132,28 +156,33 @@ function kindApart(field: ObservationField, isScaled: boolean): InputKind {
   return { kind: kind === 'vector' ? 'vector' : 'planes' };
 }
 
-/** A field that is an input of its own, as the network reads it. */
-function rowsApart(field: ObservationField, isScaled: boolean, name: string, source: RowSource): NamedArrays[string] {
+/** uint8 takes a quarter of the memory; every network takes float32. */
+function dtypeApart(field: ObservationField, isScaled: boolean, given: DType): DType {
   const kind = kindOf(field);
-  const shape = [source.rows, ...shapeApart(field)];
-  const taken = sourceRows(source.observations[name], source, sizeOf(field.shape));
-  if (kind === 'indices') return { data: oneHots(taken, field.classes as number), shape };
-  if (kind !== 'image' || !isScaled) return { data: asInput(taken), shape };
-  const high = highOf(field);
-  return { data: Float32Array.from(taken, (value) => value / high), shape };
+  if (kind === 'indices') return 'uint8';
+  return given === 'uint8' && !(kind === 'image' && isScaled) ? 'uint8' : 'float32';
 }
 
-/** uint8 as it is, which takes a quarter of the memory; other whole numbers as float32, which every network takes. */
-function asInput(data: TypedArray): Uint8Array | Float32Array {
-  const dtype = dtypeOf(data);
-  return dtype === 'uint8' || dtype === 'float32' ? (data as Uint8Array | Float32Array) : Float32Array.from(data);
-}
-
-/** Whole numbers as codes of `classes` zeros and ones each. */
-function oneHots(indices: TypedArray, classes: number): Uint8Array {
-  const codes = new Uint8Array(indices.length * classes);
-  for (let i = 0; i < indices.length; i++) codes[i * classes + indices[i]] = 1;
-  return codes;
+/** Writes a field that is an input of its own, as the network reads it, into zeros. */
+function writeApart(
+  field: ObservationField,
+  isScaled: boolean,
+  name: string,
+  { rows, offset, stride, observations }: RowSource,
+  out: TypedArray,
+): void {
+  const kind = kindOf(field);
+  const size = sizeOf(field.shape);
+  const from = observations[name];
+  const classes = kind === 'indices' ? (field.classes as number) : 1;
+  const high = kind === 'image' && isScaled ? highOf(field) : 1;
+  for (let row = 0; row < rows; row++) {
+    const start = (offset + row * stride) * size;
+    const at = row * size;
+    if (kind === 'indices') for (let i = 0; i < size; i++) out[(at + i) * classes + from[start + i]] = 1;
+    else if (high === 1) out.set(from.subarray(start, start + size), at);
+    else for (let i = 0; i < size; i++) out[at + i] = from[start + i] / high;
+  }
 }
 
 function vectorParts(game: SeenGame, names: readonly string[], options: InputOptions): VectorPart[] {
@@ -237,18 +266,10 @@ function extraPart(name: string, size: number): VectorPart {
   };
 }
 
-function writeVector(parts: readonly VectorPart[], size: number, source: RowSource): NamedArrays[string] {
-  const data = new Float32Array(source.rows * size);
+function writeVector(parts: readonly VectorPart[], size: number, source: RowSource, out: Float32Array): void {
   let at = 0;
   for (const part of parts) {
-    for (let row = 0; row < source.rows; row++) part.write(source, row, data, row * size + at);
+    for (let row = 0; row < source.rows; row++) part.write(source, row, out, row * size + at);
     at += part.size;
   }
-  return { data, shape: [source.rows, size] };
-}
-
-/** A copy of the rows of a source, `size` values each. */
-function sourceRows(from: TypedArray, { rows, offset, stride }: RowSource, size: number): TypedArray {
-  const places = Int32Array.from({ length: rows }, (_, row) => offset + row * stride);
-  return takeRows(from, places, size);
 }

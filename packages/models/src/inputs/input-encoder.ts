@@ -1,4 +1,13 @@
-import { checkArgument, functions, type Game, type NamedArrays, type ObservationArrays, sizeOf } from '@coplay/core';
+import {
+  checkArgument,
+  fail,
+  functions,
+  type Game,
+  type NamedArrays,
+  namedArrays,
+  type ObservationArrays,
+  sizeOf,
+} from '@coplay/core';
 import { z } from 'zod';
 
 /**
@@ -65,12 +74,15 @@ export type InputKinds = Readonly<Record<string, InputKind>>;
 export interface InputEncoder {
   readonly shapes: InputShapes;
   readonly kinds: InputKinds;
+  /** Zeros [rows, ...shape] for each of `shapes`, of the type that {@link encode} gives. */
+  allocate(rows: number): NamedArrays;
   /**
-   * @returns for each of `shapes` an array [rows, ...shape]: uint8 where a field is held as zeros and ones, else
-   *          float32
+   * @param into  zeros [N, ...shape], N at least `rows`, to write the rows to, from the first on. Default: new arrays
+   * @returns for each of `shapes` an array [rows, ...shape]: uint8 where a field is held as zeros and ones, else float32;
+   *          `into`, if that was given
    * @throws CoplayError for values that aren't finite or don't fit the kind of their field, by name
    */
-  encode(source: RowSource): NamedArrays;
+  encode(source: RowSource, into?: NamedArrays): NamedArrays;
 }
 
 /** What a reader asks of an encoder besides {@link InputOptions}. */
@@ -95,7 +107,18 @@ export type SeenGame = Pick<Game, 'name' | 'agents' | 'actions' | 'observation'>
 
 const shapesSchema = z.record(z.string(), z.array(z.int().min(0)));
 /** The schema of an {@link InputEncoder}, for functions that receive one. */
-export const encoderSchema = z.looseObject({ shapes: shapesSchema, encode: functions() });
+export const encoderSchema = z.looseObject({ shapes: shapesSchema, allocate: functions(), encode: functions() });
+
+/** Refuses arrays that an encoder of these shapes can't write so many rows to. */
+export function checkRoom(where: string, shapes: InputShapes, into: NamedArrays, rows: number): void {
+  checkArgument(where, 'into', namedArrays, into);
+  for (const [name, shape] of Object.entries(shapes)) {
+    const got = Object.hasOwn(into, name) ? into[name].data.length : 0;
+    const expected = rows * sizeOf(shape);
+    if (got >= expected) continue;
+    fail(`${where}: into.${name}`, `room for ${expected} numbers`, String(got), 'Take what allocate(rows) makes.');
+  }
+}
 
 /** Number of inputs of a network that reads everything flat. */
 export function flatSize(shapes: InputShapes): number {

@@ -1,5 +1,15 @@
-import { allocate, checkArgument, checkCount, checkRecord, dtypeOf, type NamedArrays, sizeOf } from '@coplay/core';
-import { encoderSchema, type InputEncoder, type RowSource } from './input-encoder';
+import {
+  allocate as allocateArray,
+  checkArgument,
+  checkCount,
+  checkRecord,
+  dtypeOf,
+  type NamedArrays,
+  sizeOf,
+  type TypedArray,
+} from '@coplay/core';
+import { mapColumns } from '@coplay/core/rows';
+import { checkRoom, encoderSchema, type InputEncoder, type RowSource } from './input-encoder';
 
 /**
  * The encoder of a central critic (Yu et al. 2022, MAPPO): what every agent sees, oneself first, then in cyclic order
@@ -14,16 +24,28 @@ export function jointEncoder(own: InputEncoder, agents: number): InputEncoder {
   const shapes: Record<string, readonly number[]> = {};
   for (const [name, shape] of Object.entries(own.shapes))
     shapes[name] = [...shape.slice(0, -1), shape.at(-1)! * agents];
+  const allocate = (rows: number): NamedArrays => {
+    const one = own.allocate(0);
+    return mapColumns(one, ({ data }, name) => {
+      const shape = [rows, ...shapes[name]];
+      return { data: allocateArray(dtypeOf(data), sizeOf(shape)), shape };
+    });
+  };
   return {
     shapes,
     kinds: own.kinds,
-    encode: (source) => {
+    allocate,
+    encode: (source, into) => {
       checkRecord('jointEncoder.encode', 'source', source);
       checkCount('jointEncoder.encode', 'source.seat', source.seat);
       checkCount('jointEncoder.encode', 'source.offset', source.offset);
       const views = Array.from({ length: agents }, (_, i) => own.encode(viewOf(source, (source.seat + i) % agents)));
-      const joined: NamedArrays = {};
-      for (const name of Object.keys(own.shapes)) joined[name] = joinLast(views.map((view) => view[name]));
+      if (into !== undefined) checkRoom('jointEncoder.encode', shapes, into, source.rows);
+      const joined = into ?? allocate(source.rows);
+      for (const name of Object.keys(own.shapes)) {
+        const parts = views.map((view) => view[name]);
+        joinLast(parts, joined[name].data);
+      }
       return joined;
     },
   };
@@ -35,16 +57,14 @@ function viewOf(source: RowSource, seat: number): RowSource {
 }
 
 /** Concatenates arrays of one shape along their last dimension. */
-function joinLast(parts: readonly NamedArrays[string][]): NamedArrays[string] {
-  const { shape, data: like } = parts[0];
+function joinLast(parts: readonly NamedArrays[string][], joined: TypedArray): void {
+  const { shape } = parts[0];
   const width = shape.at(-1)!;
   const lines = sizeOf(shape) / width;
   const total = width * parts.length;
-  const data = allocate(dtypeOf(like), lines * total);
   parts.forEach((part, i) => {
     for (let line = 0; line < lines; line++) {
-      data.set(part.data.subarray(line * width, (line + 1) * width), line * total + i * width);
+      joined.set(part.data.subarray(line * width, (line + 1) * width), line * total + i * width);
     }
   });
-  return { data, shape: [...shape.slice(0, -1), total] };
 }

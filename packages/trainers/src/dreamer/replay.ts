@@ -1,7 +1,6 @@
 import { type Records, type SequenceReplay, type SequenceSample, streamRecords } from '@coplay/buffers';
 import { type Experience, fail, type NamedArrays, type NDArray, ndarray, type Saved } from '@coplay/core';
 import type { RowSource } from '@coplay/models';
-import { noInputs } from '../training/inputs';
 import { checkSavedRows } from '../training/saved-arrays';
 import type { DreamerSetup } from './setup';
 
@@ -87,7 +86,7 @@ export function checkReplay(where: string, setup: DreamerSetup, saved: Saved): v
 /** The fields of the replay as {@link seatRows} makes them, of no rows. */
 function noRows({ encoder, game, nets, options }: DreamerSetup): NamedArrays {
   const A = game.agents.length;
-  const seen = noInputs(encoder, game);
+  const seen = encoder.allocate(0);
   const { deter, stoch } = nets.sizes;
   return {
     ...{ previousActions: ndarray(new Int32Array(0)), rewards: ndarray(new Float32Array(0)) },

@@ -45,7 +45,7 @@ export class MindedAgent<Players extends HopPlusPlayers> implements LearningAgen
     checkTypedArray(where, 'state', state, 'float32', input.rows * this.stateSize);
     const inferred = omg && (await omg.infer(input, state));
     const extras = inferred ? { [SUBGOALS]: ndarray(inferred.subgoals, [input.rows, omg.subgoalSize]) } : {};
-    const { logProbs } = await ppo.ready().policy.act(input, this.seat, NO_MEMORY, extras);
+    const { logProbs } = await ppo.policy.act(input, this.seat, NO_MEMORY, extras);
     const chosen = chooseActions(logProbs, input.rows, ppo.setup.net.actions, generator);
     return {
       actions: chosen.actions,

@@ -2,7 +2,7 @@ import { type Agent, type AgentId, type Game, type Generator, ndarray, type Save
 import { drawIndex } from '@coplay/core/rows';
 import { sampleCategorical } from '@coplay/tensor';
 import type { MoaLearner } from '../moa';
-import type { PpoLearner } from '../ppo/learner';
+import type { PpoLearner } from '../ppo';
 import type { Starts } from './starts';
 import { SUBGOALS } from './subgoals';
 
@@ -64,7 +64,7 @@ export function copiedCoPlayer(ppo: PpoLearner, coPlayer: AgentId, subgoalSize: 
     initialState: () => null,
     async act(input, state, generator) {
       const none = ndarray(new Float32Array(input.rows * subgoalSize), [input.rows, subgoalSize]);
-      const { logProbs } = await ppo.ready().policy.act(input, seat, new Float32Array(0), { [SUBGOALS]: none });
+      const { logProbs } = await ppo.policy.act(input, seat, new Float32Array(0), { [SUBGOALS]: none });
       return { actions: sampleCategorical(logProbs, input.rows, K, generator), state };
     },
   };

@@ -12,7 +12,7 @@ import {
   type Simulator,
 } from '@coplay/core';
 import { z } from 'zod';
-import { currentLogProbs, PpoLearner, PpoWrapper } from '../ppo';
+import { PpoLearner, PpoWrapper } from '../ppo';
 import type { LearnerData } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
@@ -247,7 +247,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
       const { omg } = this.mindOf(seat);
       if (!omg?.isReady) continue;
       const { subgoals } = await omg.subgoalsOf(experience, { values, epsilon, generator: generator.split(seat) });
-      mixed = await currentLogProbs(this.ppo, withSubgoals(mixed, seat, subgoals), seat);
+      mixed = await this.ppo.currentLogProbs(withSubgoals(mixed, seat, subgoals), seat);
     }
     return mixed;
   }

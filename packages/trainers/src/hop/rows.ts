@@ -1,7 +1,6 @@
 import { type Experience, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
 import { gatherRows, nonZero, seatRows } from '@coplay/core/rows';
 import { experienceRows, type InputEncoder, prefixed } from '@coplay/models';
-import { noInputs } from '../training/inputs';
 
 /** Extras of HOP's agents: what the search found, and what was believed. */
 export const SEARCH_POLICY = 'searchPolicy';
@@ -41,7 +40,7 @@ export function hopRows(
 /** The fields of {@link hopRows}, of no rows. */
 export function noHopRows(game: Game, encoder: InputEncoder): NamedArrays {
   return {
-    ...prefixed('in', noInputs(encoder, game)),
+    ...prefixed('in', encoder.allocate(0)),
     mask: ndarray(new Uint8Array(0), [0, game.actions]),
     policy: ndarray(new Float32Array(0), [0, game.actions]),
     returns: ndarray(new Float32Array(0)),

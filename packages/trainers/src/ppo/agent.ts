@@ -1,9 +1,11 @@
 import {
+  type Agent,
   type AgentId,
   type AgentInput,
   type AgentOutput,
   checkCount,
   checkGame,
+  checkOptions,
   checkRecord,
   checkTypedArray,
   fail,
@@ -14,6 +16,8 @@ import {
   sharedAmongCopies,
   show,
 } from '@coplay/core';
+import { argmaxRows, sampleCategorical } from '@coplay/tensor';
+import { z } from 'zod';
 import type { LearningAgent } from '../training';
 import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
@@ -73,13 +77,6 @@ export function sharedPpoAgents(options: SharedPpoOptions): PpoAgent[] {
   return ids.map((id) => new NetworkAgent(id, learner));
 }
 
-/** Refuses what has no policy that PPO trains. */
-export function checkPpoAgent(where: string, agent: PpoAgent): void {
-  if (agent?.learner?.setup?.net !== undefined && agent.learner.setup.game !== undefined) return;
-  const got = agent?.name === undefined ? show(agent) : `${show(agent.id)}, ${show(agent.name)}`;
-  fail(`${where}: agent`, 'an agent of ppoAgent() or sharedPpoAgents()', got, 'Give an agent that learns by PPO.');
-}
-
 /** Acts by the policy of a learner. */
 class NetworkAgent implements PpoAgent {
   readonly name = 'PPO';
@@ -103,7 +100,7 @@ class NetworkAgent implements PpoAgent {
     const where = `PPO (${this.id}).act`;
     checkAct(where, game, input, generator);
     checkTypedArray(where, 'state', state, 'float32', input.rows * stateSize);
-    const { logProbs, entered, next } = await this.learner.ready().policy.act(input, this.seat, state);
+    const { logProbs, entered, next } = await this.learner.policy.act(input, this.seat, state);
     const chosen = chooseActions(logProbs, input.rows, actionCount, generator);
     const extras = { logProbs: ndarray(chosen.logProbs), ...(stateSize > 0 ? { actorStates: entered } : {}) };
     return { actions: chosen.actions, state: next, extras };
@@ -115,3 +112,52 @@ class NetworkAgent implements PpoAgent {
 }
 
 sharedAmongCopies(NetworkAgent, '@coplay/trainers/NetworkAgent@0.1');
+
+/** Refuses what has no policy that PPO trains. */
+function checkPpoAgent(where: string, agent: PpoAgent): void {
+  if (agent?.learner?.setup?.net !== undefined && agent.learner.setup.game !== undefined) return;
+  const got = agent?.name === undefined ? show(agent) : `${show(agent.id)}, ${show(agent.name)}`;
+  fail(`${where}: agent`, 'an agent of ppoAgent() or sharedPpoAgents()', got, 'Give an agent that learns by PPO.');
+}
+
+/** Options of {@link frozen}. */
+export interface FrozenOptions {
+  /** The seat to play in. Default: the agent's own */
+  readonly id?: AgentId;
+  /** Whether it takes its most probable action, instead of drawing one. Default false */
+  readonly greedy?: boolean;
+}
+
+const frozenSchema = z.strictObject({ id: z.string().optional(), greedy: z.boolean().default(false) });
+
+/**
+ * The policy of an agent as a co-player that doesn't learn here. It plays with the agent's parameters of the moment: those
+ * that it was trained to, or that `agent.learner.restore(saved)` gave it.
+ *
+ * @throws CoplayError for unknown options, or an id that the game doesn't have
+ */
+export function frozen(agent: PpoAgent, options: FrozenOptions = {}): Agent<Float32Array> {
+  checkPpoAgent('frozen', agent);
+  const { id = agent.id, greedy } = checkOptions('frozen', frozenSchema, options);
+  const { learner } = agent;
+  const { game, net } = learner.setup;
+  const seat = game.agents.indexOf(id);
+  if (seat < 0) {
+    const expected = `an id of ${game.name}: ${game.agents.join(', ')}`;
+    fail('frozen: option id', expected, show(id), 'Take it from game.agents.');
+  }
+  return {
+    id,
+    name: `${agent.name} (${greedy ? 'greedy' : 'frozen'})`,
+    initialState: (rows) => agent.initialState(rows),
+    act: async (input, state, generator) => {
+      checkAct(`${agent.name} (${id}).act`, game, input, generator);
+      checkTypedArray(`${agent.name} (${id}).act`, 'state', state, 'float32', input.rows * net.stateSize);
+      const { logProbs, next } = await learner.policy.act(input, seat, state);
+      const actions = greedy
+        ? argmaxRows(logProbs, input.rows, net.actions)
+        : sampleCategorical(logProbs, input.rows, net.actions, generator);
+      return { actions, state: next };
+    },
+  };
+}

@@ -27,7 +27,7 @@ export async function ppoInsight(
   const seat = game.agents.indexOf(id);
   const isValued = net.stateSize === 0 && critic === 'own';
   const [{ logProbs }, values] = await Promise.all([
-    learner.ready().policy.act(input, seat, state, extras),
+    learner.policy.act(input, seat, state, extras),
     isValued ? valuesOf(learner, seat, input, extras) : undefined,
   ]);
   const policy = ndarray(logProbs.map(Math.exp), [input.rows, net.actions]);

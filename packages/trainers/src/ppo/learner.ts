@@ -1,8 +1,8 @@
 import { createPpoBuffer, type PpoBuffer } from '@coplay/buffers';
 import {
+  type AgentId,
   checkArgument,
   checkExperienceOf,
-  checkGenerator,
   createValueNorm,
   type Experience,
   fail,
@@ -18,39 +18,45 @@ import {
   typedArrays,
   type ValueNorm,
 } from '@coplay/core';
+import { gatherRows, mapColumns, paddedCount, padRows, putSeat, seatRows, sliceRows } from '@coplay/core/rows';
+import { experienceRows, prefixed } from '@coplay/models';
+import type { Compiled } from '@coplay/tensor';
 import { z } from 'zod';
 import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFiniteError } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
+import { firstNonFinite, isFiniteStep } from '../training/finite-steps';
 import { type Takeover, takeOverParts } from '../training/restore';
 import { checkFinite } from '../training/saved-arrays';
-import { ppoRows } from './batch';
-import { enteringStates, lastStates } from './critic';
-import { runEpochs } from './epochs';
-import { dataMetrics, imaginedMetrics } from './metrics';
-import { freshNetworks, joinNetworks, kindOf, type PpoNetworks, savedNetworks } from './networks';
-import { chosenRewards } from './rewards';
-import { putSeat } from './rows';
-import type { PpoSetup } from './setup';
-import { imaginedTargets, ppoTargets, type Targets } from './targets';
+import { createPolicy, evaluateSeat, type Policy } from './actor-critic';
+import { imaginedTargets, ppoTargets, type Targets, type UpdateInputs, type Valuation } from './algorithm';
+import {
+  createTable,
+  encodeSeat,
+  fillSeat,
+  fillStates,
+  learnedRows,
+  type MinibatchSettings,
+  minibatchInputs,
+  placesOf,
+  planEpoch,
+  type RowTable,
+  type SeatRows,
+} from './data';
+import { type BatchTally, batchTally, dataMetrics, imaginedMetrics } from './metrics';
+import { chosenRewards, type ResolvedPpoOptions } from './options';
+import { joinNetworks, kindOf, type PpoNetwork, type PpoSetup, ppoNetwork } from './setup';
 
 /** Learners of all copies of the package that call themselves so work together. */
 const VERSION = '@coplay/trainers/PpoLearner@0.1';
 
 /** What the critic made of an experience. */
-interface Judgement {
-  /** [E, T, A] in the unit of returns */
-  readonly values: Float32Array;
-  /** [E, T, A] as the network gave them: the same, unless values are normalised */
+interface CriticValuation extends Valuation {
+  /** [E, T, A] as the network gave them: the values, unless these are normalised */
   readonly predictions: Float32Array;
-  /** [N, A] */
-  readonly cutValues: Float32Array;
   /** By seat: [E T, stateSize] in which the critic entered each step; recurrent networks only */
-  readonly states: Map<number, NDArray>;
+  readonly states: ReadonlyMap<number, NDArray>;
 }
-
-/** Updates between flushes of denormal numbers: it takes hundreds of steps without a gradient to get there. */
-const FLUSH_EVERY = 8;
 
 const savedSchema = z.looseObject({
   params: namedArrays,
@@ -65,8 +71,9 @@ const savedSchema = z.looseObject({
 export class PpoLearner implements Learner {
   readonly name: string;
   updates = 0;
-  private networks: PpoNetworks | undefined;
-  private isDisposed = false;
+  readonly network: PpoNetwork;
+  /** From what its agents see to log-probabilities, by the present parameters. */
+  readonly policy: Policy;
   private readonly buffer: PpoBuffer;
   private readonly valueNorm: ValueNorm = createValueNorm();
   /** By seat, the recurrent critic's state after the last step that was seen. */
@@ -74,10 +81,12 @@ export class PpoLearner implements Learner {
 
   constructor(readonly setup: PpoSetup) {
     this.name = setup.ids.length === 1 ? setup.ids[0] : 'shared';
+    this.network = ppoNetwork(setup, this.name);
+    this.policy = createPolicy(setup, () => this.network.functions.act);
     this.buffer = createPpoBuffer({ agents: setup.ids });
   }
 
-  get ids() {
+  get ids(): readonly AgentId[] {
     return this.setup.ids;
   }
 
@@ -89,84 +98,157 @@ export class PpoLearner implements Learner {
     const kind = kindOf(this.setup);
     if (kind === undefined) return undefined;
     const join = (learners: readonly PpoLearner[]) => {
-      const networks = learners.map((learner) => learner.ready());
+      const networks = learners.map(({ network }) => network);
       joinNetworks(this.setup, networks);
     };
-    return { kind: `${VERSION} ${kind}`, networks: this.ready(), join };
+    return { kind: `${VERSION} ${kind}`, networks: this.network.groups, join };
   }
 
   async initialise(generator: Generator): Promise<void> {
-    checkGenerator(`PPO (${this.name}).initialise`, generator);
-    if (this.isDisposed) {
-      const remedy = 'Make a new agent, or give this one parameters with learner.restore(saved).';
-      fail(`PPO (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
-    }
-    this.networks ??= await freshNetworks(this.setup, generator);
-  }
-
-  /** The running networks. */
-  ready(): PpoNetworks {
-    return (
-      this.networks ??
-      fail(
-        `PPO (${this.name})`,
-        'parameters',
-        'none yet',
-        'Call learner.initialise(generator) or restore first; selfPlay does.',
-      )
-    );
+    this.network.initialise(generator);
   }
 
   /** Copies of the present parameters, named `actor/...` and `critic/...`. */
   parameters(): Promise<NamedArrays> {
-    return this.ready().params.read();
+    return this.network.groups.params.read();
   }
 
   /** [E, T, A] the present critic's values of what this learner's agents saw; for feedforward networks. */
   async values(experience: Experience): Promise<Float32Array> {
     checkExperienceOf(`PPO (${this.name}).values`, this.setup.game, experience);
-    return (await this.judge(experience)).values;
+    const table = createTable(this.setup, [experience]);
+    return (await this.evaluateCritic(experience, this.encode(table, experience))).values;
+  }
+
+  /**
+   * The same experience with the log-probabilities that the present policy gives to one seat's actions: for inputs that
+   * were changed after acting. For feedforward policies.
+   */
+  async currentLogProbs(experience: Experience, seat: number): Promise<Experience> {
+    const { net, actorEncoder } = this.setup;
+    const agents = experience.agents.length;
+    const rows = experience.envs * experience.steps;
+    const inputs = {
+      ...prefixed('actor', actorEncoder.encode(experienceRows(experience, seat))),
+      mask: seatRows(experience.masks, seat, agents, [net.actions]),
+    };
+    const { logProbs } = await this.network.functions.act(padRows(inputs, paddedCount(rows)));
+    const actions = seatRows(experience.actions, seat, agents).data;
+    const taken = Float32Array.from(actions, (action, row) => (logProbs as NDArray).data[row * net.actions + action]);
+    const data = (experience.extras['logProbs'].data as Float32Array).slice();
+    putSeat(data, seat, agents, taken);
+    const renewed = ndarray(data, experience.extras['logProbs'].shape);
+    return { ...experience, extras: { ...experience.extras, logProbs: renewed } };
   }
 
   async update(data: LearnerData): Promise<Metrics> {
     checkLearnerData(`PPO (${this.name}).update`, this.setup.game, data);
     const { experience, imagined = [], progress, generator } = data;
     this.buffer.clear(); // whatever an update that failed left behind
-    const real = await this.take(experience);
-    const made = imagined.length > 0 ? await this.takeImagined(imagined) : {};
-    const learned = await this.learn(experience.steps, progress, generator);
+    const length = this.sequenceLength(experience.steps);
+    if (imagined.length > 0) this.checkFeedforward();
+    const table = createTable(this.setup, [experience, ...imagined], length);
+    const real = await this.take(table, experience);
+    const made: Metrics[] = [];
+    for (const one of imagined) made.push(await this.take(table, one));
+    const learned = await this.learn(table, progress, generator);
     await this.checkParameters();
-    if (this.updates % FLUSH_EVERY === 0) this.ready().slots.flushDenormals();
+    this.network.tidy(this.updates);
     this.buffer.clear(); // checkpoints needn't hold it
     this.updates++;
-    return { ...real, ...made, ...learned };
+    return { ...real, ...(imagined.length > 0 && imaginedMetrics(made)), ...learned };
   }
 
-  /** Puts an experience's rows into the buffer. */
-  private async take(experience: Experience): Promise<Metrics> {
-    const { options, reward } = this.setup;
-    const judged: Experience = { ...experience, rewards: chosenRewards(reward, experience, options.gamma) };
-    const judgement = await this.judge(judged);
-    const targets = ppoTargets(judged, judgement.values, judgement.cutValues, options);
-    this.fill(judged, judgement, imaginedTargets(judged, judgement, targets, options));
-    return dataMetrics(judged, this.seats(), judgement.values, targets);
-  }
-
-  private async takeImagined(imagined: readonly Experience[]): Promise<Metrics> {
-    if (this.setup.net.stateSize > 0) {
-      const remedy = 'Use a feedforward network, or no imagined data.';
-      fail(`PPO (${this.name})`, 'a feedforward network for imagined data', 'a recurrent one', remedy);
+  /** Puts an experience's rows into the table, and those to learn from into the buffer. */
+  private async take(table: RowTable, experience: Experience): Promise<Metrics> {
+    const { setup, seats } = this;
+    const { options, reward, game, net } = setup;
+    const rewarded: Experience = { ...experience, rewards: chosenRewards(reward, experience, options.gamma) };
+    const rows = this.encode(table, rewarded);
+    const valuation = await this.evaluateCritic(rewarded, rows);
+    const targets = ppoTargets(rewarded, valuation.values, valuation.cutValues, options);
+    const learned = this.normalised(rewarded, imaginedTargets(rewarded, valuation, targets, options));
+    for (const seatRows of rows) {
+      fillSeat(seatRows, valuation.predictions, learned);
+      if (net.stateSize > 0) fillStates(seatRows, valuation.states.get(seatRows.seat)!);
+      this.buffer.push(game.agents[seatRows.seat], learnedRows(setup, seatRows));
     }
-    const metrics: Metrics[] = [];
-    for (const experience of imagined) metrics.push(await this.take(experience));
-    return imaginedMetrics(metrics);
+    return dataMetrics(rewarded, seats, valuation.values, targets);
+  }
+
+  private encode(table: RowTable, experience: Experience): SeatRows[] {
+    return this.seats.map((seat) => encodeSeat(this.setup, table, experience, seat));
+  }
+
+  /** The critic's values of everything that this learner's agents saw. */
+  private async evaluateCritic(experience: Experience, rows: readonly SeatRows[]): Promise<CriticValuation> {
+    const { options, net } = this.setup;
+    const agents = experience.agents.length;
+    const values = new Float32Array(experience.rewards.length);
+    const predictions = new Float32Array(experience.rewards.length);
+    const cutValues = new Float32Array(experience.cuts.env.length * agents);
+    const states = new Map<number, NDArray>();
+    const inReturns = (raw: Float32Array) => (options.normaliseValues ? this.valueNorm.denormalise(raw) : raw);
+    const evaluate = async (ofSeat: SeatRows): Promise<void> => {
+      const { seat } = ofSeat;
+      const start = this.criticStates.get(seat) ?? new Float32Array(experience.envs * net.stateSize);
+      const evaluated = await evaluateSeat(this.setup, () => this.network.functions.value, ofSeat, start);
+      putSeat(predictions, seat, agents, evaluated.values);
+      putSeat(values, seat, agents, inReturns(evaluated.values));
+      putSeat(cutValues, seat, agents, inReturns(evaluated.cutValues));
+      if (!evaluated.states) return;
+      states.set(seat, evaluated.states.entered);
+      this.criticStates = new Map(this.criticStates).set(seat, evaluated.states.last);
+    };
+    await Promise.all(rows.map(evaluate)); // at once, so that the seats' rows run as one batch
+    return { values, predictions, cutValues, states };
+  }
+
+  /** The targets as they are learned: returns in the unit that the critic predicts; its normaliser sees them first. */
+  private normalised(experience: Experience, { advantages, returns }: Targets): Targets {
+    const { options } = this.setup;
+    if (!options.normaliseValues && options.normaliseAdvantages !== 'update') return { advantages, returns };
+    const { seats } = this;
+    const own = experience.active.map((active, row) => (seats.includes(row % experience.agents.length) ? active : 0));
+    if (options.normaliseValues) this.valueNorm.update(returns, own);
+    return {
+      // Once per update as in MAPPO's code; per minibatch it's done when that is drawn.
+      advantages:
+        options.normaliseAdvantages === 'update'
+          ? normaliseAdvantages(advantages, own, { ddof: 0, epsilon: 1e-5 })
+          : advantages,
+      returns: options.normaliseValues ? this.valueNorm.normalise(returns) : returns,
+    };
+  }
+
+  private learn(table: RowTable, progress: number, generator: Generator): Promise<Metrics> {
+    const { options } = this.setup;
+    return runEpochs(
+      {
+        where: `PPO (${this.name}), update ${this.updates + 1}`,
+        buffer: this.buffer,
+        columns: table.columns,
+        update: this.network.functions.update,
+        options,
+        settings: {
+          ...options,
+          realRatio: anneal(options.realRatio, progress),
+          minibatchSize: options.minibatchSize * this.ids.length,
+          stepsPerRow: table.length,
+        },
+        annealed: {
+          learningRate: anneal(options.learningRate, progress),
+          entropyWeight: anneal(options.entropyWeight, progress),
+          clip: anneal(options.clip, progress),
+        },
+      },
+      generator,
+    );
   }
 
   async state(): Promise<SavedState> {
-    const { params, slots } = this.ready();
     return {
-      params: await params.read(),
-      slots: await slots.read(),
+      ...(await this.network.read()),
       updates: this.updates,
       valueNorm: this.valueNorm.state(),
       buffer: this.buffer.state(),
@@ -184,31 +266,49 @@ export class PpoLearner implements Learner {
     checkArgument(where, 'saved', savedSchema, saved);
     const criticStates = saved['criticStates'] as Readonly<Record<string, Float32Array>>;
     this.checkCriticStates(`${where}: saved.criticStates`, criticStates);
-    const networks = await savedNetworks(this.setup, saved);
     const valueNorm = { path: 'saved.valueNorm', part: this.valueNorm, saved: saved['valueNorm'] as SavedState };
     const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
-    const taken = await takeOverParts(where, [valueNorm, buffer], networks);
-    const before = {
-      ...{ networks: this.networks, isDisposed: this.isDisposed },
-      ...{ updates: this.updates, criticStates: this.criticStates },
-    };
-    this.networks = networks;
-    this.isDisposed = false;
+    const taken = await takeOverParts(where, [valueNorm, buffer], this.network.takeOver(where, 'saved', saved));
+    const before = { updates: this.updates, criticStates: this.criticStates };
     this.updates = saved['updates'] as number;
     this.criticStates = new Map(Object.entries(criticStates).map(([seat, state]) => [Number(seat), state]));
     return {
-      keep: () => before.networks?.dispose(),
+      keep: taken.keep,
       undo: async () => {
-        networks.dispose();
         Object.assign(this, before);
         await taken.undo();
       },
     };
   }
 
+  dispose(): void {
+    this.network.dispose();
+  }
+
+  private get seats(): number[] {
+    return this.setup.ids.map((id) => this.setup.game.agents.indexOf(id));
+  }
+
+  /** L for recurrent networks, else 1. */
+  private sequenceLength(steps: number): number {
+    if (this.setup.net.stateSize === 0) return 1;
+    const { sequenceLength = steps } = this.setup.options;
+    if (steps % sequenceLength !== 0) {
+      const expected = `rollouts of a multiple of ${sequenceLength} steps`;
+      fail('ppo.update', expected, String(steps), 'Change sequenceLength or steps.');
+    }
+    return sequenceLength;
+  }
+
+  private checkFeedforward(): void {
+    if (this.setup.net.stateSize === 0) return;
+    const remedy = 'Use a feedforward network, or no imagined data.';
+    fail(`PPO (${this.name})`, 'a feedforward network for imagined data', 'a recurrent one', remedy);
+  }
+
   /** Refuses critic states of other seats or of another size. There are none before the first update, nor without recurrence. */
   private checkCriticStates(where: string, states: Readonly<Record<string, Float32Array>>): void {
-    const [seats, given] = [this.seats().map(String).sort(), Object.keys(states).sort()];
+    const [seats, given] = [this.seats.map(String).sort(), Object.keys(states).sort()];
     const remedy = 'Give what state() returned.';
     if (given.length > 0 && seats.join() !== given.join())
       fail(where, `seats ${seats.join(', ')}`, given.join(', '), remedy);
@@ -220,113 +320,112 @@ export class PpoLearner implements Learner {
     checkFinite(where, Object.fromEntries(Object.entries(states).map(([seat, state]) => [seat, ndarray(state)])));
   }
 
-  dispose(): void {
-    this.networks?.dispose();
-    this.networks = undefined;
-    this.isDisposed = true;
-  }
-
-  private seats(): number[] {
-    return this.setup.ids.map((id) => this.setup.game.agents.indexOf(id));
-  }
-
-  /** The critic's values of everything that this learner's agents saw. */
-  private async judge(experience: Experience): Promise<Judgement> {
-    const { critic } = this.ready();
-    const { options, net } = this.setup;
-    const agents = experience.agents.length;
-    const values = new Float32Array(experience.rewards.length);
-    const predictions = new Float32Array(experience.rewards.length);
-    const cutValues = new Float32Array(experience.cuts.env.length * agents);
-    const states = new Map<number, NDArray>();
-    const inReturns = (raw: Float32Array) => (options.normaliseValues ? this.valueNorm.denormalise(raw) : raw);
-    const judgeSeat = async (seat: number): Promise<void> => {
-      const start = this.criticStates.get(seat) ?? new Float32Array(experience.envs * net.stateSize);
-      const judged = await critic.value(experience, seat, start);
-      putSeat(predictions, seat, agents, judged.values);
-      putSeat(values, seat, agents, inReturns(judged.values));
-      putSeat(cutValues, seat, agents, inReturns(judged.cutValues));
-      if (judged.states) {
-        states.set(seat, enteringStates(judged.states, start));
-        this.criticStates = new Map(this.criticStates).set(seat, lastStates(judged.states));
-      }
-    };
-    await Promise.all(this.seats().map(judgeSeat)); // at once, so that the seats' rows run as one batch
-    return { values, predictions, cutValues, states };
-  }
-
-  /** Puts the rows of this learner's agents into the buffer. */
-  private fill(experience: Experience, { predictions, states }: Judgement, targets: Targets): void {
-    const { net, actorEncoder, criticEncoder, game } = this.setup;
-    const normalised = this.normalised(experience, targets);
-    const sequenceLength = this.sequenceLength(experience.steps);
-    const parts = { net, actorEncoder, criticEncoder, sequenceLength, options: this.setup.options };
-    for (const seat of this.seats()) {
-      const criticStates = states.get(seat);
-      const data = { experience, seat, values: predictions, targets: normalised };
-      this.buffer.push(game.agents[seat], ppoRows(parts, criticStates ? { ...data, criticStates } : data));
-    }
-  }
-
-  /** The targets as they are learned: returns in the unit that the critic predicts; its normaliser sees them first. */
-  private normalised(experience: Experience, { advantages, returns }: Targets): Targets {
-    const { options } = this.setup;
-    if (!options.normaliseValues && options.normaliseAdvantages !== 'update') return { advantages, returns };
-    const seats = this.seats();
-    const own = experience.active.map((active, row) => (seats.includes(row % experience.agents.length) ? active : 0));
-    if (options.normaliseValues) this.valueNorm.update(returns, own);
-    return {
-      // Once per update as in MAPPO's code; per minibatch it's done when that is drawn.
-      advantages:
-        options.normaliseAdvantages === 'update'
-          ? normaliseAdvantages(advantages, own, { ddof: 0, epsilon: 1e-5 })
-          : advantages,
-      returns: options.normaliseValues ? this.valueNorm.normalise(returns) : returns,
-    };
-  }
-
-  private learn(steps: number, progress: number, generator: Generator): Promise<Metrics> {
-    const { options, net } = this.setup;
-    return runEpochs(
-      {
-        where: `PPO (${this.name}), update ${this.updates + 1}`,
-        buffer: this.buffer,
-        update: this.ready().functions.update,
-        options,
-        settings: {
-          ...options,
-          realRatio: anneal(options.realRatio, progress),
-          minibatchSize: options.minibatchSize * this.ids.length,
-          stepsPerRow: net.stateSize > 0 ? this.sequenceLength(steps) : 1,
-        },
-        annealed: {
-          learningRate: anneal(options.learningRate, progress),
-          entropyWeight: anneal(options.entropyWeight, progress),
-          clip: anneal(options.clip, progress),
-        },
-      },
-      generator,
-    );
-  }
-
-  /** L, for recurrent networks. */
-  private sequenceLength(steps: number): number {
-    const { sequenceLength = steps } = this.setup.options;
-    if (steps % sequenceLength !== 0) {
-      fail(
-        'ppo.update',
-        `rollouts of a multiple of ${sequenceLength} steps`,
-        String(steps),
-        'Change sequenceLength or steps.',
-      );
-    }
-    return sequenceLength;
-  }
-
   private async checkParameters(): Promise<void> {
-    const bad = findNonFinite(await this.ready().params.read());
+    const bad = findNonFinite(await this.parameters());
     if (bad) throw new NonFiniteError(`PPO (${this.name}), update ${this.updates + 1}`, `the parameter ${bad}`, {});
   }
 }
 
 sharedAmongCopies(PpoLearner, VERSION);
+
+/** A learner that adds something to PPO: it has the name, the agents and the updates of the PPO inside. */
+export abstract class PpoWrapper {
+  constructor(
+    readonly ppo: PpoLearner,
+    readonly config: Learner['config'],
+  ) {}
+
+  get name(): string {
+    return this.ppo.name;
+  }
+
+  get ids(): readonly AgentId[] {
+    return this.ppo.ids;
+  }
+
+  get updates(): number {
+    return this.ppo.updates;
+  }
+
+  get parts(): readonly Learner[] {
+    return [this.ppo];
+  }
+}
+
+/** What the epochs of one update are made with. */
+interface EpochParts {
+  /** For messages: `PPO (agent_0), update 3` */
+  readonly where: string;
+  readonly buffer: PpoBuffer;
+  /** Of the table of all rows. */
+  readonly columns: NamedArrays;
+  readonly update: Compiled<UpdateInputs>;
+  readonly options: Pick<ResolvedPpoOptions, 'epochs' | 'targetKl' | 'nonFinite'>;
+  readonly settings: MinibatchSettings;
+  readonly annealed: Readonly<Record<'learningRate' | 'entropyWeight' | 'clip', number>>;
+}
+
+/**
+ * The epochs of one update. They run in one call; one call for each epoch where `targetKl` may stop them.
+ *
+ * @throws NonFiniteError with the offending minibatch, unless those are skipped
+ */
+async function runEpochs(parts: EpochParts, generator: Generator): Promise<Metrics> {
+  const { buffer, options, settings, annealed } = parts;
+  const tally = batchTally(annealed);
+  if (buffer.rows.real + buffer.rows.imagined === 0) return tally.result();
+  const places = placesOf(buffer);
+  const epochsInCall = options.targetKl === false ? options.epochs : 1;
+  for (let done = 0; done < options.epochs; done += epochsInCall) {
+    const epochs = Array.from({ length: epochsInCall }, () => planEpoch(buffer, settings, generator));
+    const plan = epochs.flat();
+    if (plan.length === 0) break;
+    const { each, rows } = minibatchInputs(plan, parts.columns, places, settings);
+    const outputs = await runMinibatches(parts, each);
+    let step = 0;
+    for (const epoch of epochs) {
+      tally.startEpoch();
+      for (const _ of epoch) note(tally, outputs, step, rows[step++]);
+    }
+    if (options.targetKl !== false && tally.epochKl() > options.targetKl) break;
+  }
+  return tally.result();
+}
+
+function note(tally: BatchTally, outputs: NamedArrays, step: number, rows: number): void {
+  if (isFiniteStep(outputs, step)) tally.add(outputs, step, rows);
+  else tally.skip();
+}
+
+/** Runs minibatches one after the other; where one isn't finite, nothing of it is kept. */
+async function runMinibatches(parts: EpochParts, each: NamedArrays): Promise<NamedArrays> {
+  const { update, annealed, options, where } = parts;
+  const scalars = mapColumns(annealed, (value) => ndarray(Float32Array.of(value), []));
+  const { advantages: _, ...table } = parts.columns; // those of each minibatch are normalised
+  const shared = { table, scalars };
+  const outputs = (await update({ each, shared })) as NamedArrays;
+  const bad = firstNonFinite(outputs);
+  if (bad === undefined) return outputs;
+  if (options.nonFinite === 'stop') {
+    const inputs = { ...minibatchAt(parts.columns, each, bad), ...scalars };
+    throw new NonFiniteError(where, describe(outputs, bad, inputs), inputs);
+  }
+  const single: NamedArrays[] = [];
+  for (let step = 0; step < each['places'].shape[0]; step++) {
+    single.push((await update({ each: sliceRows(each, step, step + 1), shared })) as NamedArrays);
+  }
+  return mapColumns(outputs, (_output, name) => ndarray(Float32Array.from(single, (out) => out[name].data[0])));
+}
+
+/** A minibatch, for people to look at. */
+function minibatchAt(columns: NamedArrays, each: NamedArrays, step: number): NamedArrays {
+  const { places, ...own } = sliceRows(each, step, step + 1);
+  const flat = mapColumns(own, ({ data, shape }) => ({ data, shape: shape.slice(1) }));
+  return { ...gatherRows(columns, places.data), ...flat };
+}
+
+function describe(outputs: NamedArrays, step: number, inputs: NamedArrays): string {
+  const given = findNonFinite(inputs);
+  const came = `loss ${outputs['loss'].data[step]}, gradient norm ${outputs['gradientNorm'].data[step]}`;
+  return given ? `${came}, from the input ${given}` : `${came}, from finite inputs`;
+}

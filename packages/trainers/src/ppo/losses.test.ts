@@ -1,6 +1,6 @@
 import { tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { clippedSurrogate, policyDiagnostics, valueLoss, weightedMean } from './losses';
+import { clippedSurrogate, policyDiagnostics, valueLoss, weightedMean } from './algorithm';
 
 // Five steps worked out with a pocket calculator from the formulas: ratios exp(logRatio), normalised advantages (ddof 1).
 const logRatios = [0.3, -0.3, 0.1, 0.05, -0.6];

@@ -1,5 +1,5 @@
 import { type Experience, explainedVariance, type Metrics, type NamedArrays } from '@coplay/core';
-import type { Targets } from './targets';
+import type { Targets } from './algorithm';
 
 /** Names of a step's outputs, and the metric that each becomes: its mean over the minibatches, weighted by rows. */
 const STEP_METRICS: Readonly<Record<string, string>> = {

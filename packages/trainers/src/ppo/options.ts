@@ -1,4 +1,4 @@
-import { checkOptions } from '@coplay/core';
+import { checkExperience, checkNumber, checkOptions, type Experience, isLastStep } from '@coplay/core';
 import { z } from 'zod';
 import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
 
@@ -90,4 +90,97 @@ export const ppoSchema = z.strictObject({
 /** Checks PPO's options and fills in the defaults. */
 export function resolvePpoOptions(where: string, options: PpoOptions = {}): ResolvedPpoOptions {
   return checkOptions(where, ppoSchema, options) as ResolvedPpoOptions;
+}
+
+/** Settings that are known to work, by the field's names for them. Spread one and change what you like. */
+export const ppoPresets = {
+  /**
+   * The Markov Stag Hunt. A high discount and a large, annealed entropy bonus are what leads past the equilibrium in
+   * which everyone takes a hare; docs/stag-hunt.md shows it. For 32 environments x 32 steps.
+   */
+  stagHunt: {
+    gamma: 0.99,
+    lambda: 0.95,
+    learningRate: { from: 1e-3, to: 0 },
+    entropyWeight: { from: 0.1, to: 0 },
+    epochs: 4,
+    minibatchSize: 256,
+    valueClip: false,
+  },
+  /** ppo.py of CleanRL: 4 environments x 128 steps, time limits treated as the end. */
+  cleanRl: {
+    truncation: 'terminal',
+    minibatchSize: 128,
+  },
+  /** RL Zoo's settings of PPO for CartPole-v1: 8 environments x 32 steps. */
+  cartPole: {
+    gamma: 0.98,
+    lambda: 0.8,
+    learningRate: { from: 1e-3, to: 0 },
+    entropyWeight: 0,
+    clip: { from: 0.2, to: 0 },
+    valueClip: false,
+    epochs: 20,
+    minibatchSize: 256,
+  },
+  /** The on-policy repository of MAPPO and IPPO (Yu et al. 2022). */
+  mappo: {
+    learningRate: 5e-4,
+    valueWeight: 1,
+    huberDelta: 10,
+    normaliseValues: true,
+    normaliseAdvantages: 'update',
+    epochs: 15,
+    minibatchSize: 1_000_000,
+    clipNorm: 10,
+  },
+} as const satisfies Record<string, PpoOptions>;
+
+/**
+ * Which rewards an agent learns from: its own, everyone's mean, or whatever a function makes of the experience:
+ * it returns [E, T, A].
+ */
+export type RewardChoice = 'own' | 'prosocial' | ((experience: Experience) => Float32Array);
+
+/** The rewards [E, T, A] that are learned from. */
+export function chosenRewards(choice: RewardChoice, experience: Experience, gamma: number): Float32Array {
+  if (choice === 'own') return experience.rewards;
+  if (choice === 'prosocial') return prosocialRewards(experience, gamma);
+  return choice(structuredClone(experience)); // what it writes there, no other learner sees
+}
+
+/**
+ * Everyone's mean reward (Peysakhovich and Lerer 2018). What the others earn after an agent has left counts for it too,
+ * discounted back to its last step; otherwise whoever left would not care. That stops at the end of the experience.
+ *
+ * @returns [E, T, A]
+ */
+export function prosocialRewards(experience: Experience, gamma: number): Float32Array {
+  checkExperience('prosocialRewards', experience);
+  checkNumber('prosocialRewards', 'gamma', gamma, { min: 0, max: 1 });
+  const { envs, steps, rewards, active } = experience;
+  const agents = experience.agents.length;
+  const shared = new Float32Array(rewards.length);
+  const later = new Float64Array(agents); // what came after the present step, for agents that have left by then
+  for (let e = 0; e < envs; e++) {
+    later.fill(0);
+    for (let t = steps - 1; t >= 0; t--) {
+      const step = e * steps + t;
+      if (isLastStep(experience, step)) later.fill(0);
+      const mean = meanReward(experience, step * agents);
+      for (let a = 0; a < agents; a++) {
+        const isActive = active[step * agents + a] === 1;
+        if (isActive) shared[step * agents + a] = mean + gamma * later[a];
+        later[a] = isActive ? 0 : mean + gamma * later[a];
+      }
+    }
+  }
+  return shared;
+}
+
+/** Over all agents; one that has left earns nothing. */
+function meanReward({ rewards, active, agents }: Experience, start: number): number {
+  let sum = 0;
+  for (let row = start; row < start + agents.length; row++) if (active[row] === 1) sum += rewards[row];
+  return sum / agents.length;
 }

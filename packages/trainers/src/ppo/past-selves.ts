@@ -21,8 +21,9 @@ import { type Compiled, compile, sampleCategorical, type Variables, variables } 
 import { z } from 'zod';
 import { checkAct } from '../training/check-calls';
 import { checkSavedArrays } from '../training/saved-arrays';
+import { createPolicy, type Policy } from './actor-critic';
 import type { PpoAgent } from './agent';
-import { actStep, createPolicy, type Policy } from './policy';
+import { actForward } from './algorithm';
 
 /** Options of {@link pastSelves}. */
 export interface PastSelvesOptions {
@@ -181,7 +182,7 @@ class Pool implements Agent<PoolState> {
   private async takeSnapshot(): Promise<void> {
     const { learner } = this.of;
     if (learner.updates < this.taken * this.rule.every) return;
-    const arrays = await learner.ready().params.read();
+    const arrays = await learner.parameters();
     this.snapshots.push(this.freeze(this.taken, arrays));
     this.taken = Math.floor(learner.updates / this.rule.every) + 1;
     if (this.snapshots.length > this.rule.size) {
@@ -192,10 +193,10 @@ class Pool implements Agent<PoolState> {
   }
 
   private freeze(serial: number, arrays: NamedArrays): Snapshot {
-    const { net, actorEncoder, executor } = this.of.learner.setup;
+    const { net, executor } = this.of.learner.setup;
     const params = variables(arrays);
-    const run = compile(actStep(net), { name: 'ppo/act', state: { params }, executor });
-    return { serial, arrays, params, run, policy: createPolicy({ net, encoder: actorEncoder, run: () => run }) };
+    const run = compile(actForward(net), { name: 'ppo/act', state: { params }, executor });
+    return { serial, arrays, params, run, policy: createPolicy(this.of.learner.setup, () => run) };
   }
 
   /** Draws who plays the rows in which an episode begins. */
@@ -211,7 +212,7 @@ class Pool implements Agent<PoolState> {
 
   /** A row whose snapshot has gone while its episode lasted plays on with the oldest one. */
   private policyOf(player: number): Policy {
-    if (player === PRESENT) return this.of.learner.ready().policy;
+    if (player === PRESENT) return this.of.learner.policy;
     return (this.snapshots.find(({ serial }) => serial === player) ?? this.snapshots[0]).policy;
   }
 }

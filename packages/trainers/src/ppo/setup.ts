@@ -9,11 +9,25 @@ import {
   mlp,
   type TorsoBuilder,
 } from '@coplay/models';
-import type { ExecutorChoice } from '@coplay/tensor';
+import {
+  adam,
+  type Compiled,
+  compile,
+  compileScan,
+  compileScanEach,
+  compileTogether,
+  type ExecutorChoice,
+  mergeRows,
+  type StepFunction,
+  stackVariables,
+  type Variables,
+} from '@coplay/tensor';
 import { z } from 'zod';
+import { areFinite } from '../training/finite-steps';
 import { checkFields, checkId, inputSchema } from '../training/inputs';
-import { type PpoOptions, type ResolvedPpoOptions, resolvePpoOptions } from './options';
-import type { RewardChoice } from './rewards';
+import { Network } from '../training/network';
+import { actForward, ppoUpdate, tableUpdate, type UpdateInputs, valueForward } from './algorithm';
+import { type PpoOptions, type ResolvedPpoOptions, type RewardChoice, resolvePpoOptions } from './options';
 
 /** What a PPO agent is made of, besides the algorithm's own numbers. */
 export interface PpoNetworkOptions {
@@ -83,12 +97,8 @@ export function ppoSetup(
   const criticNetwork = networks.criticNetwork ?? network;
   const actorEncoder = inputEncoder(game, inputs);
   if (Object.keys(actorEncoder.shapes).length === 0) {
-    fail(
-      `${where}: option inputs`,
-      'something to read',
-      'no fields and nothing else',
-      'Name fields of the observation.',
-    );
+    const remedy = 'Name fields of the observation.';
+    fail(`${where}: option inputs`, 'something to read', 'no fields and nothing else', remedy);
   }
   const criticEncoder = checked.critic === 'joint' ? jointEncoder(actorEncoder, game.agents.length) : actorEncoder;
   const net = actorCritic({
@@ -112,4 +122,82 @@ export function ppoSetup(
   };
   const { critic, executor } = checked;
   return { game, ids, options, net, inputs, critic, actorEncoder, criticEncoder, reward, executor, networks, config };
+}
+
+/** The compiled functions of PPO. */
+export interface PpoFunctions {
+  readonly act: Compiled;
+  readonly value: Compiled;
+  /** S gradient steps in a call. If the loss or gradient of one isn't finite, everything stays as it was. */
+  readonly update: Compiled<UpdateInputs>;
+}
+
+/** Parameters and optimiser slots of a PPO learner, and the functions over them. */
+export type PpoNetwork = Network<'params' | 'slots', PpoFunctions>;
+
+/** A network without parameters as yet. */
+export function ppoNetwork(setup: PpoSetup, name: string): PpoNetwork {
+  return new Network({
+    name: `PPO (${name})`,
+    init: (generator) => {
+      const params = setup.net.init(generator);
+      return { params, slots: optimiserOf(setup).init(params) };
+    },
+    slots: ['slots'],
+    functions: (state) => ownFunctions(setup, state),
+  });
+}
+
+function optimiserOf({ options }: PpoSetup) {
+  const clipping = options.clipNorm === false ? {} : { clipNorm: options.clipNorm };
+  return adam({ epsilon: options.adamEpsilon, ...clipping });
+}
+
+function updateOf(setup: PpoSetup): StepFunction<'params' | 'slots', UpdateInputs> {
+  return tableUpdate(ppoUpdate(setup.net, optimiserOf(setup), setup.options));
+}
+
+/** Functions over one set of parameters. What several agents that share them ask in one turn is answered in one batch. */
+function ownFunctions(setup: PpoSetup, state: Readonly<Record<'params' | 'slots', Variables>>): PpoFunctions {
+  const { net, executor } = setup;
+  const { params } = state;
+  return {
+    act: mergeRows(compile(actForward(net), { name: 'ppo/act', state: { params }, executor })),
+    value: mergeRows(compile(valueForward(net), { name: 'ppo/value', state: { params }, executor })),
+    update: compileScan(updateOf(setup), { name: 'ppo/update', state, executor, acceptState: areFinite }),
+  };
+}
+
+/** Gives networks of one kind functions that run in one graph: acting and valuing in one call, updates one after the other. */
+export function joinNetworks(setup: PpoSetup, networks: readonly PpoNetwork[]): void {
+  const { net, executor } = setup;
+  const params = stackVariables(networks.map(({ groups }) => groups.params));
+  const acts = compileTogether(actForward(net), { name: 'ppo/act', state: { params }, executor });
+  const values = compileTogether(valueForward(net), { name: 'ppo/value', state: { params }, executor });
+  const updates = compileScanEach(updateOf(setup), {
+    name: 'ppo/update',
+    states: networks.map(({ groups }) => groups),
+    executor,
+    acceptState: areFinite,
+  });
+  networks.forEach((network, i) => {
+    network.replace({ act: acts[i], value: values[i], update: updates[i] });
+  });
+}
+
+/** Setups with the same text have the same graphs; undefined for one whose operations run one by one. */
+export function kindOf({ config, net, ids, networks, executor }: PpoSetup): string | undefined {
+  if (executor === 'eager') return undefined;
+  const builders = [networks.network, networks.criticNetwork].map(idOf);
+  return JSON.stringify([config, net.stateSize, net.actions, ids.length, builders]);
+}
+
+const builderIds = new WeakMap<object, number>();
+let builderCount = 0;
+
+/** A number for each builder of a network that isn't ours: two of the same name may build different ones. */
+function idOf(builder: { readonly config: Readonly<Record<string, unknown>> } | undefined): number {
+  if (builder?.config['kind'] !== 'layers-model') return 0;
+  if (!builderIds.has(builder)) builderIds.set(builder, ++builderCount);
+  return builderIds.get(builder)!;
 }

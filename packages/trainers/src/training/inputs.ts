@@ -1,5 +1,5 @@
-import { type AgentId, allocate, fail, type Game, type NamedArrays, show } from '@coplay/core';
-import type { InputEncoder, InputOptions } from '@coplay/models';
+import { type AgentId, fail, type Game, show } from '@coplay/core';
+import type { InputOptions } from '@coplay/models';
 import { z } from 'zod';
 
 /** Schema of what networks read besides the game's observation: `InputOptions`, without `extras`. */
@@ -10,16 +10,6 @@ export const inputSchema = z.strictObject({
   centred: z.boolean().optional(),
   mask: z.boolean().optional(),
 });
-
-/** What an encoder makes of no rows: [0, ...] for each input, in its dtype. */
-export function noInputs(encoder: InputEncoder, { agents, observation }: Game): NamedArrays {
-  const observations = Object.entries(observation).map(([field, { dtype }]) => [field, allocate(dtype, 0)]);
-  return encoder.encode({
-    ...{ rows: 0, seat: 0, offset: 0, stride: agents.length, extras: {} },
-    ...{ masks: new Uint8Array(0), previousActions: new Int32Array(0), active: new Uint8Array(0) },
-    observations: Object.fromEntries(observations),
-  });
-}
 
 /** @throws CoplayError for an id that the game doesn't have */
 export function checkId(where: string, game: Game, id: AgentId): void {

@@ -28,17 +28,17 @@ interface PartToTakeOver {
  * Restores all parts or none, one after the other: where one refuses its state, those before it go back to the state that they had.
  *
  * @param where  what restores the whole, for messages
- * @param made   networks that were made of the same state: freed where a part refuses
+ * @param made   networks that were made of the same state: freed where a part refuses; or a network that took it over already
  * @param check  looks at all parts once they are restored, and throws where they don't fit
  * @throws CoplayError of the part that refuses, with its path
  */
 export async function takeOverParts(
   where: string,
   parts: readonly PartToTakeOver[],
-  made?: { dispose(): void },
+  made?: { dispose(): void } | Takeover,
   check?: () => void,
 ): Promise<Takeover> {
-  const taken: Takeover[] = [];
+  const taken: Takeover[] = made && 'undo' in made ? [made] : [];
   const undo = async () => {
     for (const one of taken.reverse()) await one.undo();
   };
@@ -46,7 +46,7 @@ export async function takeOverParts(
     for (const { path, part, saved } of parts) taken.push(await takeOverPart(`${where}: ${path}`, part, saved));
     check?.();
   } catch (error) {
-    made?.dispose();
+    if (made && 'dispose' in made) made.dispose();
     await undo();
     throw error;
   }

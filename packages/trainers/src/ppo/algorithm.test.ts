@@ -1,7 +1,7 @@
 import type { ActorCritic } from '@coplay/models';
 import { maskedLogProbs, sgd, type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ppoStep } from './step';
+import { ppoUpdate } from './algorithm';
 
 beforeAll(async () => {
   await useBackend('cpu');
@@ -63,11 +63,11 @@ function lossByHand([first, second]: readonly number[], value: number) {
   return -mean(surrogate) - ENTROPY_WEIGHT * entropy + VALUE_WEIGHT * mean(squares);
 }
 
-describe('ppoStep', () => {
+describe('ppoUpdate', () => {
   const step = () => {
     const optimiser = sgd({});
     const params = { logits: tf.tensor1d(LOGITS), value: tf.scalar(VALUE) };
-    return ppoStep(net, optimiser, options)({ params, slots: {} }, inputs(), {});
+    return ppoUpdate(net, optimiser, options)({ params, slots: {} }, inputs(), {});
   };
 
   it('minimises surrogate - entropyWeight entropy + valueWeight value loss', () => {
@@ -97,7 +97,7 @@ describe('ppoStep', () => {
   it('makes an agent that has nothing to gain more random, not less', () => {
     const still = { ...inputs(), advantages: tf.zeros([2]) };
     const params = { logits: tf.tensor1d(LOGITS), value: tf.scalar(VALUE) };
-    const { state } = ppoStep(net, sgd({}), options)({ params, slots: {} }, still, {});
+    const { state } = ppoUpdate(net, sgd({}), options)({ params, slots: {} }, still, {});
     const [first, second] = state!.params!['logits'].dataSync();
     expect(first - second).toBeLessThan(LOGITS[0] - LOGITS[1]);
   });

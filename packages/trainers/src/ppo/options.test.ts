@@ -1,7 +1,7 @@
 import { allocateExperience, createGenerator, createRollout, type Experience, vectorEnv } from '@coplay/core';
 import { matrixGame, randomAgent } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
-import { chosenRewards, prosocialRewards } from './rewards';
+import { chosenRewards, prosocialRewards } from './options';
 
 const GAMMA = 0.5;
 

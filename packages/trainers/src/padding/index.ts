@@ -1,1 +1,0 @@
-export { paddedCount, padRows } from '@coplay/core/rows';
