@@ -27,7 +27,7 @@ import { meanMetrics } from '../training/metrics';
 import { type Takeover, takeOverParts } from '../training/restore';
 import { checkSavedRows } from '../training/saved-arrays';
 import { searchMetrics, trainingMetrics } from './metrics';
-import { freshNetworks, type HopNetworks, joinNetworks, kindOf, savedNetworks } from './networks';
+import { type HopNetwork, hopNetwork, joinNetworks, kindOf } from './networks';
 import { extraOf, hopRows, noHopRows, SEARCH_VALUES } from './rows';
 import type { HopSetup } from './setup';
 import { episodeReturns, finalTargets, valueTargets } from './targets';
@@ -37,9 +37,6 @@ const VERSION = '@coplay/trainers/HopLearner@0.1';
 
 /** Children of a learner's generator. */
 const SPLITS = { network: 0, worldModel: 1, minds: 2, replay: 3, ranks: 4 };
-
-/** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
-const FLUSH_EVERY = 8;
 
 const savedSchema = z.looseObject({
   params: namedArrays,
@@ -55,10 +52,9 @@ export class HopLearner implements Learner {
   updates = 0;
   /** Share of the training that was done before the last update, in [0, 1]. */
   progress = 0;
-  private networks: HopNetworks | undefined;
+  readonly network: HopNetwork;
   /** How often its own parameters changed. */
   private changes = 0;
-  private isDisposed = false;
   private readonly replay: ReplayBuffer;
   private readonly collector: EpisodeCollector = createEpisodeCollector();
   /** Searches of the agents that learn, and what they had counted at the last update. */
@@ -66,6 +62,7 @@ export class HopLearner implements Learner {
 
   constructor(readonly setup: HopSetup) {
     this.name = setup.ids.length === 1 ? setup.ids[0] : 'shared';
+    this.network = hopNetwork(setup, this.name);
     this.replay = createReplayBuffer({ capacity: setup.options.capacity });
   }
 
@@ -91,12 +88,12 @@ export class HopLearner implements Learner {
     const kind = kindOf(this.setup);
     if (kind === undefined) return undefined;
     const join = (learners: readonly HopLearner[]) => {
-      const networks = learners.map((learner) => learner.ready());
+      const networks = learners.map(({ network }) => network);
       joinNetworks(this.setup, networks);
       const models = learners.flatMap((learner) => [...learner.setup.minds.values()]);
       stackMoas(models, this.setup.executor);
     };
-    return { kind: `${VERSION} ${kind}`, networks: this.ready(), join };
+    return { kind: `${VERSION} ${kind}`, networks: this.network.groups, join };
   }
 
   /** Whether what the search plays with is good enough. */
@@ -123,25 +120,15 @@ export class HopLearner implements Learner {
 
   async initialise(generator: Generator): Promise<void> {
     checkGenerator(`HOP (${this.name}).initialise`, generator);
-    if (this.isDisposed) {
-      const remedy = 'Make a new agent, or give this one parameters with learner.restore(saved).';
-      fail(`HOP (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
-    }
     const own = generator.fork();
-    this.networks ??= freshNetworks(this.setup, own.split(SPLITS.network));
+    this.network.initialise(own.split(SPLITS.network));
     await this.setup.worldModel?.initialise(own.split(SPLITS.worldModel));
     for (const [seat, moa] of this.setup.minds) await moa.initialise(own.split(SPLITS.minds).split(seat));
   }
 
-  /** The running networks. */
-  ready(): HopNetworks {
-    const remedy = 'Call learner.initialise(generator) or restore first; selfPlay does.';
-    return this.networks ?? fail(`HOP (${this.name})`, 'parameters', 'none yet', remedy);
-  }
-
   /** Copies of the present parameters, named `body/...`, `policy/...`, `value/...`. */
   parameters(): Promise<NamedArrays> {
-    return this.ready().params.read();
+    return this.network.groups.params.read();
   }
 
   async update(data: LearnerData): Promise<Metrics> {
@@ -158,13 +145,11 @@ export class HopLearner implements Learner {
   }
 
   async state(): Promise<SavedState> {
-    const { params, slots } = this.ready();
     const { minds, worldModel, ranks, game } = this.setup;
     const saved: [AgentId, SavedState][] = [];
     for (const [seat, moa] of minds) saved.push([game.agents[seat], await moa.state()]);
     return {
-      params: await params.read(),
-      slots: await slots.read(),
+      ...(await this.network.read()),
       updates: this.updates,
       progress: this.progress,
       replay: this.replay.state(),
@@ -188,7 +173,6 @@ export class HopLearner implements Learner {
     const { rows } = saved['replay'] as unknown as { readonly rows: NamedArrays };
     if (Object.keys(rows).length > 0)
       checkSavedRows(`${where}: saved.replay.rows`, noHopRows(game, this.setup.encoder), rows);
-    const networks = savedNetworks(this.setup, saved);
     const all = saved['minds'] as Record<AgentId, SavedState>;
     const models = [...minds].map(([seat, part]) => {
       const id = game.agents[seat];
@@ -201,23 +185,14 @@ export class HopLearner implements Learner {
       ...models,
       ...(worldModel ? [{ path: 'saved.worldModel', part: worldModel, saved: saved['worldModel'] as SavedState }] : []),
     ];
-    const taken = await takeOverParts(where, parts, networks);
-    const before = {
-      ...{ networks: this.networks, isDisposed: this.isDisposed },
-      ...{ updates: this.updates, progress: this.progress, changes: this.changes },
-    };
-    this.networks = networks;
-    this.isDisposed = false;
+    const taken = await takeOverParts(where, parts, this.network.takeOver(where, 'saved', saved));
+    const before = { updates: this.updates, progress: this.progress, changes: this.changes };
     this.updates = saved['updates'] as number;
     this.progress = saved['progress'] as number;
     this.changes++;
     return {
-      keep: () => {
-        before.networks?.dispose();
-        taken.keep();
-      },
+      keep: taken.keep,
       undo: async () => {
-        networks.dispose();
         Object.assign(this, before);
         await taken.undo();
       },
@@ -225,9 +200,7 @@ export class HopLearner implements Learner {
   }
 
   dispose(): void {
-    this.networks?.dispose();
-    this.networks = undefined;
-    this.isDisposed = true;
+    this.network.dispose();
     this.setup.worldModel?.dispose();
     for (const moa of this.setup.minds.values()) moa.dispose();
   }
@@ -290,7 +263,7 @@ export class HopLearner implements Learner {
     if (count === 0 || this.setup.options.valueTarget === 'final') return cutValues;
     for (const seat of this.setup.minds.keys()) {
       const seen = prefixed('in', this.setup.encoder.encode(cutRows(episodes, seat)));
-      const { values } = await this.ready().functions.act(padRows(seen, paddedCount(count)));
+      const { values } = await this.network.functions.act(padRows(seen, paddedCount(count)));
       putSeat(cutValues, seat, A, (values.data as Float32Array).subarray(0, count));
     }
     return cutValues;
@@ -315,14 +288,13 @@ export class HopLearner implements Learner {
     if (this.replay.size < minRows) return {};
     const learningRate = anneal(this.setup.options.learningRate, progress);
     const { rows } = this.replay.sample(generator, { batch: minibatches * minibatchSize });
-    const { functions, slots } = this.ready();
     const each = reshapeRows(rows, [minibatches, minibatchSize], 2);
-    const outputs = await functions.update({
+    const outputs = await this.network.functions.update({
       each,
       shared: { learningRate: ndarray(Float32Array.of(learningRate), []) },
     });
     this.checkFinite(outputs, each);
-    if (this.updates % FLUSH_EVERY === 0) slots.flushDenormals();
+    this.network.tidy(this.updates);
     return trainingMetrics(outputs);
   }
 

@@ -41,7 +41,7 @@ export function createQuestions(learner: HopLearner, seat: number): Questions {
   const focal = async (rows: LeafRows): Promise<FocalAnswer> => {
     const seen = look(rows, own);
     const encoded = encoder.encode({ ...seen, seat, offset: 0, stride: 1, extras: {} });
-    const { logits, values } = await learner.ready().functions.act(prefixed('in', encoded));
+    const { logits, values } = await learner.network.functions.act(prefixed('in', encoded));
     return { logits: logits.data as Float32Array, values: values.data as Float32Array };
   };
 
