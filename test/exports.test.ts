@@ -1,39 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { root, type Workspace, workspaces } from '../scripts/lib/workspaces';
+import { apiReport, entryPoints, exportsOf, programOf } from '../scripts/lib/api-report';
+import { root, workspaces } from '../scripts/lib/workspaces';
 
 const packages = workspaces();
-const entries = packages.flatMap(entriesOf);
-const program = ts.createProgram(entries, {
-  ...ts.convertCompilerOptionsFromJson(
-    ts.readConfigFile(`${root}/tsconfig.json`, ts.sys.readFile).config.compilerOptions,
-    root,
-  ).options,
-});
+const program = programOf(packages);
 const checker = program.getTypeChecker();
-
-/** The sources of the paths that a package can be imported by, `@coplay/core` and `@coplay/core/node`. */
-function entriesOf({ folder, manifest }: Workspace): string[] {
-  const paths = Object.values(manifest.exports as Record<string, Record<string, unknown> | string>);
-  const sources = paths.map((path) => (typeof path === 'string' ? undefined : path['@coplay/source']));
-  return sources.filter((source) => typeof source === 'string').map((source) => join(folder, source));
-}
-
-/** What a package exports of its own, with aliases followed to the declaration. */
-function exportsOf(entry: string): ts.Symbol[] {
-  const module = checker.getSymbolAtLocation(program.getSourceFile(entry)!)!;
-  return checker.getExportsOfModule(module).map(followed).filter(isOurs);
-}
 
 /** Whole modules of others that a package passes on are documented by them. */
 function isOurs(symbol: ts.Symbol): boolean {
   const file = symbol.declarations?.[0]?.getSourceFile().fileName;
   return file === undefined || !file.includes('/node_modules/');
-}
-
-function followed(symbol: ts.Symbol): ts.Symbol {
-  return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
 }
 
 function isDocumented(symbol: ts.Symbol): boolean {
@@ -46,10 +25,14 @@ function placeOf(symbol: ts.Symbol): string {
 }
 
 describe.each(packages)('$name', (workspace) => {
-  const symbols = entriesOf(workspace).flatMap(exportsOf);
+  const symbols = entryPoints(workspace).flatMap(({ file }) => [...exportsOf(program, file).values()].filter(isOurs));
 
   it('exports something', () => {
     expect(symbols.length).toBeGreaterThan(0);
+  });
+
+  it('exports what its api.txt says: `npm run generate` writes a change of the API there', () => {
+    expect(apiReport(program, workspace)).toBe(readFileSync(join(workspace.folder, 'api.txt'), 'utf8'));
   });
 
   it('has a doc comment on every export', () => {
