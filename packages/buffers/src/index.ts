@@ -1,9 +1,81 @@
 export { concatRows, gatherRows } from '@coplay/core/rows';
-export * from './episodes';
-export * from './moa';
-export * from './npz';
-export * from './omg';
-export * from './ppo';
-export * from './records';
-export * from './replay';
-export * from './transitions';
+export {
+  type AgentSequencesOptions,
+  agentRows,
+  agentSequences,
+  concatExperience,
+  createEpisodeCollector,
+  decodeExperience,
+  type EpisodeCollector,
+  type EpisodeStatistics,
+  encodeExperience,
+  episodeStatistics,
+  loadExperience,
+  type SplitEpisodesOptions,
+  saveExperience,
+  selectEnvs,
+  sliceSteps,
+  splitEpisodes,
+  splitSegments,
+} from './episodes';
+export {
+  attemptRows,
+  createMoaBuffer,
+  type MoaBuffer,
+  type MoaBufferOptions,
+  type MoaCounts,
+  type MoaHeld,
+  type MoaRowsOptions,
+  moaRows,
+} from './moa';
+export {
+  type ByteSource,
+  decodeNpy,
+  decodeNpz,
+  encodeNpy,
+  encodeNpz,
+  loadNpz,
+  type ReadNpzOptions,
+  type StoredArray,
+  type StoredArrays,
+  saveNpz,
+} from './npz';
+export { createHistoryBuffer, type HistoryBuffer, type HistoryBufferOptions } from './omg';
+export {
+  createPpoBuffer,
+  type MinibatchOptions,
+  type MinibatchPlan,
+  type MinibatchRows,
+  type PpoBuffer,
+  planMinibatches,
+  type RowCounts,
+} from './ppo';
+export { fromRecords, type Records, type StreamRecords, streamRecords, toRecords } from './records';
+export {
+  createReplayBuffer,
+  createSequenceReplay,
+  type LoadReplayOptions,
+  loadReplay,
+  type ReplayBuffer,
+  type ReplayOptions,
+  type ReplayPlaces,
+  type ReplaySample,
+  type ReplaySampleOptions,
+  type ReplaySaving,
+  type SaveReplayOptions,
+  type SequenceReplay,
+  type SequenceReplayOptions,
+  type SequenceSample,
+  saveReplay,
+} from './replay';
+export {
+  createOutcomeStore,
+  createTransitionStore,
+  gridTransitions,
+  loadTransitions,
+  type OutcomeStore,
+  type OutcomeStoreOptions,
+  observationTransitions,
+  type TransitionStore,
+  type TransitionStoreOptions,
+} from './transitions';

@@ -1,10 +1,10 @@
-export * from './advantages';
-export * from './agent';
-export * from './arrays';
-export * from './check-agents';
-export * from './check-experience';
-export * from './check-game';
-export * from './check-rewards';
+export { explainedVariance, type NormaliseOptions, normaliseAdvantages } from './advantages';
+export type { Agent, AgentInput, AgentOutput, AgentStep, Saved, SavedState, Trainer } from './agent';
+export { allocate, dtypeOf, inThisRealm, isArrayOf, isTypedArray, ndarray, sizeOf } from './arrays';
+export { checkAgentInput, checkAgentStep, checkObservationArrays, type SeatedGame } from './check-agents';
+export { checkExperience, checkExperienceOf } from './check-experience';
+export { checkEpisodeLength, checkExperienceSpec, checkGame } from './check-game';
+export { checkRewards, type RewardCheck } from './check-rewards';
 export {
   checkCount,
   checkFunction,
@@ -17,34 +17,97 @@ export {
   type NumberRange,
   type NumbersRange,
 } from './check-values';
-export * from './checks';
-export * from './copies';
-export * from './errors';
-export * from './escape-markup';
-export * from './evaluate';
-export * from './experience';
-export * from './game';
-export * from './game-contract';
-export * from './generator';
-export { checkGenerator } from './generator';
-export * from './goals';
-export * from './grid-parts';
-export * from './imagine';
-export * from './json';
-export * from './metrics';
-export * from './observations';
-export * from './one-at-a-time';
-export * from './other-views';
-export * from './parallel-env';
-export * from './restore-parts';
-export * from './returns';
-export * from './reward-scaler';
-export * from './rollout';
-export * from './running-moments';
-export * from './schedules';
-export * from './seats';
-export * from './shapes';
-export * from './simulator';
+export { checkArgument, functions, namedArrays, ndarrays, typedArrays } from './checks';
+export { oneForAllCopies, sharedAmongCopies } from './copies';
+export { type Complaint, CoplayError, checkOptions, fail, show } from './errors';
+export { escapeMarkup, xmlCharacters } from './escape-markup';
+export { type EvaluateOptions, type Evaluation, evaluate } from './evaluate';
+export {
+  allocateCuts,
+  allocateExperience,
+  allocateObservations,
+  type Cuts,
+  copyObservation,
+  copyRow,
+  type Experience,
+  isLastStep,
+} from './experience';
+export type { AgentId, ExperienceSpec, Game, Scene, SceneItem, StepArrays } from './game';
+export {
+  assertGame,
+  type GameContractOptions,
+  type GameRule,
+  gameContract,
+  type Severity,
+  type Violation,
+} from './game-contract';
+export {
+  checkGenerator,
+  checkGenerator,
+  createGenerator,
+  type Generator,
+  type GeneratorState,
+  generatorFrom,
+  splitSeed,
+  streamSeed,
+} from './generator';
+export type { GoalSet } from './goals';
+export { allocateGrid, type GridArrays, type GridParts } from './grid-parts';
+export { type ImaginationStarts, type ImagineOptions, imagine } from './imagine';
+export { type ParseJsonOptions, parseJson } from './json';
+export { checkMetrics, type Log, type LogEntry, type Metrics, type RunInfo } from './metrics';
+export {
+  checkObservations,
+  highOf,
+  type KindFault,
+  kindFault,
+  kindOf,
+  OBSERVATION_KINDS,
+  type ObservationArrays,
+  type ObservationCheck,
+  type ObservationField,
+  type ObservationKind,
+  type ObservationSpec,
+} from './observations';
+export { oneAtATime } from './one-at-a-time';
+export { otherView } from './other-views';
+export {
+  type AgentObservation,
+  type ParallelEnv,
+  type ParallelEnvOptions,
+  type ParallelReset,
+  type ParallelResetOptions,
+  type ParallelStep,
+  parallelEnv,
+} from './parallel-env';
+export { ofPart, type PartToRestore, restorePart, restoreParts, type SavedPart } from './restore-parts';
+export {
+  type Advantages,
+  bootstrapValues,
+  continuation,
+  type DiscountOptions,
+  discountedSum,
+  gae,
+  type LambdaOptions,
+  lambdaReturns,
+  monteCarloReturns,
+  type ReturnSteps,
+} from './returns';
+export { createRewardScaler, type RewardScaler, type RewardScalerOptions } from './reward-scaler';
+export { createRollout, type Rollout } from './rollout';
+export { createRunningMoments, type NormaliseValuesOptions, type RunningMoments } from './running-moments';
+export { type Clock, constant, cosine, every, linear, piecewise, ratio, type Schedule, until } from './schedules';
+export { checkAgent, seatAgents } from './seats';
+export { checkShapes } from './shapes';
+export { checkSimulator, rulesSimulator, type Simulator } from './simulator';
 export type { ArrayOf, DType, NamedArrays, NDArray, TypedArray } from './typed-arrays';
-export * from './value-norm';
-export * from './vector-env';
+export { createValueNorm, type ValueNorm, type ValueNormOptions } from './value-norm';
+export {
+  allocateStepArrays,
+  type ResetOptions,
+  type RolloutEnv,
+  type VectorEnv,
+  type VectorEnvOptions,
+  type VectorEnvState,
+  vectorEnv,
+} from './vector-env';

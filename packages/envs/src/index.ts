@@ -1,8 +1,55 @@
-export * from './agents';
-export * from './classic';
+export {
+  freeRider,
+  type MixedOptions,
+  mixed,
+  type NearestStagOptions,
+  nearestDrift,
+  nearestHare,
+  nearestStag,
+  type RuleAgentOptions,
+  randomAgent,
+  type SwitcherOptions,
+  type SwitcherState,
+  switcher,
+  titForTat,
+} from './agents';
+export {
+  type CartPoleOptions,
+  type CatchOptions,
+  cartPole,
+  catchGame,
+  type GymBoardOptions,
+  type GymEscalationOptions,
+  type GymHarvestOptions,
+  type GymHuntOptions,
+  gymEscalation,
+  gymHarvest,
+  gymHunt,
+} from './classic';
 export type { Place } from './game';
-export * from './matrix';
-export * from './render';
-export * from './snowdrift';
-export * from './stag-hunt';
-export * from './wrappers';
+export { type MatrixGameKind, type MatrixGameOptions, matrixGame, type PayoffTable } from './matrix';
+export { agentColor, renderReplay, renderSvg, renderText, type SvgOptions, sceneSvg, type TextOptions } from './render';
+export { type SnowdriftLayout, type SnowdriftOptions, snowdrift } from './snowdrift';
+export { type StagHuntLayout, type StagHuntOptions, stagHunt } from './stag-hunt';
+export {
+  checkRecording,
+  decodeRecording,
+  encodeRecording,
+  type LimitedViewOptions,
+  limitedView,
+  permuteSeats,
+  type RecordEpisodeOptions,
+  type RecordedFrame,
+  type RecordedInsight,
+  type RecordedObservation,
+  type RecordedPrediction,
+  type RecordedStep,
+  type Recording,
+  readRecording,
+  recordEpisode,
+  replayEpisode,
+  timeLimit,
+  withAgentId,
+  withPreviousActions,
+  writeRecording,
+} from './wrappers';

@@ -1,10 +1,118 @@
-export * from './backend';
+export { type BackendChoice, type BackendInfo, type BackendName, ensureBackend, useBackend } from './backend';
 export { checkTensor } from './check-tensor';
-export * from './compile';
-export * from './distributions';
-export * from './export';
-export * from './gradients';
-export * from './init';
-export * from './layers-model';
-export * from './optimise';
-export * from './tf';
+export {
+  type ArraysOf,
+  type Compiled,
+  type CompileOptions,
+  checkThreadChoices,
+  compile,
+  compileScan,
+  compileScanEach,
+  compileStacked,
+  compileTogether,
+  type ExecutorChoice,
+  type ExecutorInfo,
+  type ExecutorName,
+  executorInfo,
+  type GraphInspection,
+  inspectGraph,
+  type MemorySetting,
+  mergeRows,
+  type OnnxWeb,
+  type OnnxWebOptions,
+  type OperationTime,
+  operationTimes,
+  type PassMeasure,
+  restoreThreadChoices,
+  type ScanEachOptions,
+  type ScanInputs,
+  type ScanOptions,
+  type StackedOptions,
+  type StackedVariables,
+  type StackLayout,
+  type StateOf,
+  type Statics,
+  type StepFunction,
+  type StepResult,
+  stackVariables,
+  type TensorRecord,
+  type TensorTree,
+  type ThreadChoices,
+  type ThreadInfo,
+  type ThreadSetting,
+  type TogetherOptions,
+  type Tree,
+  threadChoices,
+  threadInfo,
+  useExecutor,
+  useOnnxWeb,
+  useThreads,
+  type Variables,
+  variables,
+} from './compile';
+export {
+  argmaxRows,
+  type BoundedNormal,
+  bernoulliLoss,
+  boundedNormal,
+  categoricalEntropy,
+  categoricalKl,
+  codesLoss,
+  type LatentLosses,
+  latentLosses,
+  logProbOf,
+  maskedLogProbs,
+  mirrorBins,
+  normalEntropy,
+  normalLogProb,
+  normalSample,
+  oneHotSample,
+  sampleCategorical,
+  straightThrough,
+  symexp,
+  symlog,
+  type TwoHotTarget,
+  twoHotBins,
+  twoHotLoss,
+  twoHotMean,
+  twoHotWeights,
+  unimix,
+  unimixLog,
+} from './distributions';
+export {
+  exportOnnx,
+  type OnnxFile,
+  type OnnxInput,
+  type OnnxInputs,
+  type OnnxOptions,
+  type OnnxValue,
+  toOnnx,
+} from './export';
+export { type LossResult, stopGradient, type ValueAndGradients, valueAndGradients } from './gradients';
+export { glorotUniform, orthogonal, truncatedNormal, zeros } from './init';
+export {
+  applyModel,
+  applyModelOutputs,
+  type LayersModel,
+  type LayersModelWeight,
+  readWeights,
+  writeWeights,
+} from './layers-model';
+export {
+  type AdamOptions,
+  adam,
+  adamW,
+  type ClipOptions,
+  type LaPropOptions,
+  type LearningRateOptions,
+  laProp,
+  learningRate,
+  type MomentOptions,
+  type Optimiser,
+  type OptimiserUpdate,
+  type RmsPropOptions,
+  rmsProp,
+  type SgdOptions,
+  sgd,
+} from './optimise';
+export { tf } from './tf';

@@ -1,6 +1,49 @@
-export * from './checkpoint';
-export * from './dreamer';
-export * from './export';
+export {
+  type Checkpoint,
+  createRunDirectory,
+  decodeSafetensors,
+  describeCheckpoint,
+  encodeSafetensors,
+  type FileSystem,
+  type FlatState,
+  FORMAT_VERSION,
+  flattenState,
+  type Json,
+  type LatestCheckpoint,
+  type LatestOptions,
+  LIBRARY_VERSION,
+  type LoadOptions,
+  latestCheckpoint,
+  loadCheckpoint,
+  nodeFileSystem,
+  type RunDirectoryOptions,
+  resumeFits,
+  runtimeVersions,
+  type Safetensors,
+  type SaveOptions,
+  type SkippedCheckpoint,
+  saveCheckpoint,
+  unflattenState,
+  writeFileAtomic,
+} from './checkpoint';
+export {
+  type DreamerAgent,
+  type DreamerAgentOptions,
+  DreamerLearner,
+  type DreamerLossScales,
+  type DreamerNetworkOptions,
+  type DreamerOptions,
+  type DreamerSetup,
+  type DreamerState,
+  type DreamerStates,
+  dreamerAgent,
+  type OpenLoop,
+  type OpenLoopOptions,
+  type ResolvedDreamerOptions,
+  type SharedDreamerOptions,
+  sharedDreamerAgents,
+} from './dreamer';
+export { exportOnnx, type PolicyExportOptions, toOnnx } from './export';
 export {
   type HopAgent,
   type HopLearner,
@@ -28,7 +71,17 @@ export {
   type SubgoalOptions,
   sharedHopPlusAgents,
 } from './hop-plus';
-export * from './lola';
+export {
+  type IteratedGame,
+  type IteratedGradients,
+  iteratedGame,
+  iteratedGradients,
+  type Lola,
+  type LolaOptions,
+  lola,
+  type MemoryOneOptions,
+  memoryOneAgent,
+} from './lola';
 export {
   createMoa,
   type GoalChoice,
@@ -38,7 +91,16 @@ export {
   type MoaPretrainOptions,
   type MoaView,
 } from './moa';
-export * from './omg';
+export {
+  createOmg,
+  type Inferred,
+  type MixedSubgoals,
+  type OmgLearner,
+  type OmgOptions,
+  type OmgPretrainOptions,
+  type OwnView,
+  type SubgoalsOfOptions,
+} from './omg';
 export {
   clippedSurrogate,
   type FrozenOptions,
@@ -68,8 +130,40 @@ export {
   valueLoss,
   weightedMean,
 } from './ppo';
-export * from './self-play';
-export * from './social-influence';
-export * from './training';
-export * from './with-insight';
-export * from './world-model';
+export {
+  type EpisodeTracker,
+  episodeTracker,
+  type InterruptSignal,
+  interruptSignal,
+  type SelfPlay,
+  type SelfPlayOptions,
+  selfPlay,
+  type TrainOptions,
+} from './self-play';
+export {
+  actionInfluence,
+  type SocialInfluenceAgent,
+  SocialInfluenceLearner,
+  type SocialInfluenceOptions,
+  socialInfluenceAgent,
+} from './social-influence';
+export {
+  type Annealed,
+  anneal,
+  findNonFinite,
+  isLearning,
+  type Learner,
+  type LearnerData,
+  type LearningAgent,
+  type Lockstep,
+  NonFiniteError,
+} from './training';
+export { withInsight } from './with-insight';
+export {
+  createWorldModel,
+  type PretrainOptions,
+  type SimulatorOptions,
+  type WorldModelLearner,
+  type WorldModelOptions,
+  type WorldModelPrediction,
+} from './world-model';

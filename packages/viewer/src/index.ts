@@ -1,2 +1,26 @@
-export * from './play';
-export * from './replay';
+export {
+  createTable,
+  type DoneStep,
+  type GoalWatcher,
+  gameOfRecording,
+  goalWalker,
+  goalWatcher,
+  type OnnxAgentOptions,
+  type OnnxSession,
+  type OnnxTensorClass,
+  onnxAgent,
+  type PlayOptions,
+  type PlayPageOptions,
+  type PlayPolicy,
+  type PlaySetting,
+  playableGame,
+  playPage,
+  recordedExperience,
+  ruleAgentNamed,
+  rulesOf,
+  type Table,
+  type TableOptions,
+  type Turn,
+  type Walker,
+} from './play';
+export { type ReplayPageOptions, replayPage } from './replay';
