@@ -271,8 +271,8 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: "planning: co-players' goals are drawn by the wrong seat",
-    find: 'this.goals[tree * A + other] = drawIndex(beliefs, from, goals, this.generators[tree]);',
-    replace: 'this.goals[tree * A + ((seat + A - i) % A)] = drawIndex(beliefs, from, goals, this.generators[tree]);',
+    find: 'this.goals[tree * A + other] = drawIndex(beliefs, this.generators[tree], from, goals);',
+    replace: 'this.goals[tree * A + ((seat + A - i) % A)] = drawIndex(beliefs, this.generators[tree], from, goals);',
     tests: PLANNING,
   },
   {
@@ -461,8 +461,8 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: "viewer: an agent's first action is never drawn",
-    find: 'const threshold = generator.uniform() * total;',
-    replace: 'const threshold = weights[0] + generator.uniform() * (total - weights[0]);',
+    find: 'return drawIndex(weights, generator);',
+    replace: 'return 1 + drawIndex(weights.subarray(1), generator);',
     tests: ['packages/viewer/'],
   },
 ];

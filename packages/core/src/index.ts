@@ -43,7 +43,6 @@ export {
 } from './game-contract';
 export {
   checkGenerator,
-  checkGenerator,
   createGenerator,
   type Generator,
   type GeneratorState,

@@ -143,7 +143,7 @@ export {
 export {
   actionInfluence,
   type SocialInfluenceAgent,
-  SocialInfluenceLearner,
+  type SocialInfluenceLearner,
   type SocialInfluenceOptions,
   socialInfluenceAgent,
 } from './social-influence';
