@@ -61,14 +61,13 @@ async function batchesOf(agent: DreamerAgent, game: Game, envSteps: number, step
   const run = selfPlay({ game, agents: [agent as Agent], envs: 2, steps, seed: 1 });
   const batches: NamedArrays[] = [];
   await agent.learner.initialise(createGenerator(1));
-  const machine = agent.learner.ready() as {
-    -readonly [K in 'joint']: ReturnType<DreamerAgent['learner']['ready']>[K];
-  };
-  const { joint } = machine;
-  machine.joint = Object.assign((inputs: NamedArrays) => {
+  const { network } = agent.learner;
+  const { joint } = network.functions;
+  const noting = Object.assign((inputs: NamedArrays) => {
     batches.push(structuredClone(inputs));
     return joint(inputs);
   }, joint) as typeof joint;
+  Object.assign(network.functions, { joint: noting });
   await run.train({ envSteps });
   run.dispose();
   return batches;

@@ -375,7 +375,7 @@ describe('updates by hand', () => {
     const { run, agents } = makeRun({ schedule: 'separate', startAfter: 1000 });
     await run.train({ envSteps: 40 });
     const { learner } = agents[0];
-    const flush = vi.spyOn(learner.ready().groups.worldSlots, 'flushDenormals');
+    const flush = vi.spyOn(learner.network.groups.worldSlots, 'flushDenormals');
     await learner.train(64, createGenerator(1));
     expect(flush).toHaveBeenCalledTimes(2);
     run.dispose();

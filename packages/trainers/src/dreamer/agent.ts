@@ -106,7 +106,7 @@ class WorldModelAgent implements DreamerAgent {
     checkTypedArray(where, 'state.stoch', state.stoch, 'int32', rows * stoch);
     const feeds = this.feeds(input, state, generator);
     checkFinite(where, feeds);
-    const outputs = await this.learner.ready().act(feeds);
+    const outputs = await this.learner.network.functions.act(feeds);
     const next = { deter: outputs['deter'].data as Float32Array, stoch: outputs['stoch'].data as Int32Array };
     const chosen = chooseActions(outputs['logProbs'].data as Float32Array, rows, setup.game.actions, generator);
     const names = latentNames(name);

@@ -3,7 +3,7 @@ import { useBackend, useThreads, valueAndGradients } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { byGroup, criticOf, dreamerOptimiser } from './groups';
 import type { DreamerParts } from './inputs';
-import { createMachine, type DreamerArrays } from './machine';
+import { dreamerNetwork } from './network';
 import type { DreamerLossScales, DreamerOptions } from './options';
 import { jointLoss } from './steps';
 import { smallBatch, smallParts, stirred, tensorsOf } from './test-batch';
@@ -63,7 +63,7 @@ describe('the gradient of each loss', () => {
 });
 
 /** Numbers to begin with. */
-function arraysOf(parts: DreamerParts): DreamerArrays {
+function arraysOf(parts: DreamerParts) {
   const { world, behaviour } = byGroup(stirred(parts.nets));
   const optimiser = dreamerOptimiser(parts);
   const zero = () => ndarray(new Float32Array(1), []);
@@ -78,14 +78,15 @@ type Kind = 'joint' | 'coupled' | 'world' | 'behaviour';
 /** All numbers after updates of these kinds on one batch. */
 async function after(kinds: readonly Kind[], options: DreamerOptions = {}, executor: 'eager' | 'onnx' = 'eager') {
   const parts = smallParts(options);
-  const machine = createMachine({ ...parts, executor }, arraysOf(parts));
+  const network = dreamerNetwork({ ...parts, executor }, 'test');
+  network.takeOver('test', 'saved', arraysOf(parts)).keep();
   const batch = smallBatch(parts);
   let outputs: NamedArrays = {};
-  for (const kind of kinds) outputs = { ...outputs, ...((await machine[kind](batch)) as NamedArrays) };
-  const read = async (group: keyof typeof machine.groups) => machine.groups[group].read();
+  for (const kind of kinds) outputs = { ...outputs, ...((await network.functions[kind](batch)) as NamedArrays) };
+  const read = async (group: keyof typeof network.groups) => network.groups[group].read();
   const groups = { world: await read('world'), behaviour: await read('behaviour'), slow: await read('slow') };
   const range = await read('range');
-  machine.dispose();
+  network.dispose();
   return { ...groups, range, outputs };
 }
 

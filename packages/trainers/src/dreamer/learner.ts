@@ -21,7 +21,7 @@ import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '.
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import type { Takeover } from '../training/restore';
-import { checkArrays, createMachine, type DreamerMachine, freshArrays, nonFinite } from './machine';
+import { type DreamerNetwork, dreamerNetwork, nonFinite } from './network';
 import { imaginationNoise, posteriorNoise } from './noise';
 import { type OpenLoop, type OpenLoopOptions, openLoop } from './open-loop';
 import { batchInputs, checkReplay, pushExperience, storeLatents, streamsOf } from './replay';
@@ -62,8 +62,7 @@ export class DreamerLearner implements Learner {
   readonly name: string;
   /** Updates done so far, of world model and actor-critic each. */
   updates = 0;
-  private machine: DreamerMachine | undefined;
-  private isDisposed = false;
+  readonly network: DreamerNetwork;
   private replay: SequenceReplay | undefined;
   private streams = 0;
   /** Updates that are due, with the fraction that is carried on. */
@@ -76,6 +75,7 @@ export class DreamerLearner implements Learner {
 
   constructor(readonly setup: DreamerSetup) {
     this.name = setup.ids.length === 1 ? setup.ids[0] : 'shared';
+    this.network = dreamerNetwork(setup, this.name);
     const { learningRate: rate, warmUp } = setup.options;
     this.rate = learningRate({ rate, warmUp });
   }
@@ -89,23 +89,12 @@ export class DreamerLearner implements Learner {
   }
 
   async initialise(generator: Generator): Promise<void> {
-    checkGenerator(this.where('initialise'), generator);
-    if (this.isDisposed) {
-      const remedy = 'Make a new agent, or give this one parameters with learner.restore(saved).';
-      fail(`DreamerV3 (${this.name})`, 'a learner in use', 'one that was disposed with its run', remedy);
-    }
-    this.machine ??= createMachine(this.setup, freshArrays(this.setup, generator));
-  }
-
-  /** The running networks. */
-  ready(): DreamerMachine {
-    const remedy = 'Call learner.initialise(generator) or restore first; selfPlay does.';
-    return this.machine ?? fail(`DreamerV3 (${this.name})`, 'parameters', 'none yet', remedy);
+    this.network.initialise(generator);
   }
 
   /** Copies of the present parameters, named `enc/...`, `dyn/...`, `dec/...`, `rew/...`, `con/...`, `pol/...`, `val/...`. */
   async parameters(): Promise<NamedArrays> {
-    const { world, behaviour } = this.ready().groups;
+    const { world, behaviour } = this.network.groups;
     return { ...(await world.read()), ...(await behaviour.read()) };
   }
 
@@ -180,14 +169,12 @@ export class DreamerLearner implements Learner {
    */
   async openLoop(generator: Generator, options: OpenLoopOptions = {}): Promise<OpenLoop> {
     checkGenerator(this.where('openLoop'), generator);
-    return openLoop(this.setup, this.ready(), this.filled(), generator, options);
+    return openLoop(this.setup, this.network.functions, this.filled(), generator, options);
   }
 
   async state(): Promise<SavedState> {
-    const { groups } = this.ready();
-    const arrays = await Promise.all(Object.entries(groups).map(async ([name, group]) => [name, await group.read()]));
     return {
-      arrays: Object.fromEntries(arrays) as SavedState,
+      arrays: await this.network.read(),
       replay: this.replay?.state() ?? null,
       streams: this.streams,
       updates: this.updates,
@@ -203,17 +190,14 @@ export class DreamerLearner implements Learner {
 
   /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
   async takeOver(saved: SavedState): Promise<Takeover> {
-    checkArgument(`DreamerV3 (${this.name}): restore`, 'saved', savedSchema, saved);
-    const arrays = checkArrays(`DreamerV3 (${this.name})`, this.setup, saved['arrays'] as SavedState | undefined);
+    const where = `DreamerV3 (${this.name}): restore`;
+    checkArgument(where, 'saved', savedSchema, saved);
     const replay = saved['replay'] ? this.restoredReplay(saved['replay'] as SavedState, saved['streams']) : undefined;
-    // Nothing has changed up to here.
+    const taken = this.network.takeOver(where, 'saved.arrays', saved['arrays'] as SavedState);
     const before = {
-      ...{ machine: this.machine, isDisposed: this.isDisposed, replay: this.replay, streams: this.streams },
-      ...{ updates: this.updates, behaviourUpdates: this.behaviourUpdates, due: this.due, hasBegun: this.hasBegun },
+      ...{ replay: this.replay, streams: this.streams, due: this.due, hasBegun: this.hasBegun },
+      ...{ updates: this.updates, behaviourUpdates: this.behaviourUpdates },
     };
-    const machine = createMachine(this.setup, arrays);
-    this.machine = machine;
-    this.isDisposed = false;
     this.replay = replay;
     this.streams = replay ? streamsOf(saved['replay']) : ((saved['streams'] ?? 0) as number);
     this.updates = saved['updates'] as number;
@@ -221,18 +205,16 @@ export class DreamerLearner implements Learner {
     this.due = saved['due'] as number;
     this.hasBegun = saved['hasBegun'] as boolean;
     return {
-      keep: () => before.machine?.dispose(),
-      undo: () => {
-        machine.dispose();
+      keep: taken.keep,
+      undo: async () => {
         Object.assign(this, before);
+        await taken.undo();
       },
     };
   }
 
   dispose(): void {
-    this.machine?.dispose();
-    this.machine = undefined;
-    this.isDisposed = true;
+    this.network.dispose();
   }
 
   private where(method: string): string {
@@ -338,12 +320,12 @@ export class DreamerLearner implements Learner {
     sample: SequenceSample | undefined,
     tally: Tally,
   ): Promise<NamedArrays> {
-    const machine = this.ready();
+    const { network } = this;
     const rate = this.rate(kind === 'behaviour' ? this.behaviourUpdates : this.updates);
     const entropyScale = anneal(this.setup.options.entropyScale, this.progress);
     const ofBehaviour = kind !== 'world' && { entropyScale: scalar(entropyScale) };
     const feeds = { ...inputs, learningRate: scalar(rate), ...ofBehaviour };
-    const { deter, stoch, ...outputs } = (await machine[kind](feeds)) as NamedArrays;
+    const { deter, stoch, ...outputs } = (await network.functions[kind](feeds)) as NamedArrays;
     const bad = nonFinite(outputs);
     if (bad) this.refuse(bad, outputs, feeds);
     else if (deter && sample && this.setup.options.replayLatents) storeLatents(this.filled(), sample, deter, stoch);
@@ -352,9 +334,7 @@ export class DreamerLearner implements Learner {
     if (kind !== 'behaviour') this.updates++;
     if (kind !== 'world') this.behaviourUpdates++;
     const done = kind === 'behaviour' ? this.behaviourUpdates : this.updates;
-    if (done % FLUSH_EVERY === 0) {
-      for (const slots of [machine.groups.worldSlots, machine.groups.behaviourSlots]) slots.flushDenormals();
-    }
+    network.tidy(done, FLUSH_EVERY);
     return deter ? { deter, stoch } : {};
   }
 

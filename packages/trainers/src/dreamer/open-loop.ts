@@ -93,7 +93,7 @@ export function openLoopStep(parts: DreamerParts): StepFunction<'world'> {
 /** Draws sequences, without taking new ones from learning, and shows them to the world model. */
 export async function openLoop(
   { nets, options }: DreamerSetup,
-  machine: { readonly openLoop: Compiled },
+  functions: { readonly openLoop: Compiled },
   replay: SequenceReplay,
   generator: Generator,
   given: OpenLoopOptions,
@@ -111,7 +111,7 @@ export async function openLoop(
   const sample = { ...replay.look(generator, batch), fresh: 0 };
   const inputs = batchInputs(sample, options.replayLatents);
   const shown = Object.entries(inputs).map(([name, array]) => [name, isCut(name) ? firstSteps(array, context) : array]);
-  const predicted = await machine.openLoop({
+  const predicted = await functions.openLoop({
     ...(Object.fromEntries(shown) as NamedArrays),
     ...posteriorNoise(nets, generator, batch, context),
     'noise/prior': uniformNoise(generator, [T - context, batch, nets.sizes.stoch]),

@@ -8,7 +8,7 @@ import {
 } from '@coplay/core';
 import { paddedCount, padRows } from '@coplay/core/rows';
 import { encodeViews } from './rows';
-import type { OmgNetworks, OmgSetup } from './setup';
+import type { OmgNetwork, OmgSetup } from './setup';
 import { coPlayerViews, type OwnView } from './views';
 
 /** What {@link OmgLearner.infer} returns. */
@@ -22,7 +22,7 @@ export interface Inferred {
 /** See {@link OmgLearner.infer}. */
 export async function inferSubgoals(
   setup: OmgSetup,
-  networks: OmgNetworks,
+  network: OmgNetwork,
   own: OwnView,
   state: Float32Array,
 ): Promise<Inferred> {
@@ -38,7 +38,7 @@ export async function inferSubgoals(
   }
   const inputs = encodeViews(setup, views, rows, (row) => row % others.length);
   const all = padRows({ ...inputs, state: ndarray(entered, [rows, units]) }, paddedCount(rows));
-  const { mean, next } = await networks.infer(all);
+  const { mean, next } = await network.functions.infer(all);
   const subgoals = (mean.data as Float32Array).subarray(0, rows * settings.goalDim);
   for (let row = 0; row < rows; row++) {
     if (views.active[row] === 0) subgoals.fill(0, row * settings.goalDim, (row + 1) * settings.goalDim);
@@ -47,14 +47,14 @@ export async function inferSubgoals(
 }
 
 /** See {@link OmgLearner.inferOver}. */
-export async function inferOver(setup: OmgSetup, networks: OmgNetworks, experience: Experience): Promise<Float32Array> {
+export async function inferOver(setup: OmgSetup, network: OmgNetwork, experience: Experience): Promise<Float32Array> {
   const { seat, others, settings, inference } = setup;
   const { envs, steps } = experience;
   const width = others.length * settings.goalDim;
   const all = new Float32Array(envs * steps * width);
   let state: Float32Array = new Float32Array(envs * others.length * inference.stateSize);
   for (let t = 0; t < steps; t++) {
-    const inferred = await inferSubgoals(setup, networks, viewAt(experience, seat, t), state);
+    const inferred = await inferSubgoals(setup, network, viewAt(experience, seat, t), state);
     state = inferred.state;
     for (let env = 0; env < envs; env++) copyRow(inferred.subgoals, env, all, env * steps + t, width);
   }

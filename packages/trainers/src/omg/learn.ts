@@ -5,12 +5,12 @@ import { selectSubgoals } from '@coplay/models';
 import { findNonFinite, NonFiniteError } from '../training';
 import { encodeHistories } from './rows';
 import { planSequences } from './sequences';
-import type { OmgNetworks, OmgSetup } from './setup';
+import type { OmgNetwork, OmgSetup } from './setup';
 
 /** Trains the state VAE on states that are drawn from the buffer, S gradient steps in one call. */
 export async function trainVae(
   setup: OmgSetup,
-  networks: OmgNetworks,
+  network: OmgNetwork,
   buffer: HistoryBuffer,
   generator: Generator,
 ): Promise<Metrics> {
@@ -21,7 +21,7 @@ export async function trainVae(
   for (const [name, { data, shape }] of Object.entries(rows)) {
     each[name] = { data, shape: [vaeSteps, vaeBatchSize, ...shape.slice(1)] };
   }
-  const outputs = await networks.trainVae({ each, shared: scalars(setup) });
+  const outputs = await network.functions.trainVae({ each, shared: scalars(setup) });
   checkSteps(`OMG (${setup.id}): VAE`, outputs, each);
   return {
     'omg/vae_loss': mean(outputs['loss'].data),
@@ -34,7 +34,7 @@ export async function trainVae(
 /** Trains the inference on histories that are drawn from the buffer, S gradient steps in one call. */
 export async function trainInference(
   setup: OmgSetup,
-  networks: OmgNetworks,
+  network: OmgNetwork,
   buffer: HistoryBuffer,
   generator: Generator,
 ): Promise<Metrics> {
@@ -55,7 +55,7 @@ export async function trainInference(
     noise: normals(generator, [S, B * L, goalDim]),
   };
   const table = padRows(encodeHistories(setup, rows), paddedCount(plan.table.length));
-  const outputs = await networks.trainInference({ each, shared: { ...scalars(setup), ...table } });
+  const outputs = await network.functions.trainInference({ each, shared: { ...scalars(setup), ...table } });
   checkSteps(`OMG (${setup.id}): inference`, outputs, each);
   const spread = mean(outputs['spread'].data);
   return {

@@ -28,7 +28,7 @@ import { type Inferred, inferOver, inferSubgoals } from './infer';
 import { trainInference, trainVae } from './learn';
 import type { OmgOptions } from './options';
 import { type OmgPretrainOptions, pretrainOmg } from './pretrain';
-import { freshParameters, type OmgGroup, type OmgNetworks, type OmgSetup, omgNetworks, omgSetup } from './setup';
+import { type OmgNetwork, type OmgSetup, omgNetwork, omgSetup } from './setup';
 import { inferredSubgoals, type MixedSubgoals, mixSubgoals, type SubgoalsOfOptions, stateLatents } from './subgoals';
 import type { OwnView } from './views';
 
@@ -123,8 +123,6 @@ const subgoalsOfSchema = z.strictObject({
   extra: z.string().optional(),
 });
 
-const GROUPS: readonly OmgGroup[] = ['vae', 'vaeSlots', 'inference', 'inferenceSlots'];
-
 /** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
 const FLUSH_EVERY = 8;
 
@@ -142,9 +140,10 @@ class Omg implements OmgLearner {
   updates = 0;
   readonly buffer: HistoryBuffer;
   private isPretrained = false;
-  private networks: OmgNetworks | undefined;
+  private readonly network: OmgNetwork;
 
   constructor(private readonly setup: OmgSetup) {
+    this.network = omgNetwork(setup);
     const { seat, settings } = setup;
     const { capacity, clearEvery, view, valuesOf } = settings;
     this.buffer = createHistoryBuffer({ observer: seat, capacity, clearEvery, view, valuesOf });
@@ -175,8 +174,7 @@ class Omg implements OmgLearner {
   }
 
   async initialise(generator: Generator): Promise<void> {
-    checkGenerator(this.where('initialise'), generator);
-    this.networks ??= omgNetworks(this.setup, freshParameters(this.setup, generator));
+    this.network.initialise(generator);
   }
 
   push(experience: Experience, values?: Float32Array): number {
@@ -195,61 +193,58 @@ class Omg implements OmgLearner {
 
   async update(generator: Generator): Promise<Metrics> {
     checkGenerator(this.where('update'), generator);
-    const networks = this.ready();
+    const network = this.network.running();
     const { buffer, setup } = this;
     const train = this.isReady ? trainInference : trainVae;
-    const learned = buffer.size === 0 ? {} : await train(setup, networks, buffer, generator);
+    const learned = buffer.size === 0 ? {} : await train(setup, network, buffer, generator);
     if (buffer.size > 0 || setup.others.length === 0) this.updates++;
-    if (this.updates % FLUSH_EVERY === 0) await this.tidy(networks);
+    if (this.updates % FLUSH_EVERY === 0) await this.tidy();
     return { ...learned, 'omg/histories': buffer.histories, 'omg/steps': buffer.size };
   }
 
   async pretrain(data: Experience, options: OmgPretrainOptions, generator: Generator): Promise<readonly Metrics[]> {
     checkExperienceOf(this.where('pretrain'), this.setup.game, data, 'data');
     checkGenerator(this.where('pretrain'), generator);
-    const networks = this.ready();
-    const metrics = await pretrainOmg(this.setup, networks, data, options, generator);
-    await this.tidy(networks);
+    const network = this.network.running();
+    const metrics = await pretrainOmg(this.setup, network, data, options, generator);
+    await this.tidy();
     this.isPretrained = true;
     return metrics;
   }
 
   async infer(view: OwnView, state: Float32Array): Promise<Inferred> {
     this.checkView(view);
-    return inferSubgoals(this.setup, this.ready(), view, state);
+    return inferSubgoals(this.setup, this.network.running(), view, state);
   }
 
   async inferOver(experience: Experience): Promise<Float32Array> {
     checkExperienceOf(this.where('inferOver'), this.setup.game, experience);
-    return inferOver(this.setup, this.ready(), experience);
+    return inferOver(this.setup, this.network.running(), experience);
   }
 
   async latentsOf(experience: Experience): Promise<Float32Array> {
     checkExperienceOf(this.where('latentsOf'), this.setup.game, experience);
-    return stateLatents(this.setup, this.ready(), experience);
+    return stateLatents(this.setup, this.network.running(), experience);
   }
 
   async subgoalsOf(experience: Experience, options: SubgoalsOfOptions): Promise<MixedSubgoals> {
     this.checkSubgoalsOf(experience, options);
-    const networks = this.ready();
-    if (this.isReady) return mixSubgoals(this.setup, networks, experience, options);
+    const network = this.network.running();
+    if (this.isReady) return mixSubgoals(this.setup, network, experience, options);
     const subgoals = inferredSubgoals(this.setup, experience, options);
     return { subgoals, replaced: new Uint8Array(experience.envs * experience.steps) };
   }
 
   async parameters(): Promise<NamedArrays> {
-    const { vae, inference } = this.ready().groups;
+    const { vae, inference } = this.network.running().groups;
     const named = async (prefix: string, arrays: Promise<NamedArrays>) =>
       Object.entries(await arrays).map(([name, array]) => [`${prefix}/${name}`, array]);
     return Object.fromEntries([...(await named('vae', vae.read())), ...(await named('inference', inference.read()))]);
   }
 
   async state(): Promise<SavedState> {
-    const { groups } = this.ready();
-    const arrays: Record<string, NamedArrays> = {};
-    for (const group of GROUPS) arrays[group] = await groups[group].read();
     const { updates, isPretrained, buffer } = this;
-    return { ...arrays, updates, isPretrained, buffer: buffer.state() };
+    return { ...(await this.network.read()), updates, isPretrained, buffer: buffer.state() };
   }
 
   async restore(saved: SavedState): Promise<void> {
@@ -260,17 +255,15 @@ class Omg implements OmgLearner {
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `OMG (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
-    const networks = omgNetworks(this.setup, saved as unknown as Record<OmgGroup, NamedArrays>);
+    const network = this.network.takeOver(where, 'saved', saved);
     const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
-    const taken = await takeOverParts(where, [buffer], networks, () => this.checkHeld(where));
-    const before = { networks: this.networks, updates: this.updates, isPretrained: this.isPretrained };
-    this.networks = networks;
+    const taken = await takeOverParts(where, [buffer], network, () => this.checkHeld(where));
+    const before = { updates: this.updates, isPretrained: this.isPretrained };
     this.updates = saved['updates'] as number;
     this.isPretrained = saved['isPretrained'] as boolean;
     return {
-      keep: () => before.networks?.dispose(),
+      keep: taken.keep,
       undo: async () => {
-        networks.dispose();
         Object.assign(this, before);
         await taken.undo();
       },
@@ -278,8 +271,7 @@ class Omg implements OmgLearner {
   }
 
   dispose(): void {
-    this.networks?.dispose();
-    this.networks = undefined;
+    this.network.dispose();
   }
 
   /** Refuses histories of another game. */
@@ -321,14 +313,9 @@ class Omg implements OmgLearner {
     if (values !== undefined) checkTypedArray(where, 'values', values, 'float32', experience.rewards.length);
   }
 
-  private ready(): OmgNetworks {
-    const remedy = 'Call initialise(generator) or restore first.';
-    return this.networks ?? fail(`OMG (${this.id})`, 'parameters', 'none yet', remedy);
-  }
-
-  private async tidy({ groups }: OmgNetworks): Promise<void> {
-    groups.vaeSlots.flushDenormals();
-    groups.inferenceSlots.flushDenormals();
+  private async tidy(): Promise<void> {
+    this.network.tidy(0);
+    const { groups } = this.network;
     for (const group of ['vae', 'inference'] as const) {
       const bad = findNonFinite(await groups[group].read());
       if (bad) throw new NonFiniteError(`OMG (${this.id})`, `the parameter ${group}/${bad}`, {});

@@ -10,7 +10,7 @@ import {
 } from '@coplay/core';
 import { z } from 'zod';
 import { trainInference, trainVae } from './learn';
-import type { OmgNetworks, OmgSetup } from './setup';
+import type { OmgNetwork, OmgSetup } from './setup';
 
 /** What {@link OmgLearner.pretrain} does. */
 export interface OmgPretrainOptions {
@@ -30,7 +30,7 @@ const schema = z.strictObject({
 /** Trains on all histories of the data set, in a buffer of their own. */
 export async function pretrainOmg(
   setup: OmgSetup,
-  networks: OmgNetworks,
+  network: OmgNetwork,
   data: Experience,
   given: OmgPretrainOptions,
   generator: Generator,
@@ -56,10 +56,10 @@ export async function pretrainOmg(
   }
   const metrics: Metrics[] = [];
   for (let step = 0; step < vaeSteps; step += settings.vaeSteps) {
-    metrics.push(await trainVae(setup, networks, buffer, generator));
+    metrics.push(await trainVae(setup, network, buffer, generator));
   }
   for (let step = 0; step < inferenceSteps; step += settings.inferenceSteps) {
-    metrics.push(await trainInference(setup, networks, buffer, generator));
+    metrics.push(await trainInference(setup, network, buffer, generator));
   }
   return metrics;
 }

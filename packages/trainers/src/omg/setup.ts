@@ -1,4 +1,4 @@
-import { type AgentId, checkRecord, createGenerator, type Game, type Generator, type NamedArrays } from '@coplay/core';
+import { type AgentId, checkRecord, type Game } from '@coplay/core';
 import {
   type InputEncoder,
   type InputOptions,
@@ -8,18 +8,9 @@ import {
   stateVae,
   subgoalInference,
 } from '@coplay/models';
-import {
-  adam,
-  type Compiled,
-  compile,
-  compileScan,
-  type Optimiser,
-  type ScanInputs,
-  type Variables,
-  variables,
-} from '@coplay/tensor';
+import { adam, type Compiled, compile, compileScan, type Optimiser, type ScanInputs } from '@coplay/tensor';
 import { areFinite } from '../training/finite-steps';
-import { checkSavedArrays } from '../training/saved-arrays';
+import { Network } from '../training/network';
 import { type OmgOptions, type OmgSettings, omgSettings } from './options';
 import { encodeStep, inferenceStep, inferStep, vaeStep } from './steps';
 
@@ -84,64 +75,39 @@ function flagsOf(game: Game, { fields }: InputOptions, { shapes }: InputEncoder)
 /** Groups of parameters: of both networks, and of their optimisers. */
 export type OmgGroup = 'vae' | 'vaeSlots' | 'inference' | 'inferenceSlots';
 
-/** Parameters, and the functions over them. */
-export interface OmgNetworks {
-  readonly groups: Readonly<Record<OmgGroup, Variables>>;
+/** The functions of tensors that OMG runs. */
+export interface OmgFunctions {
   readonly trainVae: Compiled<ScanInputs>;
   readonly trainInference: Compiled<ScanInputs>;
   readonly infer: Compiled;
   readonly encode: Compiled;
-  dispose(): void;
 }
 
-/** Fresh parameters of both networks and their optimisers. */
-export function freshParameters({ vae, inference, optimiser }: OmgSetup, generator: Generator) {
-  const first = vae.init(generator.fork());
-  const second = inference.init(generator.fork());
-  return {
-    vae: first,
-    vaeSlots: optimiser.init(first),
-    inference: second,
-    inferenceSlots: optimiser.init(second),
-  };
-}
+/** Parameters of the state VAE and of the inference, their optimisers' slots, and the functions over them. */
+export type OmgNetwork = Network<OmgGroup, OmgFunctions>;
 
-/**
- * Compiles the functions over these parameters.
- *
- * @throws CoplayError for parameters of other networks
- */
-export function omgNetworks(setup: OmgSetup, arrays: Readonly<Record<OmgGroup, NamedArrays>>): OmgNetworks {
-  const expected = freshParameters(setup, createGenerator(0));
-  for (const group of Object.keys(expected) as OmgGroup[]) {
-    checkSavedArrays(`OMG (${setup.id}): restore`, `saved.${group}`, expected[group], arrays[group]);
-  }
+/** A network without parameters as yet. */
+export function omgNetwork(setup: OmgSetup): OmgNetwork {
+  const { optimiser } = setup;
   const { executor } = setup.settings;
-  const groups = {
-    vae: variables(arrays.vae),
-    vaeSlots: variables(arrays.vaeSlots),
-    inference: variables(arrays.inference),
-    inferenceSlots: variables(arrays.inferenceSlots),
-  };
-  const { vae, vaeSlots, inference, inferenceSlots } = groups;
-  const functions = {
-    trainVae: compileScan(vaeStep(setup), {
-      name: 'omg/vae',
-      state: { vae, vaeSlots },
-      executor,
-      acceptState: areFinite,
+  const common = { executor, acceptState: areFinite };
+  return new Network({
+    name: `OMG (${setup.id})`,
+    init: (generator) => {
+      const vae = setup.vae.init(generator.fork());
+      const inference = setup.inference.init(generator.fork());
+      return { vae, vaeSlots: optimiser.init(vae), inference, inferenceSlots: optimiser.init(inference) };
+    },
+    slots: ['vaeSlots', 'inferenceSlots'],
+    functions: ({ vae, vaeSlots, inference, inferenceSlots }) => ({
+      trainVae: compileScan(vaeStep(setup), { name: 'omg/vae', state: { vae, vaeSlots }, ...common }),
+      trainInference: compileScan(inferenceStep(setup), {
+        name: 'omg/inference',
+        state: { vae, inference, inferenceSlots },
+        ...common,
+      }),
+      infer: compile(inferStep(setup), { name: 'omg/infer', state: { inference }, executor }),
+      encode: compile(encodeStep(setup), { name: 'omg/encode', state: { vae }, executor }),
     }),
-    trainInference: compileScan(inferenceStep(setup), {
-      name: 'omg/inference',
-      state: { vae, inference, inferenceSlots },
-      executor,
-      acceptState: areFinite,
-    }),
-    infer: compile(inferStep(setup), { name: 'omg/infer', state: { inference }, executor }),
-    encode: compile(encodeStep(setup), { name: 'omg/encode', state: { vae }, executor }),
-  };
-  const dispose = () => {
-    for (const part of [...Object.values(functions), ...Object.values(groups)]) part.dispose();
-  };
-  return { groups, ...functions, dispose };
+  });
 }

@@ -12,7 +12,7 @@ import {
 import { paddedCount, padRows } from '@coplay/core/rows';
 import { selectSubgoals } from '@coplay/models';
 import { encodeViews } from './rows';
-import type { OmgNetworks, OmgSetup } from './setup';
+import type { OmgNetwork, OmgSetup } from './setup';
 
 /** How {@link OmgLearner.subgoalsOf} mixes selected and inferred subgoals. */
 export interface SubgoalsOfOptions {
@@ -44,7 +44,7 @@ interface Replacement {
 /** See {@link OmgLearner.subgoalsOf}. */
 export async function mixSubgoals(
   setup: OmgSetup,
-  networks: OmgNetworks,
+  network: OmgNetwork,
   experience: Experience,
   options: SubgoalsOfOptions,
 ): Promise<MixedSubgoals> {
@@ -66,7 +66,7 @@ export async function mixSubgoals(
   });
   replaced.fill(0);
   for (const { row } of chosen) replaced[row] = 1;
-  const latents = await encodeStates(setup, networks, experience, chosen);
+  const latents = await encodeStates(setup, network, experience, chosen);
   const { goalDim } = settings;
   chosen.forEach(({ row, coPlayer }, i) => {
     copyRow(latents, i, subgoals, row * others.length + coPlayer, goalDim);
@@ -77,7 +77,7 @@ export async function mixSubgoals(
 /** [E, T, (A-1) D] the frozen prior's latents of the states themselves; zeros where the co-player wasn't there. */
 export async function stateLatents(
   setup: OmgSetup,
-  networks: OmgNetworks,
+  network: OmgNetwork,
   experience: Experience,
 ): Promise<Float32Array> {
   const { others, settings } = setup;
@@ -89,7 +89,7 @@ export async function stateLatents(
         chosen.push({ row, coPlayer, selected: row });
     });
   }
-  const latents = await encodeStates(setup, networks, experience, chosen);
+  const latents = await encodeStates(setup, network, experience, chosen);
   const all = new Float32Array(rows * others.length * settings.goalDim);
   chosen.forEach(({ row, coPlayer }, i) => {
     copyRow(latents, i, all, row * others.length + coPlayer, settings.goalDim);
@@ -163,7 +163,7 @@ function endsOf(experience: Experience, seat: number): Int32Array {
 /** [chosen, D] the frozen prior's latents of the selected states, in the co-player's view or the observer's. */
 async function encodeStates(
   setup: OmgSetup,
-  networks: OmgNetworks,
+  network: OmgNetwork,
   experience: Experience,
   chosen: readonly Replacement[],
 ): Promise<Float32Array> {
@@ -185,6 +185,6 @@ async function encodeStates(
     }
   });
   const inputs = encodeViews(setup, views, chosen.length, (row) => chosen[row].coPlayer);
-  const { mean } = await networks.encode(padRows(inputs, paddedCount(chosen.length)));
+  const { mean } = await network.functions.encode(padRows(inputs, paddedCount(chosen.length)));
   return mean.data as Float32Array;
 }
