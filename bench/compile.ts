@@ -8,16 +8,16 @@ import { type Step, steps } from './compile/steps';
 import { type Speed, timeStep } from './compile/turns';
 import type { Context, Experiment } from './harness';
 
-/** What was found of one step. */
+/** The results for one step. */
 interface Found {
   readonly step: Step;
   readonly speeds: readonly Speed[];
 }
 
-/** How fast are compiled steps, beside other ways to run the same ones? */
+/** How fast are compiled steps, compared with other ways to run the same ones? */
 export const bench: Experiment = {
   name: 'compile',
-  description: 'steps of learning and acting, compiled: milliseconds beside eager tensors, PyTorch and JAX',
+  description: 'steps of learning and acting, compiled: milliseconds, compared with eager tensors, PyTorch and JAX',
   minutes: 15,
   seeds: 1,
   options: {

@@ -13,10 +13,7 @@ const PEERS = [
   { script: 'jaxmarl_peer.py', modules: ['jax', 'jaxmarl'] },
 ];
 
-/**
- * How fast are the rules, on one core? Seconds are those of processor time, so that other work on the machine counts
- * little.
- */
+/** How fast are the rules, on one core? Seconds are processor time, so that other work on the machine counts little. */
 export const bench: Experiment = {
   name: 'env',
   description:
@@ -30,7 +27,7 @@ export const bench: Experiment = {
     bytes_per_step: { what: 'bytes allocated per environment step', atMost: 1 },
   },
   async run(context) {
-    // Many short runs: whatever else the machine does then meets few of them, and the median none.
+    // Many short runs: other work on the machine then affects few of them, and not the median.
     const steps = Number(context.options['steps']);
     const rounds = context.isQuick ? 20 : 800;
     const game = stagHunt({ size: 8, agents: 4 });
@@ -165,7 +162,7 @@ function heapGrowth(work: () => void): number {
   collect();
   const before = process.memoryUsage().heapUsed;
   work();
-  // Not collected here: what was allocated and thrown away is to be seen as well.
+  // Without a garbage collection: allocated and discarded memory counts too.
   return process.memoryUsage().heapUsed - before;
 }
 

@@ -9,7 +9,7 @@ interface Found {
   readonly envs: number;
   /** Simulations per second by name. */
   readonly speeds: Figures;
-  /** Microseconds of a simulation by part, and what the networks were asked, of each of ours. */
+  /** For each of ours, microseconds of a simulation by part, and the networks' queries. */
   readonly split: Readonly<Record<string, Figures>>;
   readonly shares: Readonly<Record<string, Figures>>;
 }
@@ -19,7 +19,7 @@ type Figures = Readonly<Record<string, number>>;
 /** How fast is the tree search, with its networks? */
 export const bench: Experiment = {
   name: 'mcts',
-  description: `tree search: 4 agents x ${TREES} trees in MSH 8x8, networks of HOP; simulations per second beside mctx and PyTorch`,
+  description: `tree search: 4 agents x ${TREES} trees in MSH 8x8, networks of HOP; simulations per second, compared with mctx and PyTorch`,
   minutes: 13,
   seeds: 1,
   options: {
@@ -28,13 +28,16 @@ export const bench: Experiment = {
     rounds: { what: 'turns of each at 1 environment; a third of them at more', default: '9' },
   },
   bars: {
-    one_row_by_mctx_1: { what: 'one row: simulations/s / those of mctx, 20 roots', atLeast: 1 },
-    one_row_by_mctx_64: { what: 'one row: simulations/s / those of mctx, 1,280 roots', atLeast: 1 },
+    one_row_by_mctx_1: { what: 'one row: simulations/s relative to mctx, 20 roots', atLeast: 1 },
+    one_row_by_mctx_64: { what: 'one row: simulations/s relative to mctx, 1,280 roots', atLeast: 1 },
     one_row_by_torch: {
-      what: 'one row: simulations/s / those of one tree at a time in PyTorch, the worst',
+      what: 'one row: simulations/s relative to one tree at a time in PyTorch, the worst',
       atLeast: 4,
     },
-    four_rows_by_networks: { what: 'four rows: share of what the networks alone allow, the worst', atLeast: 0.5 },
+    four_rows_by_networks: {
+      what: 'four rows: share of the speed that the networks alone allow, the worst',
+      atLeast: 0.5,
+    },
   },
   async run(context) {
     const [load] = loadavg();
@@ -43,7 +46,7 @@ export const bench: Experiment = {
     const counts = context.isQuick ? [1] : context.options['envs'].split(',').map(Number);
     const peers = findPeers(context, simulations);
     const found: Found[] = [];
-    // Large networks take seconds to initialise, and those of the peers are large.
+    // Large networks take seconds to initialise, and the peers' networks are large.
     const isSmall = context.isQuick && peers.length === 0;
     const networks = await benchNetworks(GAME, isSmall ? 64 : 512);
     const [trained, fixed] = [networks(false), networks(true)];

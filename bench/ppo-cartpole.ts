@@ -29,7 +29,7 @@ interface Trial {
   readonly compileSeconds?: number;
 }
 
-/** Somebody who learns CartPole-v1. */
+/** A learner of CartPole-v1. */
 interface Contestant {
   readonly key: string;
   train(seed: number): Promise<Trial>;
@@ -37,7 +37,7 @@ interface Contestant {
 
 const GOAL = 475;
 
-/** How fast is PPO on CartPole-v1, beside others? */
+/** How fast is PPO on CartPole-v1, compared with others? */
 export const bench: Experiment = {
   name: 'ppo-cartpole',
   description: 'PPO on CartPole-v1: steps per second, and seconds until the last 20 training episodes average 475',
@@ -56,10 +56,10 @@ export const bench: Experiment = {
   },
   bars: {
     speed: {
-      what: 'steps per second / those of stable-baselines3 with the same settings, medians over seeds',
+      what: 'steps per second relative to stable-baselines3 with the same settings, medians over seeds',
       atLeast: 6,
     },
-    wall_clock: { what: 'seconds to 475 / those of stable-baselines3, medians over seeds', atMost: 0.5 },
+    wall_clock: { what: 'seconds to 475 relative to stable-baselines3, medians over seeds', atMost: 0.5 },
   },
   async run(context) {
     context.say((await executorInfo()).reason);

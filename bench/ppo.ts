@@ -14,8 +14,8 @@ export const bench: Experiment = {
   seeds: 3,
   options: { steps: { what: 'environment steps of each run', default: '250000' } },
   bars: {
-    own_speed: { what: 'steps per second / those of JAX, weights of their own (the goal is 2)', atLeast: 1 },
-    shared_speed: { what: 'steps per second / those of JAX, shared weights (the goal is 2)', atLeast: 1 },
+    own_speed: { what: 'steps per second relative to JAX, weights of their own (the goal is 2)', atLeast: 1 },
+    shared_speed: { what: 'steps per second relative to JAX, shared weights (the goal is 2)', atLeast: 1 },
   },
   async run(context) {
     context.say((await executorInfo()).reason);

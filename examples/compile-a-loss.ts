@@ -28,7 +28,7 @@ import * as layers from '@tensorflow/tfjs-layers';
 
 const CLASSES = 10;
 const SIDE = 8;
-const FOCUS = 2; // gamma of the focal loss: how little is made of what is told apart already
+const FOCUS = 2; // gamma of the focal loss: the larger, the less easy samples count
 
 await useBackend();
 console.log((await executorInfo()).reason);
@@ -80,7 +80,7 @@ for (let step = 0; step <= steps; step++) {
   console.log(`step ${step}: loss ${loss.data[0].toFixed(4)}, ${(100 * share).toFixed(1)} % of new pictures right`);
 }
 
-// The model gets what was learned, so that predict and save see it.
+// The model receives the learned weights, so that predict and save use them.
 writeWeights(model, await params.read());
 const predicted = model.predict(tf.tensor2d(test.images.data, [500, SIDE * SIDE])) as tf.Tensor;
 console.log(`the LayersModel itself: ${(100 * accuracy(predicted.dataSync(), test.labels.data)).toFixed(1)} %`);

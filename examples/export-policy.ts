@@ -2,8 +2,8 @@
  * A trained agent as an ONNX file, played by ONNX Runtime without Coplay:
  * `npx tsx --conditions=@coplay/source examples/export-policy.ts`
  *
- * The game is bsuite's Catch. The file takes what the agent sees as the game writes it, any number of rows; encoding is
- * part of it.
+ * The game is bsuite's Catch. The file's inputs are the agent's observations as the game writes them, any number of
+ * rows; encoding is part of it.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

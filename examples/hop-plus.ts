@@ -1,6 +1,6 @@
 /**
- * HOP+ on the stag hunt: four agents, each with a model of the world, models of the others, and a policy that sees what
- * the others are heading for. Everything that it adds to PPO is an option: switch modules off below and compare.
+ * HOP+ on the stag hunt: four agents, each with a model of the world, models of the others, and a policy that sees the
+ * others' inferred subgoals. Everything that it adds to PPO is an option: switch modules off below and compare.
  *
  * Run it: `npx tsx --conditions=@coplay/source examples/hop-plus.ts`
  */
@@ -18,7 +18,7 @@ const agents = game.agents.map((id) =>
     ppo: ppoPresets.stagHunt,
     worldModel: {}, // false, 'rules', or options of createWorldModel
     imagined: { horizon: 8 }, // false: models are trained, but nothing is imagined
-    moa: {}, // false: imagined co-players act like oneself
+    moa: {}, // false: imagined co-players act with the own policy
     omg: { goalDim: 16 }, // false: the policy sees no subgoals
   }),
 );

@@ -1,7 +1,6 @@
 /**
- * HOP on the stag hunt: two agents that infer what the other is after, plan by tree search against goal-conditioned
- * models of it, and learn from what the search found. Then the same agents with a larger search, and what they have
- * come to believe.
+ * HOP on the stag hunt: two agents that infer the other's goal, plan by tree search against goal-conditioned models of
+ * it, and learn from the search results. Then the same agents with a larger search, and their beliefs.
  *
  * Run it: `npx tsx --conditions=@coplay/source examples/hop.ts`
  */
@@ -19,8 +18,8 @@ const agents = game.agents.map((id) =>
     id,
     search: { trees: 1, simulations: 20, exploration: 20, rationality: 12 }, // small, for training
     hop: { minibatches: 32, learningRate: 1e-3 },
-    interOM: true, // false: what was shown in earlier episodes is forgotten
-    intraOM: true, // false: beliefs don't follow what is done in this one
+    interOM: true, // false: goals shown in earlier episodes are forgotten
+    intraOM: true, // false: beliefs don't follow the actions in this one
     // goals: 'none', // direct-OM: models that know no goals
   }),
 );

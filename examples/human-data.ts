@@ -19,7 +19,8 @@ const game = gameOfRecording(recordings[0]);
 const person = recordings[0].agents[recordings[0].players.indexOf('Person')];
 const seat = game.agents.indexOf(person);
 
-// Every game is played again by the rules, and must come to what was recorded: then it's a real episode like any other.
+// Every game is played again by the rules, and must lead to the recorded states: then it's a real episode like any
+// other.
 const episodes: Experience[] = [];
 for (const recording of recordings) episodes.push(await recordedExperience(game, recording));
 const unseen = moaRows(concatExperience(episodes.slice(0, Math.ceil(episodes.length / 4))), seat, {
@@ -47,7 +48,7 @@ console.log(`${recordings.length} games of ${game.name}; the person is ${person}
 console.log(textTable([before, await judge('taught by the games')]));
 moa.dispose();
 
-/** Games such as the page saves, of somebody who is a rule. */
+/** Games as the page saves them, here with a rule as the person. */
 async function standIn(): Promise<Recording[]> {
   const rules = stagHunt({ size: 4, agents: 3, stags: 1, hares: 3 });
   const somebody: Agent = { ...nearestHare({ game: rules, id: 'agent_0' }), name: 'Person' };

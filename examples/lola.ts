@@ -27,7 +27,7 @@ const train = (learner: 'lola' | 'naive', seed: number) => {
 };
 const chance = (logit: number) => 1 / (1 + Math.exp(-logit));
 
-// What is learned depends on where it began: one seed shows little.
+// The result depends on the initial parameters: one seed shows little.
 const seeds = Array.from({ length: isQuick ? 3 : 20 }, (_, i) => i + 1);
 const learned = (['lola', 'naive'] as const).map((learner) => ({
   learner,

@@ -1,5 +1,5 @@
 /**
- * Agents of your own beside one that learns: `npx tsx --conditions=@coplay/source examples/own-agent.ts`
+ * Agents of your own, playing with one that learns: `npx tsx --conditions=@coplay/source examples/own-agent.ts`
  *
  * Three seats of the stag hunt are taken by a rule of ours, one that remembers who came to hunt; the fourth learns
  * against them.
@@ -9,8 +9,8 @@ import { nearestHare, nearestStag, stagHunt } from '@coplay/envs';
 import { ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
 
 /**
- * Hunts the stag as long as a stag was caught in at least `share` of the episodes it has seen, else hares.
- * It borrows the walking of two rules, and adds what it remembers.
+ * Hunts the stag as long as a stag was caught in at least `share` of the episodes it has seen, else hares. It uses the
+ * paths of two rules, and adds a memory.
  */
 function optimist(game: Game, id: string, share: number): Agent<null> {
   const onStag = nearestStag({ game, id });
@@ -26,8 +26,8 @@ function optimist(game: Game, id: string, share: number): Agent<null> {
     act(input, state, generator) {
       return (caught >= share * episodes ? onStag : onHare).act(input, state, generator);
     },
-    // Everyone sees every step. What is remembered beyond an episode is saved and restored, so that
-    // `evaluate` leaves no trace and a resumed run goes on as if it had never stopped.
+    // Everyone sees every step. Its memory beyond an episode is saved and restored, so that `evaluate` leaves no trace
+    // and a resumed run goes on as if it had never stopped.
     observe({ rows, infos, ended }: AgentStep) {
       const agents = game.agents.length;
       for (let row = 0; row < rows; row++) {

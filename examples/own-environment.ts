@@ -11,7 +11,7 @@ import { ppoAgent, selfPlay } from '@coplay/trainers';
 const HOME = 0;
 const GO = 1;
 
-// What the state of one environment holds, and where.
+// Layout of one environment's state.
 const EVENING = 0;
 const WENT_LAST = 1;
 const STATE_SIZE = 2;

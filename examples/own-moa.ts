@@ -1,8 +1,8 @@
 /**
  * A model of another agent of your own: `npx tsx --conditions=@coplay/source examples/own-moa.ts`
  *
- * Agent_0 watches three others. Ours is a table: how often agent_1 did what, given what it was allowed to do. It is
- * judged beside a network of `createMoa` on the same steps, and plays agent_1's seat as that one can.
+ * Agent_0 watches three others. Ours is a table: the frequency of each action of agent_1, given its legal actions. It
+ * is compared with a network of `createMoa` on the same steps, and like that network it can play in agent_1's seat.
  */
 import { moaRows } from '@coplay/buffers';
 import { type Agent, createGenerator, createRollout, evaluate, type NamedArrays, vectorEnv } from '@coplay/core';

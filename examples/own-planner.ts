@@ -1,9 +1,9 @@
 /**
  * Planning in a game of your own, without a network: `npx tsx --conditions=@coplay/source examples/own-planner.ts`
  *
- * Three fish in one lake, all at once, each for itself. What is left in the lake doubles until the next season, up to
- * 24; once it's empty the game is over. Ann plans by tree search. She doesn't know whether the others are sparing or
- * greedy: she believes it from what they do.
+ * Three fish in one lake, all at once, each for itself. The remaining fish double until the next season, up to 24; once
+ * it's empty the game is over. Ann plans by tree search. She doesn't know whether the others are sparing or greedy: she
+ * infers it from their actions.
  */
 import { type Agent, assertGame, evaluate, type Game, ndarray } from '@coplay/core';
 import { createSearch, goalLikelihoods, type SearchNetworks, updateBeliefs } from '@coplay/planning';
@@ -12,7 +12,7 @@ const CATCHES = [0, 2, 4, 8];
 const FULL = 24;
 const SEASONS = 10;
 
-// What the state of one environment holds, and where.
+// Layout of one environment's state.
 const SEASON = 0;
 const FISH = 1;
 
@@ -60,7 +60,7 @@ const lake: Game<'int32'> = {
 };
 assertGame(lake);
 
-/** What each kind of co-player takes nine times in ten; else anything. The kinds are the goals of the beliefs. */
+/** The catch of each kind of co-player, nine times in ten; else any action. The kinds are the goals of the beliefs. */
 const KINDS = { sparing: CATCHES.indexOf(2), greedy: CATCHES.indexOf(4) };
 const G = Object.keys(KINDS).length;
 const A = lake.agents.length;
@@ -81,7 +81,7 @@ function fisher(id: string, kind: keyof typeof KINDS): Agent<null> {
   };
 }
 
-/** In the place of networks: uniform priors, a guess of what the lake is worth, and habits for the others. */
+/** In the place of networks: uniform priors, an estimate of the lake's value, and habits for the others. */
 const networks: SearchNetworks = {
   focal: ({ rows, states }) => ({
     logits: new Float32Array(rows * CATCHES.length),
@@ -94,7 +94,7 @@ const networks: SearchNetworks = {
   coPlayers: ({ goals }) => Float32Array.from([...goals].flatMap((goal) => HABITS[goal])),
 };
 
-/** Plans in the first seat. What it believes, [B, A, G], is its memory of an episode. */
+/** Plans in the first seat. Its beliefs [B, A, G] are its memory of an episode. */
 function planner(simulations: number): Agent<Float64Array> {
   // Q is in fish, so what makes it explore must be a good few of them too. Others act by chance: their actions are
   // drawn anew in each visit.
@@ -117,7 +117,7 @@ function planner(simulations: number): Agent<Float64Array> {
         { rows, states, seats: new Int32Array(rows), beliefs, generator },
         networks,
       );
-      // Kept with the experience, if somebody records it: who is what?
+      // Kept with recorded experience: each co-player's kind.
       return { actions, state: beliefs, extras: { beliefs: ndarray(beliefs.slice(), [rows, A, G]) } };
     },
   };
@@ -132,7 +132,7 @@ const others = [
   { bob: 'greedy', cem: 'greedy' },
 ] as const;
 
-console.log('What Ann catches in an episode, as a planner and by habit, by what the others are:');
+console.log('Catch of Ann in an episode, as a planner and by habit, by kind of the others:');
 for (const { bob, cem } of others) {
   const row: Record<string, number> = {};
   for (const ann of [planner(simulations), fisher('ann', 'sparing'), fisher('ann', 'greedy')]) {

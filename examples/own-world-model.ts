@@ -1,8 +1,9 @@
 /**
  * A model of the world of your own: `npx tsx --conditions=@coplay/source examples/own-world-model.ts`
  *
- * `cellsWorldModel` is for games on a grid. This one is for matrix games, whose state is what both did last: it learns
- * what a round leads to and pays. It plugs in wherever ours does: into the learner, and through it into imagination.
+ * `cellsWorldModel` is for games on a grid. This one is for matrix games, whose state is the previous actions of both:
+ * it learns the next state and the rewards of a round. It plugs in wherever ours does: into the learner, and through it
+ * into imagination.
  */
 import { allocate, createGenerator, createRollout, type Game, ndarray, vectorEnv } from '@coplay/core';
 import { matrixGame, randomAgent } from '@coplay/envs';

@@ -21,7 +21,7 @@ const run = selfPlay({
 });
 await run.train({ envSteps: process.env['COPLAY_QUICK'] ? 2_048 : 100_000 });
 
-/** What the learner, always taking its most probable action, earns beside three partners of a kind. */
+/** The return of the learner, always taking its most probable action, with three partners of a kind. */
 async function withPartners(name: string, partner: (id: string) => Agent) {
   const { returnMean, mean } = await evaluate(game, [frozen(learner, { greedy: true }), ...others.map(partner)], {
     episodes: 300,

@@ -1,7 +1,7 @@
 /**
- * An episode on file and on a page: what each agent saw, how it chose, what it believed of the other, and what a
- * learned model of the world foretold. One agent of HOP and one of PPO learn together first, and the model learns from
- * what they do.
+ * An episode on file and on a page: each agent's observations, choices and beliefs about the other, and a learned world
+ * model's predictions. One agent of HOP and one of PPO learn together first, and the model learns from their
+ * experience.
  *
  * Run it: `npx tsx --conditions=@coplay/source examples/record-episode.ts`, then open runs/record-episode/replay.html.
  */

@@ -93,7 +93,7 @@ function isFlagError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
 }
 
-/** What everyone earns now, beside what four simple rules earn. */
+/** The returns of all agents now, compared with the returns of four simple rules. */
 async function showEvaluation(trained: SelfPlay, game: Game): Promise<void> {
   const { returnMean, returnStandardError, infos, mean, lengthMean, episodes } = await trained.evaluate({
     episodes: 1000,

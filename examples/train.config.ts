@@ -1,6 +1,6 @@
 /**
  * A configuration for the command line that no JSON could hold: a game that agents see a part of, and in one seat an
- * agent of your own. What has a name stays as it is in JSON.
+ * agent of your own. Parts with a name are written as in JSON.
  *
  * Train it: `npm run coplay -- train examples/train.config.ts`, then
  * `npm run coplay -- record runs/train-config --page runs/train-config/replay.html`.
@@ -9,7 +9,7 @@ import type { Agent, AgentId, Game } from '@coplay/core';
 import { limitedView, stagHunt } from '@coplay/envs';
 import { defineConfig } from 'coplay';
 
-// biome-ignore lint/style/noDefaultExport: it is what the command line reads
+// biome-ignore lint/style/noDefaultExport: the command line reads it
 export default defineConfig({
   game: limitedView(stagHunt({ size: 4, agents: 3, stags: 1, hares: 3 }), 2),
   agents: { kind: 'ppo', preset: 'stagHunt', network: { kind: 'mlp', hidden: [64, 64] } },
@@ -18,7 +18,7 @@ export default defineConfig({
   directory: 'runs/train-config',
 });
 
-/** Does what it did before while that is legal, and otherwise the first thing that is. */
+/** Repeats its previous action while that is legal, and otherwise takes the first legal one. */
 function creatureOfHabit(game: Game, id: AgentId): Agent<null> {
   const K = game.actions;
   const seat = game.agents.indexOf(id);

@@ -24,7 +24,7 @@ function namesIn(folder: string): string[] {
   return files.filter((file) => file.endsWith('.ts') && file !== 'run.ts').map((file) => file.slice(0, -'.ts'.length));
 }
 
-/** The last line must be `RESULT ` and JSON that names what was run. */
+/** The last line must be `RESULT ` and JSON that names the experiment. */
 async function runQuickly(folder: string, name: string): Promise<void> {
   const args = ['--conditions=@coplay/source', '--import', 'tsx', `${folder}/run.ts`, name, '--quick'];
   const output = await mustRun(process.execPath, args, { cwd: root, limit: 300 });

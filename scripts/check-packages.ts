@@ -39,7 +39,7 @@ function builtFiles({ manifest }: Workspace): string[] {
   return [...found];
 }
 
-/** Examples in comments import what a user has. */
+/** Examples in comments import the packages as a user does. */
 function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\//g, '');
 }

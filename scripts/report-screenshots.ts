@@ -1,6 +1,6 @@
 /**
- * Pictures of a report, for docs/: writes report-wide.png (1280 pixels) and report-phone.png (390 pixels, dark) of what
- * is seen first. With Chromium: CHROME_PATH, or where Debian puts it.
+ * Pictures of a report, for docs/: writes report-wide.png (1280 pixels) and report-phone.png (390 pixels, dark) of the
+ * top of the page. With Chromium: CHROME_PATH, or where Debian puts it.
  *
  *   node --conditions=@coplay/source --import tsx scripts/report-screenshots.ts RUN... [--out DIR]
  */

@@ -1,7 +1,7 @@
 /**
- * Trains every trainer for a while, each in a process of its own, and watches what the process holds: resident memory
- * by the minute, and descriptors and threads before the trainer is made and after `dispose()`. Not part of `npm test`.
- * Linux only.
+ * Trains every trainer for a while, each in a process of its own, and watches the resources of the process: resident
+ * memory by the minute, and descriptors and threads before the trainer is made and after `dispose()`. Not part of
+ * `npm test`. Linux only.
  *
  *   npm run soak                                       an hour each
  *   npm run soak -- --minutes 15 --only ppo,hop-plus   some of them, shorter
@@ -32,7 +32,7 @@ interface Held {
   readonly threads: number;
 }
 
-/** What was seen of one trainer. */
+/** The measurements of one trainer. */
 interface Soak {
   readonly trainer: string;
   readonly minutes: number;
@@ -95,7 +95,7 @@ function inProcess(name: string): Promise<Soak> {
 
 /** Trains in this process until the time is over. */
 async function soak(name: string): Promise<Soak> {
-  await train(name, 0.2); // what is begun once in a process and stays: ONNX Runtime, worker threads, the pool of libuv
+  await train(name, 0.2); // starts what stays for ever: ONNX Runtime, worker threads, the pool of libuv
   const before = await held();
   const { samples, updates } = await train(name, minutes);
   const after = await heldAfter(before);

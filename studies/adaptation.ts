@@ -11,12 +11,10 @@ import { report, SOON } from './adaptation/report';
 import { budgetOf } from './adaptation/training';
 import { type Plan, type Trial, trial } from './adaptation/trial';
 
-/**
- * Left out of a quick run, which would spend its time on making their graphs: those that are left run the same code.
- */
+/** Left out of a quick run, which would spend its time on making their graphs: the others run the same code. */
 const SLOW: readonly KindName[] = ['prosocial'];
 
-/** Whom the focal agents meet where nobody is named, and in a quick run. */
+/** The focal agents' co-players by default, and in a quick run. */
 const RULES = Object.keys(CO_PLAYERS).join(';');
 const QUICK = 'NearestStag;Mixed(0.5);PPO';
 

@@ -45,7 +45,7 @@ function chosen(option: string): Sabotage[] {
   return found;
 }
 
-/** A broken trainer is told by its structure: the settings beside the main one are trained for the sound one only. */
+/** A broken trainer is recognised by its structure: only the sound one is trained with more than the main setting. */
 function planOf({ isQuick, options }: Context, sabotage: Sabotage): AuditPlan {
   const isSound = sabotage === 'none';
   return isQuick
@@ -111,7 +111,7 @@ async function showModules(context: Context, { returns }: AuditReport): Promise<
 
 function conclude(context: Context, reports: readonly AuditReport[]) {
   context.table(
-    'What was put in, and what the audit names',
+    'The fault that was put in, and the verdict of the audit',
     reports.map(({ sabotage, conclusion, isRight }) => ({
       'put in': `${sabotage}: ${SABOTAGES[sabotage]}`,
       named: conclusion.culprit,

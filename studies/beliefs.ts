@@ -79,7 +79,7 @@ async function report(context: Context, evidence: readonly Evidence[], turn: num
       },
     ),
   );
-  // With the shortest memory the prior is close to what is caught: its mean late on is the new rate.
+  // With the shortest memory the prior is close to the present catches: its mean late on is the new rate.
   const rate = mean(priors[0].slice(-Math.ceil(priors[0].length / 4)));
   const rows = DISCOUNTS.map((discount, i) => {
     const before = priors[i][turn];

@@ -18,7 +18,7 @@ export const study: Experiment = {
   seeds: 5,
   options: {
     steps: { what: 'environment steps of each seed', default: '32000' },
-    'other-seeds': { what: 'seeds of the schedules beside joint', default: '5', isSelection: true },
+    'other-seeds': { what: 'seeds of the schedules other than joint', default: '5', isSelection: true },
   },
   bars: {
     return_at_16000: {

@@ -4,7 +4,7 @@ import type { Experiment } from '../bench/harness';
 import { reportReturns } from './dreamer/report';
 import { trainDreamer } from './dreamer/training';
 
-/** Does Dreamer learn what a single pixel, seen once, decides nine steps later? */
+/** Does Dreamer learn that a single pixel, seen once, decides the reward nine steps later? */
 export const study: Experiment = {
   name: 'dreamer-catch',
   description: 'DreamerV3 on bsuite Catch: mean return',

@@ -83,7 +83,7 @@ function lines(context: Context): Record<string, Line> {
   };
 }
 
-/** Does learning from what a small search finds get past the hares, and stay there? */
+/** Does learning from the results of a small search get past the hares, and stay there? */
 export const study: Experiment = {
   name: 'hop',
   description:

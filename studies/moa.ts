@@ -24,7 +24,7 @@ const RECIPES: readonly Recipe[] = [
 const FREQUENT = 50;
 const FORESEEN = 0.25;
 
-/** What one way of waiting gave. */
+/** The results of one way of waiting. */
 interface Findings {
   readonly counts: { readonly learning: number; readonly heldOut: number; readonly episodes: number };
   readonly models: Readonly<Record<Knowledge, Trained>>;
@@ -38,13 +38,14 @@ interface Findings {
 /** How near do models of other agents come to the best that the rules allow? */
 export const study: Experiment = {
   name: 'moa',
-  description: 'models of four Mixed(0.5) players beside the Bayes optimum: type known, history, present state only',
+  description:
+    'models of four Mixed(0.5) players, compared with the Bayes optimum: type known, history, present state only',
   minutes: 20,
   seeds: 1,
   options: {
     samples: { what: 'steps of players, one in five of the episodes held out', default: '107010' },
     updates: { what: 'updates of the models that learn while co-players leave', default: '24' },
-    'self-play': { what: 'environment steps of the self-play that a model learns beside', default: '102400' },
+    'self-play': { what: 'environment steps of the self-play during which a model learns', default: '102400' },
   },
   bars: {
     ...barsOf('hunt'),
@@ -191,7 +192,7 @@ function lateShare(points: readonly SelfPlayPoint[]): number {
 function reportSelfPlay(context: Context, game: Game, points: readonly SelfPlayPoint[]): void {
   const shown = points.filter((_, i) => i % Math.ceil(points.length / 6) === 0 || i === points.length - 1);
   context.table(
-    "PPO self-play: recall of each action by a model that learns beside, and by the policy's own probabilities",
+    "PPO self-play: recall of each action by a model that learns at the same time, and by the policy's own probabilities",
     shown.map(({ envSteps, model, optimal }) => ({
       'environment steps': envSteps,
       'top-1': `${model.top1.toFixed(3)} / ${optimal.top1.toFixed(3)}`,
@@ -216,7 +217,7 @@ async function report(context: Context, game: Game, waits: Waits, { counts, mode
       ...kinds.map((knows) => {
         const { epochs, optimal, labelled, top1Share } = models[knows];
         return {
-          'what is known': knows,
+          information: knows,
           'top-1': epochs[epochs.length - 1].top1,
           'best top-1': optimal.top1,
           share: top1Share,
@@ -225,13 +226,13 @@ async function report(context: Context, game: Game, waits: Waits, { counts, mode
           'balanced accuracy': epochs[epochs.length - 1].balancedAccuracy,
         };
       }),
-      { 'what is known': 'field notes', 'top-1': NOTES.top1, 'top-3': NOTES.top3 },
+      { information: 'field notes', 'top-1': NOTES.top1, 'top-3': NOTES.top3 },
     ],
   );
   context.table(`F1 / the best possible predictor's F1, NearestStag waits: ${waits}`, [
     ...kinds.map((knows) => f1Row(game, knows, models[knows])),
     Object.fromEntries([
-      ['what is known', 'field notes'],
+      ['information', 'field notes'],
       ...game.actionNames.map((name, k) => [name, NOTES.f1[k].toFixed(2)]),
     ]),
   ]);
@@ -250,7 +251,7 @@ function f1Row(game: Game, knows: string, { epochs, optimal }: Trained) {
   const last = epochs[epochs.length - 1];
   const cell = (k: number) =>
     optimal.classes[k].count > 0 ? `${last.classes[k].f1.toFixed(3)} / ${optimal.classes[k].f1.toFixed(3)}` : '';
-  return Object.fromEntries([['what is known', knows], ...game.actionNames.map((name, k) => [name, cell(k)])]);
+  return Object.fromEntries([['information', knows], ...game.actionNames.map((name, k) => [name, cell(k)])]);
 }
 
 function recallRow(label: string, evaluation: MoaEvaluation | undefined) {

@@ -14,7 +14,7 @@ interface Task {
   readonly goal: number;
 }
 
-/** What is kept of one seed. */
+/** The results of one seed. */
 interface SeedResult {
   /** Environment steps until the mean of the last 20 training episodes reached the goal; -1 if it never did. */
   readonly stepsToGoal: number;

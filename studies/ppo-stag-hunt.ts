@@ -13,7 +13,7 @@ interface Setting {
   readonly seeds: readonly number[];
 }
 
-/** What is kept of one seed. */
+/** The results of one seed. */
 interface SeedResult {
   /** Mean return of each agent over the last 20 % of training. */
   readonly late: Readonly<Record<string, number>>;

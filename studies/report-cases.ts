@@ -2,7 +2,7 @@ import { findProblems, readRun, type TableRow, writeReport } from '@coplay/diagn
 import type { Context, Experiment } from '../bench/harness';
 import { SETTINGS } from './report-cases/runs';
 
-/** What a report must find in one run, and in the other, of the same kind, not. */
+/** A finding that a report must make in one run, and must not make in another of the same kind. */
 interface Case {
   readonly check: string;
   readonly sick: string;
@@ -22,13 +22,13 @@ const CASES: readonly Case[] = [
 ];
 const SOUND: ReadonlySet<string> = new Set(CASES.map(({ sound }) => sound));
 
-/** What a report says of one run, or of runs that differ in the seed. */
+/** The findings of a report of one run, or of runs that differ in the seed. */
 type Findings = ReturnType<typeof findProblems>;
 
-/** Does a report name what is wrong in a run, and nothing in a sound one? */
+/** Does a report name the fault of a run, and find nothing in a sound one? */
 export const study: Experiment = {
   name: 'report-cases',
-  description: 'one run made sick for each finding of a report, and a sound one beside it',
+  description: 'a sick run for each finding of a report, and a sound run of the same kind',
   minutes: 8,
   seeds: 1,
   options: {
@@ -61,7 +61,7 @@ async function findingsOf(context: Context, label: string): Promise<Findings[]> 
 
 function conclude(context: Context, found: Readonly<Record<string, readonly Findings[]>>) {
   const rows = CASES.map((one) => rowOf(one, found));
-  context.table('Each finding in a sick run, and what a sound one of the same kind shows', rows);
+  context.table('Each finding in a sick run and in a sound run of the same kind', rows);
   const labels = Object.keys(SETTINGS).map((label) => ({
     run: label,
     what: SETTINGS[label].what,
@@ -72,7 +72,7 @@ function conclude(context: Context, found: Readonly<Record<string, readonly Find
     const [first] = found[sick].flatMap((findings) => findings.filter((one) => one.check === check));
     return first ? [{ finding: check, 'as printed': first.finding }] : [];
   });
-  context.table('What is told, of the first seed', told);
+  context.table('The findings for the first seed', told);
   const named = CASES.flatMap(({ check, sick }) => found[sick].map((findings) => names(findings, check)));
   const alarms = [...SOUND].flatMap((label) => found[label].flatMap((findings) => findings.filter(isAlarm)));
   return {

@@ -9,7 +9,7 @@ import { type Setting, type Trained, trainSetting } from './vae/training';
 /** Everything of one seed: settings by their labels. */
 interface SeedResult {
   readonly settings: Readonly<Record<string, Trained>>;
-  /** The probe of what the co-players see, as it is. */
+  /** The probe of the co-players' raw observations. */
   readonly views: ProbeResult;
 }
 
@@ -21,7 +21,7 @@ const GRID: readonly Setting[] = LOSSES.flatMap((loss) => DIMENSIONS.map((goalDi
 export const study: Experiment = {
   name: 'vae',
   description:
-    'OMG latents on Mixed(0.5) in the stag hunt 4x4: two losses, four sizes, and what a linear probe reads in them',
+    'OMG latents on Mixed(0.5) in the stag hunt 4x4: two losses, four sizes, and the accuracy of a linear probe of them',
   minutes: 30,
   seeds: 3,
   options: {
@@ -40,7 +40,7 @@ export const study: Experiment = {
     },
     state_margin: { what: 'reconstruction, D 16: probe of state latents above the majority class', atLeast: 0.03 },
     action_prior_kl: {
-      what: 'action, D 16: nats that the state VAE keeps beside a head that sees the state',
+      what: 'action, D 16: nats that the state VAE keeps with a head that sees the state',
       atMost: 0.1,
     },
   },

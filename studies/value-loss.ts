@@ -12,7 +12,7 @@ interface Setting {
   readonly ppo?: PpoOptions;
 }
 
-/** What is kept of one seed: means over the training, over agents. */
+/** The results of one seed: means over the training, over agents. */
 interface SeedResult {
   /** On real data. */
   readonly valueError: number;
@@ -26,7 +26,8 @@ interface SeedResult {
 const OFF: HopPlusModules = { worldModel: false, imagined: false, moa: false, omg: false };
 
 /**
- * A pixel model that hardly learns, trusted from the first update on, over long horizons: what the field's notes had.
+ * A pixel model that hardly learns, trusted from the first update on, over long horizons: the setting of the field's
+ * notes.
  */
 const IMMATURE: HopPlusModules = {
   worldModel: { model: planesWorldModel(), stepsPerUpdate: 1, batchSize: 32 },
@@ -114,7 +115,7 @@ async function report(context: Context, results: Record<string, SeedResult[]>) {
     return values.length > 0 ? mean(values) : '-';
   };
   context.table(
-    'Mean over training of value/mse on real data, and what was imagined (rewards are those of one step)',
+    'Mean over training of value/mse on real data, and on imagined data (rewards of one step)',
     Object.entries(SETTINGS).map(([label, { what }]) => ({
       setting: label,
       what,

@@ -20,7 +20,7 @@ import type { Context, Experiment } from '../bench/harness';
 import { openLoop } from './world-model/open-loop';
 import { channelsOf, dataOf, NOTES, type Setting } from './world-model/setting';
 
-/** What is kept of one seed. */
+/** The results of one seed. */
 interface SeedResult {
   readonly report: WorldModelReport;
   readonly openLoop: readonly OpenLoopErrors[];
@@ -105,7 +105,7 @@ function trainAll(context: Context, setting: Setting): Promise<SeedResult[]> {
   });
 }
 
-/** Every figure on held-out transitions; of the first seed also pictures of what it says. */
+/** Every figure on held-out transitions; of the first seed also pictures of its predictions. */
 async function judge(
   context: Context,
   learner: WorldModelLearner,

@@ -5,7 +5,10 @@ import { expect, it } from 'vitest';
 import { filesUnder, root } from '../scripts/lib/workspaces';
 
 const source = join(root, 'packages/trainers/src');
-/** What the folders of packages/trainers/src may import besides `training` and files of their own (docs/architecture.md). */
+/**
+ * The folders that folders of packages/trainers/src may import, in addition to `training` and their own files
+ * (docs/architecture.md).
+ */
 const above: Readonly<Record<string, readonly string[]>> = {
   training: [],
   checkpoint: [],

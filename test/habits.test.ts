@@ -27,7 +27,7 @@ const inSyntax: Readonly<Record<string, (node: ts.Node) => boolean>> = {
   'the type any': (node) => node.kind === ts.SyntaxKind.AnyKeyword,
   'a default export': (node) =>
     ts.isExportAssignment(node) || (ts.canHaveModifiers(node) && hasModifier(node, ts.SyntaxKind.DefaultKeyword)),
-  // Tracing replaces it for a moment, to refuse whoever asks for it: that is an assignment.
+  // Tracing replaces it for a moment, to refuse calls of it: that is an assignment.
   'Math.random': (node) => isMember(node, 'Math', 'random') && !isAssigned(node),
   'Date.now': (node) => isMember(node, 'Date', 'now'),
   'new Date()': (node) =>
@@ -63,7 +63,7 @@ function findings(file: string, matches: (node: ts.Node) => boolean): string[] {
 /** Files that may write by other means than `writeWhole` of `@coplay/core/node`, and why. */
 const writers: Readonly<Record<string, string>> = {
   'packages/core/src/node/write-whole.ts': 'is the one writer',
-  'packages/coplay/src/configuration/momentary.ts': 'writes a module that is gone when it was read',
+  'packages/coplay/src/configuration/temporary-module.ts': 'writes a module that it deletes after its use',
   'scripts/check-sabotage.ts': 'breaks a copy that is thrown away',
   'scripts/check-pack.ts': 'fills a project that is thrown away',
 };

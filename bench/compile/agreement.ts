@@ -5,7 +5,7 @@ import type { Step } from './steps';
 
 /** Whether machines compute the same. */
 export interface Agreement {
-  /** Those that can run the step. */
+  /** The machines that can run the step. */
   readonly able: readonly Machine[];
   readonly row: TableRow;
   /** Largest relative differences from the first machine, of the first and of the last loss. */

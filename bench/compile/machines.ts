@@ -12,7 +12,7 @@ export interface Machine {
   losses(step: Step): Promise<readonly number[]>;
   /** Milliseconds of each of some runs. */
   time(step: Step, runs: number): Promise<readonly number[]>;
-  /** Frees what was kept for a step. */
+  /** Frees the memory of a step. */
   forget(step: Step): void;
   end(): void;
 }

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 
 /** A script that stays, takes a request a line on standard input, and answers each by a line of JSON. */
 export interface Peer {
-  /** @throws Error with what the script answered where it couldn't */
+  /** @throws Error with the script's answer where it failed */
   ask<Reply>(request: Readonly<Record<string, unknown>>): Promise<Reply>;
   /** Ends the script. */
   end(): void;

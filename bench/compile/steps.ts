@@ -20,7 +20,7 @@ export interface Step {
   readonly title: string;
   readonly params: Draws;
   readonly inputs: Draws;
-  /** What is minimised by Adam, or what is computed where nothing is. */
+  /** The loss that Adam minimises, or the outputs of a step without a loss. */
   readonly fn: (params: TensorRecord, inputs: TensorRecord) => tf.Tensor;
   /** Forward, backward and Adam with learning rate 1e-3; otherwise forward alone. */
   readonly isTraining: boolean;
@@ -159,7 +159,7 @@ export const steps: readonly Step[] = [
 export interface Runnable {
   readonly compiled: Compiled;
   readonly inputs: NamedArrays;
-  /** Runs once; what it returns is the loss, or for a forward step the outputs. */
+  /** Runs once and returns the loss, or for a forward step the outputs. */
   run(): Promise<NDArray>;
   dispose(): void;
 }

@@ -24,7 +24,7 @@ export interface Patience {
 const PAUSE = 20;
 
 /**
- * Times machines in turns, one computing at a time: whatever else a computer does meets all of them. Every second round
+ * Times machines in turns, one computing at a time: other work on the computer affects all of them. Every second round
  * goes backwards, so that none always runs behind the same other one.
  */
 export async function timeStep(machines: readonly Machine[], step: Step, { rounds, turn }: Patience): Promise<Speed[]> {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Experiment } from './experiment';
 
-/** What a command line asks for. */
+/** The requests of a command line. */
 export interface Settings {
   readonly isQuick: boolean;
   readonly seeds: number;

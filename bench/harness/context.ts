@@ -5,7 +5,7 @@ import type { Context, Experiment } from './experiment';
 import { setAside, writeJson } from './files';
 import { createSeedLoop } from './seed-loop';
 
-/** A context, and what an experiment left in it. */
+/** A context, and an experiment's results in it. */
 export interface Workspace {
   readonly context: Context;
   /** Sections of the page, in order. */
@@ -14,7 +14,7 @@ export interface Workspace {
   readonly figures: readonly string[];
 }
 
-/** The options that change what a seed gives. */
+/** The options that change a seed's results. */
 function settingsOf({ options: own = {} }: Experiment, options: Readonly<Record<string, string>>) {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !own[name]?.isSelection));
 }

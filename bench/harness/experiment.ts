@@ -11,7 +11,7 @@ export interface Experiment {
   readonly minutes: number;
   /** Seeds 1..n by default. */
   readonly seeds: number;
-  /** Options of its own, all of them text: what each is and its default. */
+  /** Options of its own, all of them text: description and default of each. */
   readonly options?: Readonly<Record<string, OwnOption>>;
   /** What must hold. Every one of them gets its value from `run`. */
   readonly bars: Readonly<Record<string, Bar>>;
@@ -23,8 +23,8 @@ export interface OwnOption {
   readonly what: string;
   readonly default: string;
   /**
-   * It only says which of the loops over seeds are run, and for how many seeds, so that what was finished with another
-   * value still counts for `--resume`. Default false
+   * It only says which of the loops over seeds are run, and for how many seeds, so that results with another value
+   * still count for `--resume`. Default false
    */
   readonly isSelection?: boolean;
 }
@@ -32,15 +32,15 @@ export interface OwnOption {
 /** A value must be at least, or at most, so much. */
 export type Bar = { readonly what: string } & ({ readonly atLeast: number } | { readonly atMost: number });
 
-/** What an experiment found. */
+/** The results of an experiment. */
 export interface Outcome {
   /** Every figure worth keeping, as JSON. */
   readonly figures: Readonly<Record<string, unknown>>;
-  /** The value for each bar; null, which isn't judged, where what it compares with isn't there, such as a peer. */
+  /** The value for each bar; null, which isn't judged, where its comparison is missing, such as a peer. */
   readonly bars: Readonly<Record<string, number | null>>;
 }
 
-/** What an experiment is given. */
+/** The context of an experiment. */
 export interface Context {
   /** Everything is to run, in seconds; nothing is judged. */
   readonly isQuick: boolean;
@@ -54,12 +54,12 @@ export interface Context {
   readonly peerFolders: readonly string[];
   /** Where its files go. */
   readonly directory: string;
-  /** A line for whoever waits (stderr). */
+  /** A line of progress (stderr). */
   say(line: string): void;
   /**
-   * Does `work` for each seed and keeps what it returns, as JSON, in `raw/LABEL-seed-N.json`: with --resume a seed that
-   * was finished, at the same settings, isn't done again. Nothing is kept of a seed for which it returns null: it was
-   * left out.
+   * Does `work` for each seed and keeps its result, as JSON, in `raw/LABEL-seed-N.json`: with --resume a seed that was
+   * finished, at the same settings, isn't done again. Nothing is kept of a seed for which it returns null: it was left
+   * out.
    *
    * @returns what `work` returned for each seed, as JSON gives it back
    */

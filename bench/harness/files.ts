@@ -38,7 +38,7 @@ export function readExact(path: string): unknown {
   }
 }
 
-/** Makes room for a new run: what an earlier one left becomes `PATH.old`, in place of what was called so before. */
+/** Makes room for a new run: the files of an earlier run become `PATH.old` and replace the previous `PATH.old`. */
 export function setAside(path: string): void {
   if (!existsSync(path)) return;
   rmSync(`${path}.old`, { recursive: true, force: true });

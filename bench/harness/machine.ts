@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 
-/** On what a figure was measured. */
+/** The machine on which a figure was measured. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
@@ -23,7 +23,7 @@ export function thisMachine(): Machine {
 export function commit(): string | null {
   try {
     const hash = git('rev-parse', '--short=12', 'HEAD');
-    // Results are what an experiment itself writes.
+    // Results are written by the experiment itself.
     const changes = git(
       'status',
       '--porcelain',

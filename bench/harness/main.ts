@@ -56,13 +56,13 @@ function announce({ name, minutes, seeds }: Experiment, settings: Settings, dire
   return `${name}: about ${spoken(here)} on this machine, ${settings.seeds} seeds; files go to ${directory}`;
 }
 
-/** Copies what is committed: small files only, no raw data. */
+/** Copies the files to commit: small files only, no raw data. */
 function publish(from: string, to: string, files: readonly string[]): void {
   for (const file of files)
     writeWholeSync(join(to, file), readFileSync(join(from, file)), { where: 'harness', makeFolder: true });
 }
 
-/** Leaves when all has been written, whatever an experiment left running. */
+/** Exits when everything has been written, even if an experiment left something running. */
 function end(text: string, status: number): void {
   process.stdout.write(text, () => process.exit(status));
 }

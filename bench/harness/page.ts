@@ -12,7 +12,7 @@ export function barRows(bars: Readonly<Record<string, JudgedBar>>): TableRow[] {
   }));
 }
 
-/** The page `NAME.md`: what was measured, how, and what came out. */
+/** The page `NAME.md`: measurements, method, and results. */
 export function makePage(results: Results, sections: readonly string[]): string {
   const { cpu, cores, platform } = results.machine;
   const head = [

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 
-/** A Python that has what a peer needs, or why there is none. */
+/** A Python with the packages that a peer needs, or why there is none. */
 export type Python = { readonly command: string } | { readonly missing: string };
 
 /** Looks for a Python that can import all of `modules`. The environment variable PYTHON names one to try first. */

@@ -10,7 +10,7 @@ export interface JudgedBar {
   readonly bar: number;
   /** Whether value is to be at least or at most the bar. */
   readonly must: 'at least' | 'at most';
-  /** null where it isn't judged: with --quick, or without what it compares with. */
+  /** null where it isn't judged: with --quick, or without its comparison. */
   readonly ok: boolean | null;
   readonly what: string;
 }
@@ -31,7 +31,7 @@ export interface Results {
   readonly bars: Readonly<Record<string, JudgedBar>>;
 }
 
-/** Puts together what an experiment found and under which circumstances. */
+/** Combines an experiment's results and their circumstances. */
 export function makeResults(
   experiment: Experiment,
   settings: Settings,
@@ -62,7 +62,7 @@ function judge({ name, bars }: Experiment, outcome: Outcome, isQuick: boolean): 
   return Object.fromEntries(Object.entries(bars).map(([key, bar]) => [key, judgeBar(bar, outcome.bars[key], isQuick)]));
 }
 
-/** What is not measured, or not a number, doesn't hold. */
+/** A bar without a measurement, or with NaN, doesn't hold. */
 function judgeBar(bar: Bar, given: number | null | undefined, isQuick: boolean): JudgedBar {
   const value = given ?? Number.NaN;
   const [limit, must] = 'atLeast' in bar ? ([bar.atLeast, 'at least'] as const) : ([bar.atMost, 'at most'] as const);

@@ -5,16 +5,16 @@ import { spoken } from './calibration';
 import type { Context, SeedPlace } from './experiment';
 import { readExact, writeExact } from './files';
 
-/** What a seed's raw data must agree in before they are used again. */
+/** The settings in which a seed's raw data must agree before they are used again. */
 type Identity = Readonly<Record<string, unknown>>;
 
-/** What a loop over seeds needs to know. */
+/** The settings of a loop over seeds. */
 export interface SeedLoopSetup {
   readonly seeds: readonly number[];
   /** Where raw data go. */
   readonly directory: string;
   readonly isResume: boolean;
-  /** Settings that change what a seed gives, such as the experiment's own options. */
+  /** Settings that change a seed's results, such as the experiment's own options. */
   readonly identity: Identity;
   say(line: string): void;
 }

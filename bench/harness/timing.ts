@@ -3,7 +3,7 @@ import { median, quantile } from '@coplay/diagnostics';
 /** One of several that are timed side by side. */
 export interface Contestant {
   readonly name: string;
-  /** What one run does, such as environment steps, so that rates can be given. */
+  /** The amount of work in one run, such as environment steps, so that rates can be given. */
   readonly units: number;
   run(): void | Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface Timing {
  * goes backwards, so that none always runs behind the same other one. Medians, as disturbances only ever add time.
  *
  * @param rounds  runs of each, after one that isn't counted
- * @param clock   milliseconds; by default those of the wall, see {@link cpuClock}
+ * @param clock   milliseconds; by default wall-clock time, see {@link cpuClock}
  */
 export async function timeInTurns(
   contestants: readonly Contestant[],

@@ -23,12 +23,12 @@ const VALUE = 3;
 type Apply = (params: TensorRecord, inputs: TensorRecord) => TensorRecord;
 
 /**
- * Makes the networks of HOP: three convolutions (16, 32, 32), the time beside them, a dense layer, and heads for policy
- * and value; and one like it, which reads a goal as well, for all co-players.
+ * Makes the networks of HOP: three convolutions (16, 32, 32), whose output is joined with the time, a dense layer, and
+ * heads for policy and value; and a similar one, which reads a goal as well, for all co-players.
  *
  * @param dense  units of the dense layer, 512 in HOP
- * @returns with `isFixed` the parameters are constants of the graphs, for as long as nobody learns; else variables, as
- *          in training
+ * @returns with `isFixed` the parameters are constants of the graphs, as long as no agent learns; else variables, as in
+ *          training
  */
 export async function benchNetworks(game: Game, dense: number): Promise<(isFixed: boolean) => BenchNetworks> {
   await useBackend('cpu');

@@ -14,14 +14,14 @@ export const TREES = 5;
 /** One way to search. */
 export interface Mode {
   readonly name: string;
-  /** Rows in a simulation: of oneself, or of three co-players too. */
+  /** Rows in a simulation: of the agent itself, or of three co-players too. */
   readonly rows: 1 | 4;
   readonly share: boolean;
   /** Whether the networks' parameters are constants; else variables. */
   readonly isFixed: boolean;
 }
 
-/** All of them; the peers do what the first does. */
+/** All of them; the peers correspond to the first. */
 export const MODES: readonly Mode[] = [
   { name: 'one row', rows: 1, share: false, isFixed: true },
   { name: 'one row, shared', rows: 1, share: true, isFixed: true },
@@ -30,7 +30,7 @@ export const MODES: readonly Mode[] = [
   { name: 'four rows, shared', rows: 4, share: true, isFixed: true },
 ];
 
-/** What a search found out about itself. */
+/** A search's own counters. */
 export interface Search {
   /** Searches from every root. */
   run(): Promise<void>;
@@ -40,7 +40,7 @@ export interface Search {
    * Share of the states asked about that went to a network in the last run, and rows per simulation, padding included.
    */
   shares(): Readonly<Record<string, number>>;
-  /** What the networks do in a search, and nothing else: as many calls, of as many rows. */
+  /** Only the networks' work in a search: as many calls, of as many rows. */
   runNetworks(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function ourSearch({ rows, share }: Mode, made: BenchNetworks, envs: numb
     game: GAME,
     step(states, actions, generator, result) {
       const start = performance.now();
-      void rules.step(states, actions, generator, result); // at once: rules keep nobody waiting
+      void rules.step(states, actions, generator, result); // synchronous for the rules
       watch.add('rules', start);
     },
   };

@@ -16,7 +16,7 @@ const SCRIPTS = [
   { name: 'PyTorch', script: 'mcts_torch.py', modules: ['numpy', 'torch'], most: 20 },
 ];
 
-/** Those that are asked for and can be found. Says who is missing. */
+/** The requested peers that can be found. Says who is missing. */
 export function findPeers({ withPython, say }: Context, simulations: number): Peer[] {
   if (!withPython) return [];
   return SCRIPTS.flatMap(({ name, script, modules, most }) => {

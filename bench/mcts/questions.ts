@@ -42,7 +42,7 @@ export function questions(
   };
 }
 
-/** Writes what is seen in rows into arrays of a few sizes, one of each for everybody who looks. */
+/** Writes the observations of rows into arrays of a few sizes, which all observers share. */
 function observer(game: Game, sizes: number, watch: Stopwatch) {
   const kept = new Map<string, RowObservations>();
   return (rows: LeafRows, most: number) => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type Context, findPython, runPython } from '../harness';
 import type { Run, Task, Update } from './trial';
 
-/** Somebody who does a task, in a process of its own. */
+/** A program that does a task, in a process of its own. */
 export interface Contestant {
   readonly key: 'ours' | 'jax';
   run(task: Task): Promise<Run>;

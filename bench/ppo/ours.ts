@@ -14,7 +14,7 @@ process.disconnect();
 
 async function train(task: Task): Promise<Run> {
   const { size, agents: count, hares, envs, steps, seed, ppo } = task;
-  // From here on everything counts: what is traced and compiled is so while it runs.
+  // From here on everything counts: tracing and compiling happen during the run.
   const start = performance.now();
   const game = stagHunt({ size, agents: count, stags: 1, hares });
   const agents =
@@ -42,7 +42,7 @@ async function train(task: Task): Promise<Run> {
   return { name: 'coplay', compileSeconds: 0, updates, split };
 }
 
-/** Learning includes what the critic makes of the rollout; the rest is statistics of episodes and logging. */
+/** Learning includes the critic's values of the rollout; the rest is statistics of episodes and logging. */
 function splitOf(seconds: number, acting: number, metrics: Metrics): Split {
   const collecting = metrics['time/collect_seconds'];
   const learning = metrics['time/learn_seconds'];

@@ -4,7 +4,7 @@ import { ppoPresets } from '@coplay/trainers';
 /** Who shares weights with whom. */
 export type Weights = 'own' | 'shared';
 
-/** What both sides are told: the same game, the same algorithm with the same numbers. */
+/** The settings of both sides: the same game, the same algorithm with the same numbers. */
 export interface Task {
   readonly seed: number;
   readonly weights: Weights;
@@ -24,7 +24,7 @@ export function makeTask(weights: Weights, seed: number, envSteps: number): Task
   return { seed, weights, envSteps, ...game, envs: 32, steps: 32, ppo: ppoPresets.stagHunt };
 }
 
-/** What an update left. */
+/** The results of an update. */
 export interface Update {
   /** Since the run began, when it ended. */
   readonly seconds: number;
@@ -52,7 +52,7 @@ export interface Run {
   readonly split?: Split;
 }
 
-/** What is made of a run: the same rules for both sides. */
+/** The evaluation of a run: the same rules for both sides. */
 export interface Trial extends Run {
   /** Environment steps per second: the median over updates after the first few. */
   readonly stepsPerSecond: number;

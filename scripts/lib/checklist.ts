@@ -3,7 +3,7 @@ export class Checklist {
   private passed = 0;
   private failed = 0;
 
-  /** Runs one check; what it throws is printed as the reason, and the next check still runs. */
+  /** Runs one check; its error is printed as the reason, and the next check still runs. */
   async check(name: string, body: () => Promise<void> | void): Promise<void> {
     const start = performance.now();
     try {

@@ -8,7 +8,7 @@ export const DONE = '=== module is done: ';
 /** How a module ended. */
 export interface ModuleResult {
   readonly ok: boolean;
-  /** What the process wrote from its beginning to that of the next. */
+  /** The output of the process from its beginning to the beginning of the next. */
   readonly output: string;
 }
 

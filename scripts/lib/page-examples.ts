@@ -23,8 +23,8 @@ export function pages(): string[] {
 }
 
 /**
- * The `ts` blocks of a page. Each stands alone. Those of packages' READMEs run; elsewhere those marked `ts run` do, and
- * those marked `ts fragment` are excerpts, which are neither run nor checked.
+ * The `ts` blocks of a page. Each stands alone. Examples in packages' READMEs run; elsewhere examples marked `ts run`
+ * do, and examples marked `ts fragment` are excerpts, which are neither run nor checked.
  */
 export function examplesOf(page: string): PageExample[] {
   const blocks = codeBlocks(readFileSync(join(root, page), 'utf8'));

@@ -4,8 +4,8 @@ import { stripVTControlCharacters } from 'node:util';
 const [LAST, NAMED] = [60, 200];
 
 /**
- * Why a program failed, out of what it wrote: first the lines that name failures (vitest's ` FAIL ` lines with the
- * error below them, up to an empty line), then the last 60 lines. A log that is cut after a while tells it still.
+ * Why a program failed, from its output: first the lines that name failures (vitest's ` FAIL ` lines with the error
+ * below them, up to an empty line), then the last 60 lines. A log that is cut after a while tells it still.
  */
 export function reasonOf(output: string): string {
   const lines = stripVTControlCharacters(output).trimEnd().split('\n');

@@ -4,7 +4,7 @@ import { reasonOf } from './reason';
 /** How a program ended. */
 export interface Ended {
   readonly ok: boolean;
-  /** What it wrote to both outputs; empty where they went to ours. */
+  /** Its text on both outputs; empty where they went to ours. */
   readonly output: string;
   readonly seconds: number;
 }
@@ -52,7 +52,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** Runs a program that must succeed; throws with the reason in what it wrote otherwise. */
+/** Runs a program that must succeed; throws with the reason from its output otherwise. */
 export async function mustRun(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const ended = await run(command, args, options);
   if (!ended.ok) throw new Error(`${[command, ...args].join(' ')} failed:\n${reasonOf(ended.output)}`);

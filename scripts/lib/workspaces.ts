@@ -50,7 +50,7 @@ export function withSiblings(names: readonly string[], all: readonly Workspace[]
   return all.filter((workspace) => wanted.has(workspace.name));
 }
 
-/** Every file below a folder, by default except what was installed or built. */
+/** Every file below a folder, by default without installed and built files. */
 export function filesUnder(folder: string, ending: string, skip = ['node_modules', 'dist']): string[] {
   if (!existsSync(folder)) return [];
   const skipped = new Set(skip);

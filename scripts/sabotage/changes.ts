@@ -1,6 +1,6 @@
 /** One change that makes the library wrong. */
 export interface Change {
-  /** What it makes of the library. */
+  /** Its effect on the library. */
   readonly name: string;
   /** A text that stands once in the sources. */
   readonly find: string;

@@ -4,7 +4,7 @@ import { mixed, nearestHare, nearestStag, randomAgent, switcher, titForTat } fro
 /** How a co-player's goals go from episode to episode. */
 type Habit = 'fixed' | 'changing' | 'other';
 
-/** A rule, or somebody who learned elsewhere: in any case nobody that focal agents have ever met. */
+/** A rule, or an agent that learned elsewhere: in any case one that focal agents have never met. */
 export interface CoPlayer {
   readonly habit: Habit;
   /** @param episodes  of the whole meeting */

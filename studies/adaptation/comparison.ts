@@ -4,7 +4,7 @@ import type { KindName } from './kinds';
 import { LINE_UPS, type LineUp } from './meeting';
 import type { Trial } from './trial';
 
-/** What was found, by kind: one trial for each seed. */
+/** The results by kind: one trial for each seed. */
 export type Found = Readonly<Partial<Record<KindName, readonly Trial[]>>>;
 
 /** Against whom. */

@@ -16,7 +16,7 @@ import {
 /** A way of learning and playing. */
 export interface Kind {
   readonly label: string;
-  /** Name of its training: one for all kinds that learn alike. */
+  /** Name of its training: one for all kinds that learn in the same way. */
   readonly training: string;
   /** Environments and steps of a rollout. */
   readonly envs: number;
@@ -34,14 +34,14 @@ export interface Kind {
 const SEARCH: HopSearchOptions = { trees: 1, simulations: 20, exploration: 20, rationality: 15 };
 
 /**
- * The search among strangers. Fewer tries of what looks bad than in training, and so deeper trees: chosen among 3 and
- * 10 by what the first two seeds earned among Random and NearestHare in other games than the study's.
+ * The search among strangers. Fewer tries of apparently bad actions than in training, and so deeper trees: chosen among
+ * 3 and 10 by the returns of the first two seeds with Random and NearestHare in other games than the study's.
  */
 const PLAY: HopSearchOptions = { exploration: 3, rationality: 15 };
 
 /**
- * HOP, learning and playing alike, or playing with half of its beliefs switched off: then with the networks of the
- * whole.
+ * HOP, with the same settings for learning and playing, or playing with half of its beliefs switched off: then with the
+ * networks of the full algorithm.
  */
 function hop(label: string, training: string, goals: NonNullable<HopOptions['goals']>, off: PlannerOptions = {}): Kind {
   return {

@@ -11,7 +11,7 @@ export type LineUp = keyof typeof LINE_UPS;
 /** Who meets whom, and for how long. */
 export interface Meeting {
   readonly game: Game;
-  /** Focal agents for every seat, of which some take part. What they remember is put back after each game. */
+  /** Focal agents for every seat, of which some take part. Their memory is restored after each game. */
   readonly focal: readonly Agent[];
   readonly coPlayer: CoPlayer;
   readonly lineUp: LineUp;
@@ -22,7 +22,7 @@ export interface Meeting {
 }
 
 /**
- * Focal agents meet co-players, episode after episode in one environment: whatever they remember stays with them.
+ * Focal agents meet co-players, episode after episode in one environment: they keep their memory.
  *
  * @returns [episodes] mean return of the focal agents, over games
  */

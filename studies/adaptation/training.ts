@@ -12,8 +12,8 @@ export interface Trained {
 
 /**
  * Trains one agent of a kind for every seat in self-play. The training is a run with a checkpoint, which a resumed
- * study goes on from; kinds with the same `training` share it, so that an ablation plays with the very networks of what
- * it's compared with.
+ * study goes on from; kinds with the same `training` share it, so that an ablation plays with the same networks as the
+ * algorithm that it's compared with.
  */
 export async function trained(
   context: Context,

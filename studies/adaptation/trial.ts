@@ -10,7 +10,7 @@ import { trained } from './training';
 /** Returns [episodes] by line-up and co-player. */
 export type Returns = Readonly<Record<LineUp, Readonly<Record<string, readonly number[]>>>>;
 
-/** What is kept of one kind and seed. */
+/** The results of one kind and seed. */
 export interface Trial {
   /** Mean return of four of a kind after their training, as they play afterwards. */
   readonly selfPlay: number;
@@ -29,7 +29,7 @@ export interface Plan {
 
 /**
  * Trains four agents of one kind in self-play, then lets them meet strangers. Their networks stay as they are from then
- * on. What they came to believe of each other in training is put away: everyone they meet is new to them.
+ * on. Their beliefs about each other from training are removed: every co-player is new to them.
  */
 export async function trial(context: Context, plan: Plan, kind: Kind, seed: number, place: SeedPlace): Promise<Trial> {
   const { game } = plan;

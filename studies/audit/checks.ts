@@ -53,13 +53,13 @@ export interface AuditReport {
 /** Each agent's mean returns. */
 export type Returns = Readonly<Record<AgentId, readonly number[]>>;
 
-/** Does work for each seed; `Context.seedLoop` keeps what was done. */
+/** Does work for each seed; `Context.seedLoop` keeps the results. */
 export type SeedLoop = Context['seedLoop'];
 
 /** Blocks of episodes that a line-up's means are taken over. */
 const BLOCKS = 20;
 
-/** What is audited. */
+/** The audited system. */
 export interface AuditedSetting {
   readonly subject: Subject;
   /** Without any fault of ours. */
@@ -134,7 +134,7 @@ function summed(all: readonly Counters[]): Counters {
   return total;
 }
 
-/** The first fault among some verdicts, or what the last one says. */
+/** The first fault among some verdicts, or the last verdict. */
 function firstFault(verdicts: readonly Verdict[]): Verdict {
   return verdicts.find(({ isFair }) => isFair === false) ?? verdicts[verdicts.length - 1];
 }

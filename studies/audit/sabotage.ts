@@ -3,7 +3,7 @@ import { isLearning, type Learner, type LearnerData } from '@coplay/trainers';
 import { learnersOf } from './learners';
 import type { MakeAgents } from './subject';
 
-/** Faults that the audit must be able to name, and what each is. */
+/** Faults that the audit must be able to name, with descriptions. */
 export const SABOTAGES = {
   none: 'nothing',
   environment: 'lower ids win conflicts',
@@ -16,7 +16,7 @@ export const SABOTAGES = {
 /** The name of a fault. */
 export type Sabotage = keyof typeof SABOTAGES;
 
-/** What the audit is to call it. */
+/** The audit's name for it. */
 export const CULPRITS: Readonly<Record<Sabotage, string>> = {
   none: 'none',
   environment: 'environment',
@@ -42,7 +42,7 @@ export function sabotagedGame(sabotage: Sabotage, game: Game): Game {
   };
 }
 
-/** Whole prey for the first hunters in place of shares for all; the sum stays what it was. */
+/** Whole prey for the first hunters in place of shares for all; the sum stays the same. */
 function giveToFirst(rewards: Float32Array, caught: Float32Array, name: string): void {
   const hunters = [...caught.keys()].filter((agent) => caught[agent] === 1);
   let left = Math.round(hunters.reduce((sum, agent) => sum + rewards[agent], 0));
@@ -91,7 +91,7 @@ function dropHalf(experience: Experience, id: AgentId, learner: Learner): Experi
   return { ...experience, active };
 }
 
-/** What one seat lived through, in other seats' places too. */
+/** One seat's experience, in other seats' places too. */
 function copySeat(experience: Experience, from: number, seats: readonly number[]): Experience {
   const rows = experience.envs * experience.steps * experience.agents.length;
   const cutRows = experience.cuts.env.length * experience.agents.length;

@@ -6,7 +6,7 @@ import { type Learner, type PpoAgent, type PpoLearner, ppoAgent, ppoPresets, sha
 /** How agents are made. */
 export interface MakeAgents {
   readonly game: Game;
-  /** Which modules are on; those that aren't named are. */
+  /** Which modules are on; modules that aren't named are on. */
   readonly switches: Switches;
   /** One set of weights for all. */
   readonly sharedPolicy: boolean;
@@ -14,7 +14,7 @@ export interface MakeAgents {
   readonly slowAgent?: AgentId;
 }
 
-/** What is audited: agents that learn, and where to look in them. */
+/** The audited system: learning agents, and access to their parts. */
 export interface Subject {
   /** Modules that can be switched off. */
   readonly modules: readonly string[];

@@ -11,7 +11,7 @@ export interface TrainingSize {
   readonly steps: number;
 }
 
-/** What is kept of one seed. */
+/** The results of one seed. */
 export interface Training {
   /** Mean return of each agent over the last 20 % of training. */
   readonly late: Readonly<Record<AgentId, number>>;

@@ -33,7 +33,7 @@ export async function onlooker(game: Game, { samples, epochs, seed }: Teaching):
   return agent;
 }
 
-/** What was believed of one co-player in one episode. N discriminating moves. */
+/** The beliefs about one co-player in one episode. N discriminating moves. */
 export interface Evidence {
   /** [N + 1] P(stag) before the first discriminating move and after each */
   readonly learned: readonly number[];
@@ -43,7 +43,7 @@ export interface Evidence {
 
 /**
  * Watches a NearestStag co-player for whole episodes. A move discriminates where one kind of player would make it at
- * least twice as often as the other. Likelihoods are those of the rules themselves; beliefs begin at 1/2.
+ * least twice as often as the other. Likelihoods come from the rules themselves; beliefs begin at 1/2.
  */
 export async function watchStagHunter(game: Game, agent: HopAgent, envs: number, seed: number): Promise<Evidence[]> {
   const [, watched] = game.agents;
@@ -99,7 +99,7 @@ export interface Switch {
 /** The prior P(stag) with which each episode began. */
 export async function watchSwitcher(game: Game, { goalDiscount, turn, episodes, seed }: Switch): Promise<number[]> {
   const [id, watched] = game.agents;
-  // The prior counts what is shown at the end of an episode: no model is needed.
+  // The prior counts the goals that show at the end of an episode: no model is needed.
   const agent = hopAgent({ game, id, search: { simulations: 0 }, intraOM: false, moa: { goalDiscount } });
   await agent.learner.initialise(createGenerator(streamSeed(seed, 'learners')));
   const first = nearestHare({ game, id: watched });

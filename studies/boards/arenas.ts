@@ -3,8 +3,8 @@ import { stagHunt } from '@coplay/envs';
 
 /**
  * The stag hunt on a board of which only a square is open, the rest being obstacles: its size is drawn for each
- * episode, and so is where it lies. What is learned where others are near is there when they are far: a curriculum
- * without stages, on one board.
+ * episode, and so is where it lies. Skills learned near others carry over to places far from them: a curriculum without
+ * stages, on one board.
  *
  * @param size   of the board
  * @param sizes  of the open square, each with the same chance; `size` itself is the whole board with its usual

@@ -3,7 +3,7 @@ import { openLoopFigure, openLoopMetrics } from '@coplay/diagnostics';
 import type { DreamerAgent } from '@coplay/trainers';
 import type { Context } from '../../bench/harness';
 
-/** What a world model made of recorded sequences, as JSON. */
+/** A world model's predictions of recorded sequences, as JSON. */
 export interface KeptOpenLoop {
   readonly metrics: Metrics;
   /** Steps that it saw */
@@ -20,7 +20,7 @@ interface Recorded {
   readonly predicted: readonly number[];
 }
 
-/** Sequences that are measured, those that are kept to be drawn. */
+/** The numbers of sequences that are measured, and that are kept to be drawn. */
 const MEASURED = 64;
 const KEPT = 2;
 

@@ -6,9 +6,9 @@ import { type Trained, valueAt } from './training';
 
 /** How the runs of a study are shown. */
 export interface Look {
-  /** What was played */
+  /** The game */
   readonly game: Game;
-  /** What was learned: `Catch` */
+  /** The task's name: `Catch` */
   readonly name: string;
   /** Environment steps of each run */
   readonly envSteps: number;
@@ -18,7 +18,7 @@ export interface Look {
   readonly references: Readonly<Record<string, number>>;
 }
 
-/** Shows the runs of all seeds as a table and a figure. @returns what a study of the return after training found */
+/** Shows the runs of all seeds as a table and a figure. @returns the results of a study of the return after training */
 export async function reportReturns(context: Context, results: readonly Trained[], look: Look) {
   const { game, name, envSteps, window, references } = look;
   context.table(
@@ -45,7 +45,7 @@ export async function reportReturns(context: Context, results: readonly Trained[
   };
 }
 
-/** What is worth committing: no pictures. */
+/** The results to commit: no pictures. */
 function summary({ openLoop, ...trained }: Trained) {
   return { ...trained, ...openLoop?.metrics };
 }

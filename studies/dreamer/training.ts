@@ -15,15 +15,13 @@ export interface Setting {
   readonly envSteps: number;
   /** Training return: the mean over the episodes that ended in the last so many environment steps */
   readonly window: number;
-  /** Metrics that are kept as curves besides it */
+  /** Metrics that are kept as curves in addition to it */
   readonly metrics: readonly string[];
-  /**
-   * Whose world model is shown recorded sequences after training, and how many steps of each it sees. Default: nobody's
-   */
+  /** Whose world model is shown recorded sequences after training, and how many steps of each it sees. Default: none */
   readonly openLoop?: { readonly agent: DreamerAgent; readonly context: number };
 }
 
-/** What is kept of a run. */
+/** The results of a run. */
 export interface Trained {
   /** Training return, mean over agents, over environment steps */
   readonly returns: Curve;

@@ -18,7 +18,7 @@ export interface Line {
   readonly seeds: readonly number[];
 }
 
-/** What is kept of one seed. */
+/** The results of one seed. */
 export interface SeedResult {
   /** Mean return of each agent over the last 20 % of training. */
   readonly late: Readonly<Record<AgentId, number>>;

@@ -20,13 +20,13 @@ export interface Line {
   readonly squares?: readonly number[];
   /** Options of the search, in training and afterwards, in place of the usual ones. */
   readonly search?: Pick<HopSearchOptions, 'exploration' | 'rationality'>;
-  /** Of the search and of what is learned. Default: HOP's own */
+  /** Options of the search and of learning. Default: HOP's own */
   readonly gamma?: number;
   readonly isPpo?: boolean;
   readonly isSnowdrift?: boolean;
 }
 
-/** What is kept of one seed. */
+/** The results of one seed. */
 export interface SeedResult {
   /** Mean return over the last 20 % of training. */
   readonly late: number;

@@ -2,14 +2,15 @@ import { allocateGrid, type Experience, type Game, type GridParts } from '@copla
 import { ACTIONS, type Board, HUNT_HARE, HUNT_STAG, type PlayerRules, STAG_HUNTER, STAY, type Waits } from './rules';
 
 /**
- * What can be known of a player's next action, [N, K] each, rows as `moaRows` gives them. Exact conditional
+ * The best possible predictions of a player's next action, [N, K] each, rows as `moaRows` gives them. Exact conditional
  * distributions:
  * - `type`: given the present state and the player's type;
  * - `history`: given the episode so far, the type by Bayes' rule over the player's actions;
  * - `present`: given the present state and, beyond it, the others' whole past and types, but nothing of the player's
  *   own past. No predictor of the present state alone can be better than this one: it is an upper bound;
- * - `stateOnly`: a predictor of the present state alone, as if the prey had been as now from the start and nobody else
- *   had been there. No distribution to score by: what it reaches, scored by `present`, is a lower bound of the best.
+ * - `stateOnly`: a predictor of the present state alone, as if the prey had been as now from the start and no other
+ *   agent had been there. It isn't a distribution to score by: its own result, scored by `present`, is a lower bound of
+ *   the best.
  */
 export interface Optima {
   readonly type: Float64Array;
@@ -22,7 +23,7 @@ export interface Optima {
 export interface Seen {
   /** By step. */
   readonly boards: readonly Board[];
-  /** [T][A] cells; the number of cells for those who have left */
+  /** [T][A] cells; the number of cells for agents that have left */
   readonly cells: readonly Int32Array[];
   /** [T][A] */
   readonly actions: readonly Int32Array[];
@@ -71,7 +72,7 @@ function countActive({ active, agents }: Experience, seat: number): number {
   return count;
 }
 
-/** What is seen of episode `e`. */
+/** The observations of episode `e`. */
 export function seenOf(game: Game, episodes: Experience, e: number): Seen {
   const grid = game.grid as GridParts;
   const agents = game.agents.length;
@@ -112,7 +113,7 @@ export function stepsOf(rules: PlayerRules, { boards, cells }: Seen, seat: numbe
   return steps;
 }
 
-/** Whether anybody besides `seat` (and `other`) is on a cell. */
+/** Whether any agent except `seat` (and `other`) is on a cell. */
 function isOn(cells: Int32Array, cell: number, seat: number, other = seat): boolean {
   return cells.some((where, agent) => agent !== seat && agent !== other && where === cell);
 }
@@ -141,7 +142,8 @@ function startWeights(rules: PlayerRules, board: Board, cells: Int32Array, seat:
 }
 
 /**
- * One step on, of a player of a type who may be anywhere, given that it did not leave and the others did what they did.
+ * One step on, of a player of a type who may be anywhere, given that it did not leave and the others took their
+ * actions.
  */
 function goneOn(
   rules: PlayerRules,
@@ -168,10 +170,7 @@ function goneOn(
   return next;
 }
 
-/**
- * 1 where the others would have done what they did if the player had been on `cell`, else 0: waiting for company shows
- * it.
- */
+/** 1 where the others' actions are possible if the player was on `cell`, else 0: waiting for company shows it. */
 function othersGiven(
   rules: PlayerRules,
   { boards, cells, actions, types }: Episode,

@@ -23,7 +23,7 @@ export interface PlayerRules {
   readonly cells: number;
   /** The cell that a move leads to; the same cell where it leads off the board. */
   target(cell: number, action: number): number;
-  /** [K] what a player of a type does on a cell. */
+  /** [K] the policy of a player of a type on a cell. */
   distribution(type: number, board: Board, cell: number, hasCompany: boolean): Float64Array;
 }
 
@@ -62,8 +62,8 @@ export function playerRules(game: Game, waits: Waits): PlayerRules {
   }
 
   /**
-   * Uniform over the moves that bring the prey one step nearer: those that begin some shortest path to some nearest
-   * one.
+   * Uniform over the moves that bring the prey one step nearer: the first moves of all shortest paths to all nearest
+   * ones.
    */
   function approach(distances: Int32Array, cell: number): Float64Array {
     const moves = [UP, DOWN, LEFT, RIGHT].filter((move) => distances[target(cell, move)] === distances[cell] - 1);

@@ -14,7 +14,7 @@ import { mixed } from '@coplay/envs';
 import { type Optima, optimaOf } from './optimum';
 import { HARE_HUNTER, playerRules, STAG_HUNTER, type Waits } from './rules';
 
-/** Rows of players for training or for evaluation, and what can be known of them. */
+/** Rows of players for training or for evaluation, and the best possible predictions for them. */
 export interface Samples {
   /** As `moaRows` makes them, of all seats; `goals` are the players' types. */
   readonly rows: NamedArrays;

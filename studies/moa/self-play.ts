@@ -13,7 +13,7 @@ import { type MoaEvaluation, moaEvaluation } from '@coplay/diagnostics';
 import { createMoa, type MoaLearner, ppoAgent, ppoPresets, withInsight } from '@coplay/trainers';
 import { feedEverything } from './leaving';
 
-/** A model of a co-player that learns by PPO, and the best that anybody could do who knows that co-player's policy. */
+/** A model of a co-player that learns by PPO, and the best possible predictor that knows that co-player's policy. */
 export interface SelfPlayPoint {
   /** Environment steps that the players have learned from */
   readonly envSteps: number;
@@ -32,7 +32,7 @@ const WHOLE = 105;
 const EVERY = 10;
 
 /**
- * Four PPO agents learn in self-play, and the first one's model of the second learns beside them from the same
+ * Four PPO agents learn in self-play, and the first one's model of the second learns at the same time from the same
  * experience.
  *
  * @param sabotaged  the model is fed the steps after its co-player left, as `feedEverything` says

@@ -5,7 +5,7 @@ import { DOWN, LEFT, RIGHT, UP } from './rules';
 interface Symmetry {
   /** [N*N] where each cell goes */
   readonly cells: Int32Array;
-  /** [K] what each action becomes */
+  /** [K] the image of each action */
   readonly actions: Int32Array;
 }
 

@@ -6,7 +6,7 @@ import type { Optima } from './optimum';
 import type { Samples } from './samples';
 import { turnedRows } from './symmetries';
 
-/** What a model may know. */
+/** The information that a model may use. */
 export type Knowledge = 'type' | 'history' | 'present';
 
 /** How a kind of model is trained. */
@@ -20,11 +20,11 @@ export interface Recipe {
   readonly learningRate: number;
 }
 
-/** What is kept of one trained model. */
+/** The results of one trained model. */
 export interface Trained {
   /** Expected values, by the distributions of the rules; one for each epoch that was evaluated. */
   readonly epochs: readonly MoaEvaluation[];
-  /** Against what the players did, after training. */
+  /** Evaluated on the players' actions, after training. */
   readonly labelled: MoaEvaluation;
   /** The best possible predictor, where several actions are equally likely the model's choice among them. */
   readonly optimal: MoaEvaluation;
@@ -59,7 +59,7 @@ export async function trainModel(
   });
   const generator = createGenerator(seed);
   await moa.initialise(generator);
-  const coplayer = game.agents[1]; // all seats look alike from their own place, so one network learns from all
+  const coplayer = game.agents[1]; // all seats see the same from their own place, so one network learns from all
   const evaluated: MoaEvaluation[] = [];
   const start = performance.now();
   const rate = (epoch: number) => recipe.learningRate * (1 - epoch / epochs);

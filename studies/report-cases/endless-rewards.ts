@@ -1,8 +1,8 @@
 import type { DType, Game } from '@coplay/core';
 
 /**
- * The same game with a mistake in it: whatever is caught pays its worth divided by the hares that are left, and that
- * may be none.
+ * The same game with a mistake in it: every catch pays its worth divided by the number of hares that are left, which
+ * may be 0.
  */
 export function withEndlessRewards<State extends DType>(game: Game<State>): Game<State> {
   return {

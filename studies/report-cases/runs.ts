@@ -66,7 +66,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
     leave: hopPlus({ ...OFF, worldModel: { outcomeShare: 0 } }),
   },
   'HOP+ with empty subgoals': {
-    what: 'subgoals alone, learned from what predicts actions beside a head that sees the state',
+    what: 'subgoals only, learned by predicting actions with a head that also sees the state',
     leave: hopPlus({ ...OFF, omg: { loss: 'action' } }),
   },
   'HOP+ with an immature model': {
@@ -112,7 +112,7 @@ function rules(game: Game): Setting['leave'] {
   };
 }
 
-/** An evaluation of a model of another agent beside the log of a short run of rules. */
+/** An evaluation of a model of another agent, with the log of a short run of rules. */
 function modelOfOthers(chosen: (learned: MoaEvaluation) => MoaEvaluation): Setting['leave'] {
   return async (place) => {
     const agents = GAME.agents.map((id) => nearestStag({ game: GAME, id }));
@@ -134,7 +134,7 @@ function frequenciesOnly({ classes, count }: MoaEvaluation): MoaEvaluation {
   });
 }
 
-/** Trains anew: what an earlier try left is no part of it. */
+/** Trains anew: files of an earlier try are no part of it. */
 async function train(game: Game, agents: readonly Agent[], place: Place): Promise<string[]> {
   const { directory, envs, envSteps, seed, log } = place;
   rmSync(directory, { recursive: true, force: true });

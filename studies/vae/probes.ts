@@ -23,7 +23,7 @@ export async function probesOf(omg: OmgLearner, game: Game, test: Play): Promise
   };
 }
 
-/** The same probe on what the co-players see, as it is. */
+/** The same probe on the co-players' raw observations. */
 export function probeOfViews(test: Play): ProbeResult {
   const { observations, masks, agents, actionCount } = test.experience;
   const others = agents.length - 1;

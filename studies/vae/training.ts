@@ -16,7 +16,7 @@ export interface Effort {
   readonly inferenceSteps: number;
 }
 
-/** What is kept of one cell. */
+/** The results of one cell. */
 export interface Trained {
   readonly probes: Probes;
   /** Metrics of the last tenth of each training, means. */

@@ -38,7 +38,7 @@ type buffersRows = ReturnType<typeof rows>;
 const moaBuffer = () => buffers.createMoaBuffer({ coplayers: ['agent_1'] });
 const history = () => buffers.createHistoryBuffer({ observer: 0 });
 
-/** The public functions of buffers, and what each argument may be. */
+/** The public functions of buffers, with valid arguments. */
 export const buffersDoors: Doors = {
   agentRows: door(() => [experience(), 0]),
   agentSequences: door(() => [experience(), 0, { length: 2 }]),

@@ -4,7 +4,7 @@ import { type Doors, door } from './doors';
 const terminal = { out: () => undefined, err: () => undefined, interrupt: () => new AbortController().signal };
 const configuration = { game: stagHunt({ agents: 2 }), envSteps: 100 };
 
-/** The public functions of the command line's package, and what each argument may be. */
+/** The public functions of the command line's package, with valid arguments. */
 export const coplayDoors: Doors = {
   checkConfiguration: door(() => ['checkConfiguration', configuration], ['where']),
   defineConfig: door(() => [configuration], [['{}', 'a cyclic object', 'Uint16Array [7]', 'BigInt64Array [7n]']]),

@@ -24,10 +24,10 @@ const restored = (give: () => unknown) => door(() => [give()]);
 const anyNumbers = ['[]', '[NaN]', 'Uint16Array [7]', 'longer'];
 const clock = { '()': door(() => [5], ['positive']) };
 
-/** The public functions of core, and what each argument may be. */
+/** The public functions of core, with valid arguments. */
 export const coreDoors: Doors = {
   CoplayError: 'takes what fail gives',
-  fail: 'throws whatever it is given',
+  fail: 'always throws',
   show: 'shows anything',
   allocate: door(() => ['uint8', 3]),
   allocateCuts: door(() => [game, 2]),

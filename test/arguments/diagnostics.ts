@@ -68,7 +68,7 @@ const values = door(() => [[1, 2]], [['Uint16Array [7]', 'longer']]);
 const twoValues = door(() => [[1, 2]], [['longer']]);
 const rowsOf = (give: () => unknown) => door(() => [give()], [['[]', 'longer']]);
 
-/** The public functions of diagnostics, and what each argument may be. */
+/** The public functions of diagnostics, with valid arguments. */
 export const diagnosticsDoors: Doors = {
   ablationCsv: rowsOf(summary),
   ablationFigure: door(() => [summary(), {}], [['[]', 'longer'], 'options']),

@@ -19,7 +19,7 @@ await envs.writeRecording(path('episode.coplay'), recording);
 const scene = () => ({ rows: 1, columns: 1, items: [{ kind: 'agent', symbol: '1', row: 0, column: 0 }] });
 const maker = door(() => [{}], ['options']);
 
-/** The public functions of envs, and what each argument may be. */
+/** The public functions of envs, with valid arguments. */
 export const envsDoors: Doors = {
   agentColor: door(() => [0], [['2**33']]),
   cartPole: maker,

@@ -36,7 +36,7 @@ const record = ['{}', 'a cyclic object'];
 const loose = ['undefined', ...record];
 const wholeAxes = ['undefined', '-1', '[]'];
 
-/** The public functions of models, and what each argument may be. */
+/** The public functions of models, with valid arguments. */
 export const modelsDoors: Doors = {
   activate: door(() => ['tanh', matrix()]),
   actingRows: networks,

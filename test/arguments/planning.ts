@@ -17,7 +17,7 @@ const seen = () => planning.observeRows(game, { ...leaves(), seats: Int32Array.o
 const doubles = () => new Float64Array(4).fill(0.5);
 const flags = () => new Uint8Array(4).fill(1);
 
-/** The public functions of planning, and what each argument may be. */
+/** The public functions of planning, with valid arguments. */
 export const planningDoors: Doors = {
   allocateRows: door(() => [game, 2]),
   beliefTracer: door(() => [game, 'agent_1', 0], ['nothing', 'nothing', ['undefined']], {

@@ -39,7 +39,7 @@ const called = (name: string) => ({
 });
 const layers = 'is given models of TensorFlow.js';
 
-/** The public functions of tensor, and what each argument may be. */
+/** The public functions of tensor, with valid arguments. */
 export const tensorDoors: Doors = {
   adam: door(() => [{}], ['options'], steps(tensor.adam())),
   adamW: door(() => [{}], ['options'], steps(tensor.adamW())),

@@ -151,7 +151,7 @@ const moaRows = buffers.moaRows(lived, 1, { goals: game.goals });
 const view = () => ({ ...input(), rows: 1 });
 const runOptions = () => ({ game, agents: [trainers.ppoAgent(ppo()), random(other)], envs: 2, steps: 2 });
 
-/** The public functions of trainers, and what each argument may be. */
+/** The public functions of trainers, with valid arguments. */
 export const trainersDoors: Doors = {
   DreamerLearner: 'is made by dreamerAgent',
   NonFiniteError: 'is made by learners',

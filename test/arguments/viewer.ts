@@ -12,7 +12,7 @@ const session = {
   run: async () => ({}),
 };
 
-/** The public functions of viewer, and what each argument may be. */
+/** The public functions of viewer, with valid arguments. */
 export const viewerDoors: Doors = {
   createTable: door(() => [{ game, person: id, others: [agents()[1]], decide: () => 0 }]),
   gameOfRecording: door(() => [recording], [], {}, ['playableGame']),

@@ -131,7 +131,7 @@ function note(where: string, { stepsPerSecond }: Trained): void {
   console.log(`${where}: ${stepsPerSecond.toFixed(0)} environment steps/s`);
 }
 
-/** What is unlike in two results of one kernel. */
+/** The difference of two results of one kernel. */
 function difference(here: KernelResult, there: KernelResult): string | undefined {
   if (!here.values || !there.values) {
     return here.error === there.error ? undefined : `${here.name}: ${here.error} / ${there.error}`;

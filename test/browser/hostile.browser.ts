@@ -144,7 +144,8 @@ describe.runIf(chromium !== undefined)("strangers' texts in Chromium", () => {
   ])('%s shows them as text, runs nothing, and breaks no rule of its own policy', async (name, shown) => {
     const { page, complaints } = await browser.open(`${server.origin}/${name}`);
     await page.locator(shown).first().waitFor();
-    // What is drawn later, too: charts when they are looked at, other episodes, the end of a replay, opened details.
+    // Also the parts that are drawn later: charts when they become visible, other episodes, the end of a replay, opened
+    // details.
     for (const part of await page.locator('.panel').all()) await part.scrollIntoViewIfNeeded();
     for (const option of await page.locator('.coplay-episodes option').all()) {
       await page.locator('.coplay-episodes select').selectOption((await option.getAttribute('value'))!);

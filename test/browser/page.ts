@@ -7,7 +7,7 @@ import * as ort from 'onnxruntime-web/wasm';
 import { refusedOf, unknownOperator } from './operators';
 import { kernels, sharedState, train } from './work';
 
-/** What the test calls in the page. */
+/** The functions of the page that the test calls. */
 export const page = {
   kernels,
   sharedState,

@@ -187,7 +187,7 @@ describe.runIf(chromium !== undefined)('playing in Chromium', () => {
         await touch('stay');
         await expect.poll(() => status(page)).not.toBe(told);
       }
-      // Whoever lets the others shovel is paid as well: 6 for each of 4 drifts.
+      // An agent that lets the others shovel is paid as well: 6 for each of 4 drifts.
       expect(await status(page)).toMatch(/^The game is over after \d+ steps\. You earned 24\.$/);
       if (game === 0) await touch('Next game');
     }

@@ -16,7 +16,7 @@ if (chromium === undefined) console.log('Skipped: there is no Chromium (apt-get 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const folder = mkdtempSync(join(tmpdir(), 'coplay-report-'));
 
-/** A short real run of two agents, with a trace of beliefs beside it. */
+/** A short real run of two agents, with a trace of beliefs. */
 async function realRun(seed: number): Promise<string> {
   const directory = join(folder, `ppo-${seed}`);
   const game = stagHunt({ size: 4, agents: 2, stags: 1, hares: 2, maxSteps: 8 });

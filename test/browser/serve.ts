@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 
-/** What a server gives: folders of files by the start of their path, and texts by path. */
+/** The content of a server: folders of files by the start of their path, and texts by path. */
 export interface Content {
   /** `/ort/` -> a folder */
   readonly folders: Readonly<Record<string, string>>;

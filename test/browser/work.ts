@@ -1,4 +1,4 @@
-/** Work that Node and a page do alike; what comes out can be written as JSON and compared. */
+/** Work that Node and a page do in the same way; the results can be written as JSON and compared. */
 import { type LogEntry, type NamedArrays, ndarray, type SavedState, sizeOf } from '@coplay/core';
 import { stagHunt } from '@coplay/envs';
 import { compile, tf, variables } from '@coplay/tensor';

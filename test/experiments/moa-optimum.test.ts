@@ -114,7 +114,7 @@ describe('what can be known of a player', () => {
   });
 
   it.each(['hunt', 'stay'] as const)(
-    "goes by the game's own steps beside another player, waiting by %s",
+    "goes by the game's own steps with another player present, waiting by %s",
     async (waits) => {
       const two = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1, maxSteps: 6 });
       const grid = two.grid as GridParts;
@@ -181,7 +181,7 @@ describe('what can be known of a player', () => {
     },
   );
 
-  it.each(['hunt', 'stay'] as const)('is calibrated and grows with what is known, waiting by %s', async (waits) => {
+  it.each(['hunt', 'stay'] as const)('is calibrated and grows with the information, waiting by %s', async (waits) => {
     const rules = playerRules(game, waits);
     const rollout = createRollout(
       vectorEnv(game, { envs: 128, seed: 5 }),

@@ -71,7 +71,7 @@ describe('seedLoop', () => {
 });
 
 describe('setAside', () => {
-  it('keeps the last raw data beside', async () => {
+  it('keeps the previous raw data next to the new', async () => {
     const place = join(newPlace(), 'raw');
     await squares(place);
     setAside(place);

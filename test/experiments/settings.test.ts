@@ -80,7 +80,7 @@ describe('judging', () => {
     expect(exitStatus(judge({ sum: null, largest: 11 }))).toBe(1);
   });
 
-  it('takes folders as peers beside Python', () => {
+  it('takes folders as peers in addition to Python', () => {
     const args = ['--peer', 'python', '--peer', import.meta.dirname];
     expect(readSettings(toy, args)).toMatchObject({ withPython: true, peerFolders: [import.meta.dirname] });
     expect(readSettings(toy, args.slice(2))).toMatchObject({ withPython: false });

@@ -9,7 +9,7 @@ describe('timeInTurns', () => {
     expect(order.join('')).toBe('abcabccba');
   });
 
-  it('takes the median, whatever disturbs single runs', async () => {
+  it('takes the median, also if single runs are disturbed', async () => {
     const waits = [0, 5, 80, 5, 5, 5];
     let turn = 0;
     const sleep = () => new Promise<void>((resolve) => setTimeout(resolve, waits[turn++]));

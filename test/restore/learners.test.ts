@@ -1,4 +1,7 @@
-/** Learners take a whole state, or stay as they were when any entry of the state is damaged; also without parameters yet. */
+/**
+ * Learners take a whole state, or stay as they were when any entry of the state is damaged; also without parameters
+ * yet.
+ */
 import * as core from '@coplay/core';
 import { randomAgent, stagHunt } from '@coplay/envs';
 import { cellsWorldModel, mlp } from '@coplay/models';
@@ -77,7 +80,10 @@ const MAKERS: Record<string, () => Taught> = {
   dreamer: () => trainers.dreamerAgent({ ...seat, size: 'debug', batchSize: 2, sequenceLength: 4, startAfter: 1e3 }),
 };
 
-/** A collector may be empty, and what it says of observations may leave out how they are shown. What was not measured yet is null. */
+/**
+ * A collector may be empty, and what it says of observations may leave out how they are shown. What was not measured
+ * yet is null.
+ */
 const collected = ['collector, a record', 'kind, left out', 'channels, left out', 'accuracy, null', 'mean, negative'];
 /** At the beginning there are none of these. */
 const begun = [
@@ -109,7 +115,9 @@ async function joined(agent: ReturnType<typeof pool>): Promise<Restorable> {
 /** Those with the most parts. */
 const WHOLE = ['recurrent ppo', 'hop with a world model', 'hop-plus', 'social influence', 'dreamer'];
 
-/** What learns, another one that has learned nothing, and of the damages inside of its parts one in so many is tried. */
+/**
+ * What learns, another one that has learned nothing, and of the damages inside of its parts one in so many is tried.
+ */
 const PARTS: Record<string, [made: () => Promise<Restorable>, another: () => Restorable, every: number]> = {
   moa: [() => shown(createMoa()), createMoa, 31],
   omg: [() => shown(createOmg()), createOmg, 31],

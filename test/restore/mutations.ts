@@ -1,6 +1,6 @@
 /**
- * Every way in which a saved state may be damaged, and what a `restore` makes of each: what the tests of restoring
- * share.
+ * Every way in which a saved state may be damaged, and the outcome of `restore` for each: the common part of the tests
+ * of restoring.
  */
 
 import { isDeepStrictEqual } from 'node:util';

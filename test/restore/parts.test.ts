@@ -50,7 +50,10 @@ const switching = envs.switcher({
 });
 
 const signed = { good: ['mean, negative'] };
-/** A collector may be empty, and what it says of observations may leave out how they are shown; rewards may be any numbers. */
+/**
+ * A collector may be empty, and what it says of observations may leave out how they are shown; rewards may be any
+ * numbers.
+ */
 const numbers = ['data, with a NaN', 'data, with an infinity'];
 const collected = {
   every: 11,

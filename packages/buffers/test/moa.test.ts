@@ -248,7 +248,7 @@ describe('room for each goal', () => {
     expect(goalsHeld(filled(true))).toEqual([1, 1, 0, 0, 0]);
   });
 
-  it('holds episodes in the order in which they came, whatever their goals, and after a restore too', () => {
+  it('holds episodes in the order in which they came, for any goals, and after a restore too', () => {
     const buffer = filled(true);
     buffer.pushRows('b', rare());
     expect(goalsHeld(buffer)).toEqual([1, 1, 0, 0, 0, 1, 1]);

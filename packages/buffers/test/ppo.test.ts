@@ -74,7 +74,7 @@ describe('minibatches', () => {
     );
   });
 
-  it('weigh real rows by exactly realRatio in every minibatch, whatever the numbers', () => {
+  it('weigh real rows by exactly realRatio in every minibatch, for any numbers', () => {
     const some = fc.integer({ min: 1, max: 60 });
     fc.assert(
       fc.property(

@@ -27,7 +27,7 @@ function example(): Experience {
 const column = (data: ArrayLike<number>, agent: number) => Array.from(data).filter((_, i) => i % 2 === agent);
 
 describe('toRecords (W07)', () => {
-  it('puts a reward beside the observation it arrived with, one record for each observation', () => {
+  it('puts a reward next to the observation it arrived with, one record for each observation', () => {
     const records = toRecords(example());
     expect([records.records, [...records.lengths]]).toEqual([5, [4]]);
     expect(column(records.rewards, 0)).toEqual([0, 1, 2, 3, 0]);

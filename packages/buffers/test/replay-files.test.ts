@@ -133,7 +133,7 @@ describe('saveReplay and loadReplay, as DreamerV3 does it', () => {
 });
 
 describe('saveReplay and loadReplay', () => {
-  it('bring back any replay to the bit, and it goes on alike', async () => {
+  it('restore any replay to the bit, and it goes on as before', async () => {
     const action = fc.oneof(
       fc.record({ push: fc.integer({ min: 1, max: 9 }), stream: fc.nat(2) }),
       fc.record({ sample: fc.integer({ min: 1, max: 3 }) }),
@@ -210,7 +210,7 @@ describe('saveReplay and loadReplay', () => {
     expect(await save()).toEqual({ written: 2, kept: 4, removed: 2 });
     const own = ['line\nbreak', 'notes.txt', 'replay.json.old.tmp'];
     for (const name of own) writeFileSync(join(directory, name), 'mine');
-    mkdirSync(join(directory, 'stream-0-step-99-0123456789abcdef.npz')); // in the place of a chunk that is no more
+    mkdirSync(join(directory, 'stream-0-step-99-0123456789abcdef.npz')); // in place of an evicted chunk
     for (const name of [
       'stream-0-step-0-0123456789abcdef.npz',
       'stream-3-step-4-0123456789abcdef.npz.11111111-2222-3333-4444-555555555555.tmp',

@@ -49,7 +49,7 @@ describe('createReplayBuffer', () => {
     }
   });
 
-  it('keeps streams apart, whatever the sizes of the pushes', () => {
+  it('keeps streams apart, for any sizes of pushes', () => {
     const pushes = fc.array(fc.tuple(fc.nat(2), fc.integer({ min: 0, max: 11 })), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(pushes, fc.integer({ min: 1, max: 4 }), (list, length) => {
@@ -81,7 +81,7 @@ describe('createReplayBuffer', () => {
     for (const count of counts.values()) expect(Math.abs(count - 10_000)).toBeLessThan(470);
   });
 
-  it('draws the same after save and restore, and goes on alike', () => {
+  it('draws the same after save and restore, and goes on as before', () => {
     const first = createReplayBuffer({ capacity: 12, streams: 2 });
     first.push(steps(0, 9), 0);
     first.push(steps(0, 4, 1), 1);

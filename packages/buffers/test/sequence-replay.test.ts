@@ -93,7 +93,7 @@ describe('createSequenceReplay', () => {
     ]);
   });
 
-  it('covers a stream once, whatever the sizes of the pushes', () => {
+  it('covers a stream once, for any sizes of pushes', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 8 }), (sizes) => {
         const replay = createSequenceReplay({ length: 4, capacity: 100 });

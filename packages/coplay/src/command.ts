@@ -3,7 +3,7 @@ import { fail } from '@coplay/core';
 
 /** Where a command writes, and how it's told to stop. */
 export interface Terminal {
-  /** A line for whoever reads the result. */
+  /** A line for the reader of the result. */
   out(line: string): void;
   /** A line about what goes on, or went wrong. */
   err(line: string): void;
@@ -24,7 +24,7 @@ export interface Command<Name extends string = string> {
   readonly usage: string;
   readonly summary: string;
   readonly flags: Readonly<Record<Name, Flag>>;
-  /** How many words it takes beside flags. */
+  /** The number of words that it takes, without flags. */
   readonly words: { readonly least: number; readonly most: number };
   /** @returns the exit code */
   run(words: readonly string[], flags: Flags<Name>, terminal: Terminal): Promise<number>;
@@ -44,13 +44,13 @@ export function command<Name extends string>(one: Command<Name>): Command {
   return one as unknown as Command;
 }
 
-/** Takes a command line apart. @throws UsageError that says what is wrong */
+/** Takes a command line apart. @throws UsageError that names the fault */
 export function parse({ flags, words, usage }: Command, args: readonly string[]): { words: string[]; flags: Flags } {
   const types = Object.entries(flags).map(([name, { value }]) => [
     name,
     { type: value === undefined ? ('boolean' as const) : ('string' as const) },
   ]);
-  // Not strictly: what is wrong is told in words of our own.
+  // Not strictly: errors have our own words.
   const options = { options: Object.fromEntries(types), allowPositionals: true, strict: false, tokens: true } as const;
   const { tokens, positionals, values } = parseArgs({ args: [...args], ...options });
   for (const token of tokens) if (token.kind === 'option') checkFlag(flags, usage, token);

@@ -59,7 +59,7 @@ async function perform(name: string, chosen: Command, args: readonly string[], t
       terminal.err(`${error.message}\nHelp: coplay ${name} --help`);
       return EXIT.usage;
     }
-    // What the caller can mend needs no stack trace.
+    // An error that the caller can mend needs no stack trace.
     terminal.err(error instanceof CoplayError ? error.message : traceOf(name, error));
     return EXIT.failed;
   }

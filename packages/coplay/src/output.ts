@@ -12,8 +12,7 @@ export interface Output {
  * A result that could not be written must not look like success, and a terminal that is gone must not end a run in the
  * middle: failures of the two streams are kept until the end.
  *
- * @param complain  is told why lines were lost; a reader that went away (`coplay inspect RUN | head`) is no matter of
- *                  complaint
+ * @param complain  receives the reason why lines were lost; a closed reader (`coplay inspect RUN | head`) is no error
  */
 export function watchedOutput(complain: (line: string) => void): Output {
   let failure: unknown;

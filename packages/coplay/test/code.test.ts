@@ -27,7 +27,7 @@ const PLAIN = {
   ...{ envs: 4, steps: 8, envSteps: 64, checkpointEvery: 1, log: [] },
 };
 
-/** A guessing game: whoever says the number in a file gets 1, the other nothing; two rounds. */
+/** A guessing game: an agent that guesses the number in a file gets 1, the other nothing; two rounds. */
 const OWN = {
   'run.config.ts': `
 import { defineConfig } from 'coplay';

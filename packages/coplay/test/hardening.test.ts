@@ -147,7 +147,7 @@ describe('a number of a flag', () => {
   });
 });
 
-describe('the module that stands beside a configuration for a moment', () => {
+describe('the temporary module in the folder of a configuration', () => {
   const left = (home: string) => readdirSync(home).filter((name) => name.startsWith('.'));
 
   /** A command that is stopped by a signal while its configuration runs; the signal that ended it. */
@@ -187,7 +187,7 @@ describe('the module that stands beside a configuration for a moment', () => {
   });
 
   it('is missed with a message where it can not be written', async () => {
-    // A path that is as long as the system allows, so that there's no longer one beside it.
+    // A path that is as long as the system allows, so that no longer path fits into the folder.
     let home = place();
     while (home.length < 3800) home = join(home, 'd'.repeat(200));
     home = join(home, 'd'.repeat(4095 - '/run.js'.length - home.length - 1));

@@ -17,7 +17,7 @@ describe('normaliseAdvantages', () => {
     );
   });
 
-  it('is 0 for one row and for a constant, whatever its size (P05)', () => {
+  it('is 0 for one row and for a constant of any size (P05)', () => {
     for (const ddof of [0, 1] as const) {
       expect(normaliseAdvantages([7], undefined, { ddof })).toEqual(Float32Array.of(0));
       expect(normaliseAdvantages([], undefined, { ddof })).toEqual(new Float32Array(0));

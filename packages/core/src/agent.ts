@@ -4,7 +4,7 @@ import type { Metrics } from './metrics';
 import type { ObservationArrays } from './observations';
 import type { NamedArrays, TypedArray } from './typed-arrays';
 
-/** What one agent knows when it chooses actions in B games at once. The arrays are views: copy what you keep. */
+/** The inputs from which one agent chooses its actions in B games at once. The arrays are views: copy what you keep. */
 export interface AgentInput {
   /** B */
   readonly rows: number;
@@ -14,17 +14,17 @@ export interface AgentInput {
   readonly masks: Uint8Array;
   /** [B] 1 where the agent still plays; the action of other rows is ignored */
   readonly active: Uint8Array;
-  /** [B] 1 in the first step of an episode: whatever state the agent keeps for this row starts anew */
+  /** [B] 1 in the first step of an episode: the agent's state for this row must start anew */
   readonly isFirst: Uint8Array;
-  /** [B, A] what everyone did in the step before; -1 in the first step and for those who had left */
+  /** [B, A] the actions of all agents in the previous step; -1 in the first step and for agents that had left */
   readonly previousActions: Int32Array;
 }
 
-/** What an agent answers. */
+/** An agent's actions, and its state for the next call. */
 export interface AgentOutput<State extends Saved = Saved> {
   /** [B] in 0..K-1 */
   readonly actions: Int32Array;
-  /** The recurrent state for the next call: whatever the agent likes, of things that a checkpoint can hold. */
+  /** The recurrent state for the next call: any value that a checkpoint can hold. */
   readonly state: State;
   /** [B, ...] named numbers to be stored with the experience: `logProbs`, `values`, subgoals, search policies. */
   readonly extras?: NamedArrays;
@@ -48,10 +48,10 @@ export interface AgentStep {
 }
 
 /**
- * Somebody who plays: a rule, a network, a person. An agent gets its id when it's made and keeps it.
+ * A player: a rule, a network, a person. An agent gets its id when it's made and keeps it.
  *
- * `act` is a function of its arguments: the state of an episode goes in and comes out. What an agent remembers beyond
- * an episode (beliefs, counts) it keeps itself, is told by `observe`, and gives out with `save`.
+ * `act` is a function of its arguments: the state of an episode goes in and comes out. Memory that outlives an episode
+ * (beliefs, counts) stays in the agent: `observe` updates it, `save` returns it.
  */
 export interface Agent<State extends Saved = Saved> {
   readonly id: AgentId;
@@ -67,7 +67,7 @@ export interface Agent<State extends Saved = Saved> {
    * and the answers of `act` are the same without it.
    */
   insight?(input: AgentInput, state: State, output: AgentOutput<State>): NamedArrays | Promise<NamedArrays>;
-  /** What it remembers beyond an episode, for checkpoints and for `evaluate`, which puts it back afterwards. */
+  /** The memory that outlives an episode, for checkpoints and for `evaluate`, which restores it afterwards. */
   save?(): SavedState;
   restore?(saved: SavedState): void;
 }
@@ -88,7 +88,7 @@ export interface SavedState {
   readonly [key: string]: Saved;
 }
 
-/** The learning half of an agent: it's given experience and returns what it measured. */
+/** The learning half of an agent: it receives experience and returns metrics. */
 export interface Trainer<Data> {
   update(data: Data): Metrics | Promise<Metrics>;
   /** Everything that's needed to go on to the bit: parameters, optimiser, normalisers, counters. */

@@ -4,9 +4,9 @@ import { type DescriptionFault, descriptionFaults, specFaults } from './game-des
 import type { DType } from './typed-arrays';
 
 /**
- * Refuses what isn't a game, and a game whose description is wrong: names, numbers of actions and of state values,
- * shapes, functions that are missing. Every function that is given a game calls it. How a game plays is checked by
- * `gameContract`.
+ * Refuses a value that isn't a game, and a game whose description is wrong: names, numbers of actions and of state
+ * values, shapes, functions that are missing. Every function that is given a game calls it. How a game plays is checked
+ * by `gameContract`.
  *
  * @param where  the function that was given the game, for the message
  * @throws CoplayError that names the first part that is wrong

@@ -3,7 +3,7 @@ import type { Game } from './game';
 
 /** Which rewards {@link checkRewards} looks at. */
 export interface RewardCheck {
-  /** [B, A] what a step paid */
+  /** [B, A] the rewards of a step */
   readonly rewards: ArrayLike<number>;
   /** Number of games that are looked at */
   readonly rows: number;

@@ -60,7 +60,7 @@ function describeRange({ min, max, above, below, whole, infinite }: NumberRange)
  *
  * @param where  the function whose argument it is, for the message
  * @param name   the argument's name
- * @param least  the smallest one that is accepted
+ * @param least  the smallest accepted value
  */
 export function checkCount(where: string, name: string, value: unknown, least = 0): void {
   const max = 2 ** 31 - 1;
@@ -164,5 +164,7 @@ export function checkFunction(where: string, name: string, value: unknown): void
 /** What to do about an argument that isn't accepted. */
 export function remedyFor(name: string, value: unknown): string {
   if (value === undefined) return `Give ${name} a value.`;
-  return value instanceof Promise ? `Await it: give ${name} what the promise resolves to.` : `Change ${name}.`;
+  return value instanceof Promise
+    ? `Await it: give ${name} the value that the promise resolves to.`
+    : `Change ${name}.`;
 }

@@ -24,10 +24,10 @@ export function sharedAmongCopies(kind: AnyClass, name: string): void {
 }
 
 /**
- * What all copies of a package in a process share, such as a queue that their calls wait in. The first one to ask makes
- * it.
+ * A value that all copies of a package in a process share, such as a queue in which their calls wait. The first copy
+ * that asks makes it.
  *
- * @param name  of package, thing and version: those of other versions have one of their own
+ * @param name  of package, thing and version: copies of another version share another value
  */
 export function oneForAllCopies<T extends object>(name: string, make: () => T): T {
   const shared = globalThis as Record<symbol, unknown>;

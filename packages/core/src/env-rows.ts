@@ -2,14 +2,14 @@ import { fail } from './errors';
 import type { AgentId, Game, StepArrays } from './game';
 import type { ArrayOf, DType } from './typed-arrays';
 
-/** Of a batch of environments with A agents: who plays [rows, A], and what was done last [rows, A]. */
+/** Of a batch of environments with A agents: the active agents [rows, A] and the previous actions [rows, A]. */
 interface ActingRows {
   readonly agents: readonly AgentId[];
   readonly active: Uint8Array;
   readonly previousActions: Int32Array;
 }
 
-/** Writes row `env` of `previousActions`: the actions of those who were playing, -1 for the others. */
+/** Writes row `env` of `previousActions`: the actions of active agents, -1 for the others. */
 export function rememberActions(
   { active, previousActions, agents }: ActingRows,
   env: number,
@@ -28,7 +28,7 @@ export function isOver({ terminated, truncated }: StepArrays, env: number, agent
   return true;
 }
 
-/** Whether nobody can play on from a state: all agents have left, or the time is up. */
+/** Whether an episode is over in a state: all agents have left, or the time is up. */
 export function isOverState<State extends DType>(game: Game<State>, states: ArrayOf<State>, offset: number): boolean {
   return (
     game.elapsed(states, offset) >= game.maxSteps ||
@@ -50,6 +50,6 @@ export function readStart<State extends DType>(
   if (!game.readLayout) fail(where, 'a game with layouts', `${game.name}, which has none`, 'Leave the layout out.');
   game.readLayout(layout, state, 0);
   if (!isOverState(game, state, 0)) return;
-  const got = `one after ${game.elapsed(state, 0)} of ${game.maxSteps} steps in which nobody can play on`;
-  fail(`${where}: layout`, 'a state from which the episode goes on', got, 'Give fewer steps, and somebody who plays.');
+  const got = `one after ${game.elapsed(state, 0)} of ${game.maxSteps} steps in which no agent can play on`;
+  fail(`${where}: layout`, 'a state from which the episode goes on', got, 'Give fewer steps, and an active agent.');
 }

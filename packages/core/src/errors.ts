@@ -7,9 +7,9 @@ export * from './fail';
 export { show } from './show';
 
 /**
- * Checks options against a (strict) zod schema and returns them with defaults filled in.
- * A misspelt name, a wrong type or a value out of range is refused, naming the option; so is the name `__proto__`, which JSON can hold
- * and schemas leave out without a word.
+ * Checks options against a (strict) zod schema and returns them with defaults filled in. A misspelt name, a wrong type
+ * or a value out of range is refused, naming the option; so is the name `__proto__`, which JSON can hold and schemas
+ * leave out without a word.
  *
  * @param where  the function whose options these are, for the message
  */

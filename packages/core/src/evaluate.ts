@@ -17,7 +17,7 @@ export interface EvaluateOptions {
   /** Environments played side by side, at least 1; no more than there are episodes. Default 64 */
   readonly envs?: number;
   /**
-   * Seed of games and agents, an integer in [0, 2^53). The games are others than those of a training with the same
+   * Seed of games and agents, an integer in [0, 2^53). The games differ from those of a training run with the same
    * seed. Default 0
    */
   readonly seed?: number;

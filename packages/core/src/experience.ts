@@ -9,8 +9,8 @@ import type { ObservationArrays, ObservationSpec } from './observations';
 import type { NamedArrays, TypedArray } from './typed-arrays';
 
 /**
- * What A agents lived through in E environments over T steps: arrays `[E, T, A, ...]`, one row an agent's step.
- * Index t holds what was seen before action t, the action, and the reward it earned.
+ * Experience of A agents in E environments over T steps: arrays `[E, T, A, ...]`; each row is one agent's step. Index t
+ * holds the observation before action t, the action, and its reward.
  *
  * An environment's T steps may be one episode (then padded after `lengths[e]` steps) or a piece of the stream that
  * autoreset makes (then `ended` marks the last step of each episode). An episode may also be broken off: the
@@ -32,7 +32,7 @@ export interface Experience {
   readonly masks: Uint8Array;
   /** [E, T, A] */
   readonly actions: Int32Array;
-  /** [E, T, A] what each agent did in the step before; -1 in the first step and for those who had left */
+  /** [E, T, A] each agent's action in the previous step; -1 in the first step and for agents that had left */
   readonly previousActions: Int32Array;
   /** [E, T, A] */
   readonly rewards: Float32Array;
@@ -50,17 +50,17 @@ export interface Experience {
   readonly lengths: Int32Array;
   /** [E] 1 where a model made it */
   readonly isImagined: Uint8Array;
-  /** What was seen after the last step of each episode and of each environment's stream. */
+  /** The observations after the last step of each episode and of each environment's stream. */
   readonly cuts: Cuts;
   /**
-   * Named numbers `[E, T, A, ...]`: those of the agents (`logProbs`, subgoals, search policies; NaN where an agent gave
+   * Named numbers `[E, T, A, ...]`: the agents' extras (`logProbs`, subgoals, search policies; NaN where an agent gave
    * none), and the infos of the game as `info/NAME`.
    */
   readonly extras: NamedArrays;
 }
 
 /**
- * What was seen after steps whose successor is not in the stream: the last step of each episode, and the last filled
+ * The observations after steps whose successor is not in the stream: the last step of each episode, and the last filled
  * step of each environment. N places. Values are bootstrapped there unless the rules ended the agent; models of the
  * world learn from all of them.
  */
@@ -73,7 +73,7 @@ export interface Cuts {
   readonly observations: ObservationArrays;
   /** [N, A, K] */
   readonly masks: Uint8Array;
-  /** [N, A] the actions of step t; -1 for those who had left */
+  /** [N, A] the actions of step t; -1 for agents that had left */
   readonly previousActions: Int32Array;
   /** Named numbers [N, A, ...] that a learner adds for its networks, such as subgoals; a rollout gives none. */
   readonly extras?: NamedArrays;

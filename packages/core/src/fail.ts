@@ -1,6 +1,6 @@
 import { sharedAmongCopies } from './copies';
 
-/** What a {@link CoplayError} says: where it happened, what was expected, what came, how to mend it. */
+/** The parts of a {@link CoplayError}: where it happened, what was expected, what was given, how to mend it. */
 export interface Complaint {
   /** The function or option that refused, as the user writes it: `stagHunt`, `vectorEnv.step`. */
   readonly where: string;

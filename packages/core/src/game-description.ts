@@ -21,7 +21,7 @@ const OPTIONAL_FUNCTIONS = ['readLayout', 'writeLayout', 'scene'] as const;
 const COUNT = 'a whole number of at least 1';
 
 /**
- * What is wrong with the names, numbers, shapes and functions that a game consists of. Nothing is played.
+ * The fault in the names, numbers, shapes and functions that a game consists of. Nothing is played.
  *
  * @returns one fault for each part that is wrong; none for a game that can be played
  */
@@ -41,7 +41,7 @@ export function descriptionFaults<State extends DType>(game: Game<State>): Descr
   });
 }
 
-/** The same of the part that sizes of experience follow from: agents, actions, what is seen. */
+/** The same for the part that determines the sizes of experience: agents, actions, observations. */
 export function specFaults(spec: ExperienceSpec): DescriptionFault[] {
   return collectFaults((refuse) => checkSpec(spec, refuse));
 }
@@ -57,7 +57,8 @@ function collectFaults(check: (refuse: Refuse) => void): DescriptionFault[] {
 function checkSpec({ agents, actions, observation }: ExperienceSpec, refuse: Refuse): void {
   checkNames('agents', agents, 1, refuse);
   if (!isCount(actions)) {
-    const remedy = 'Actions are discrete: give their number, and let legal() mask those that an agent may not use.';
+    const remedy =
+      'Actions are discrete: give their number, and let legal() mask the actions that an agent may not use.';
     refuse('actions', `${COUNT}, the same for every agent`, actions, remedy);
   }
   checkObservation(observation, refuse);

@@ -4,7 +4,7 @@ import type { GridParts } from './grid-parts';
 import type { ObservationArrays, ObservationSpec } from './observations';
 import type { ArrayOf, DType } from './typed-arrays';
 
-/** The name of an agent, such as `agent_0`. It stays the agent's for the whole run, whatever seat it plays. */
+/** The name of an agent, such as `agent_0`. It stays the agent's for the whole run, in every seat that it plays. */
 export type AgentId = string;
 
 /**
@@ -22,7 +22,7 @@ export interface StepArrays {
   readonly infos: Record<string, Float32Array>;
 }
 
-/** What a renderer needs to draw a state of a grid game. Rows count from the top. */
+/** The description from which a renderer draws a state of a grid game. Rows count from the top. */
 export interface Scene {
   readonly rows: number;
   readonly columns: number;
@@ -31,7 +31,7 @@ export interface Scene {
 
 /** One thing on the grid. Several may share a cell. */
 export interface SceneItem {
-  /** What it is: `agent`, `obstacle`, `stag`, `hare`, `drift`, ... ; a renderer picks the picture by it. */
+  /** The kind of item: `agent`, `obstacle`, `stag`, `hare`, `drift`, ...; a renderer picks the picture by it. */
   readonly kind: string;
   /** One character for text. */
   readonly symbol: string;

@@ -78,13 +78,13 @@ export function splitSeed(seed: number, index: number): number {
  * repeating each other.
  *
  * @param seed     an integer in [0, 2^53)
- * @param purpose  what the stream is for, such as `train/env` or `evaluate/agents`; not empty
+ * @param purpose  the stream's purpose, such as `train/env` or `evaluate/agents`; not empty
  * @returns an integer in [0, 2^53)
  */
 export function streamSeed(seed: number, purpose: string): number {
   checkSeed('streamSeed', seed);
   if (typeof purpose !== 'string' || purpose === '') {
-    fail('streamSeed: purpose', 'a word for what the stream is for', show(purpose), "Name it, such as 'train/env'.");
+    fail('streamSeed: purpose', "a word for the stream's purpose", show(purpose), "Name it, such as 'train/env'.");
   }
   const [a, b] = expand(seed >>> 0, Math.floor(seed / 2 ** 32), hash(purpose, 0x811c9dc5), hash(purpose, 0x9747b28c));
   return (b & 0x1fffff) * 2 ** 32 + a;
@@ -203,7 +203,7 @@ class Xoshiro128 implements Generator {
 
   shuffle<T extends { length: number; [index: number]: number }>(array: T): T {
     if (!(Array.isArray(array) || (ArrayBuffer.isView(array) && tagOf(array) !== ''))) {
-      fail('generator.shuffle', 'an array or a typed array', show(array), 'Give what is to be shuffled, in place.');
+      fail('generator.shuffle', 'an array or a typed array', show(array), 'Give the array to shuffle in place.');
     }
     for (let i = array.length - 1; i > 0; i--) {
       const j = this.integer(i + 1);

@@ -1,7 +1,7 @@
 import type { ObservationArrays } from './observations';
 import type { ArrayOf, DType } from './typed-arrays';
 
-/** What the agents of a game may be after, as it shows in hindsight. */
+/** The goals that the agents of a game may pursue, recognised in hindsight. */
 export interface GoalSet<State extends DType = DType> {
   /** G names, for tables and plots: `['stag', 'hare']`. */
   readonly names: readonly string[];
@@ -10,14 +10,14 @@ export interface GoalSet<State extends DType = DType> {
    * again". Default: none; what such an agent was after stays unknown.
    */
   readonly otherwise?: number;
-  /** Fields of the observation that `reached` reads. Default: none, what the agent did says it all. */
+  /** Fields of the observation that `reached` reads. Default: none, the agent's actions are enough. */
   readonly reads?: readonly string[];
   /**
    * Which goal an agent reached in a step.
    *
-   * @param action        what it did, in 0..K-1
+   * @param action        its action, in 0..K-1
    * @param left          whether the rules ended it in that step
-   * @param observations  what was seen before the step: arrays of the fields that `reads` names
+   * @param observations  the observation before the step: arrays of the fields that `reads` names
    * @param row           their row that holds what this agent saw
    * @returns 0..G-1, or -1 for none
    */

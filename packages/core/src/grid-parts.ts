@@ -9,7 +9,7 @@ import type { ArrayOf, DType } from './typed-arrays';
  * these parts, so an agent cannot fade, split, or jump.
  */
 export interface GridArrays {
-  /** [B, A] where each agent stands, in 0..H*W-1; H*W for one that has left. In the order of the seats */
+  /** [B, A] each agent's cell, in 0..H*W-1; H*W for an agent that has left. In the order of the seats */
   readonly cells: Int32Array;
   /** [B, M, H*W] 1 where a thing of each of the M kinds that may come and go lies */
   readonly things: Uint8Array;
@@ -29,18 +29,18 @@ export interface GridParts<State extends DType = DType> {
   readonly things: readonly string[];
   /** Names of the F kinds that stay: `['obstacles']`. */
   readonly fixed: readonly string[];
-  /** N names of what an agent may bring about in a step and is paid for: `['stag', 'hare']`. */
+  /** N names of rewarded events that an agent may cause in a step: `['stag', 'hare']`. */
   readonly events: readonly string[];
   /** Reads one state into row `row` of the arrays. */
   read(state: ArrayOf<State>, offset: number, out: GridArrays, row: number): void;
-  /** Writes row `row` of the arrays as a state. Wherever the agents are, it's one that the rules can go on from. */
+  /** Writes row `row` of the arrays as a state. The rules can go on from it for all cells of the agents. */
   write(parts: GridArrays, row: number, state: ArrayOf<State>, offset: number): void;
   /** Reads what seat `seat` saw in row `from` of the observations into row `row` of the arrays. */
   see(observations: ObservationArrays, from: number, seat: number, out: GridArrays, row: number): void;
   /**
    * The event that an agent brought about.
    *
-   * @param action  what it did, in 0..K-1
+   * @param action  its action, in 0..K-1
    * @param left    whether the rules ended it in that step
    * @returns 0..N-1, or -1 for none
    */

@@ -32,7 +32,7 @@ const SPLITS = { agents: 0, world: 1 };
 
 /**
  * Plays B episodes in a simulator, from given states on: the same loop and the same kind of experience as in the real
- * game, with `isImagined` set. One episode, or the first H steps of it, in each row; one that goes on after them has a
+ * game, with `isImagined` set. One episode, or its first H steps, in each row; an episode that goes on after them has a
  * cut there, so that values are bootstrapped.
  *
  * @returns [B, H, A, ...], padded after `lengths`

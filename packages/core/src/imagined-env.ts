@@ -20,8 +20,8 @@ export interface ImaginationStarts {
 }
 
 /**
- * B games that are played in a {@link Simulator}, for a rollout. A game that is over stays over: nobody is active in it
- * any more.
+ * B games that are played in a {@link Simulator}, for a rollout. A game that is over stays over: no agent is active in
+ * it any more.
  */
 export class ImaginedEnv implements RolloutEnv {
   readonly game: Game;
@@ -35,7 +35,7 @@ export class ImaginedEnv implements RolloutEnv {
   readonly result: StepArrays;
   readonly ended: Uint8Array;
   readonly states: ArrayOf<DType>;
-  /** What is seen when a game ends is seen from then on. */
+  /** The observation at a game's end stays the observation from then on. */
   readonly finalObservations: ObservationArrays;
   readonly finalMasks: Uint8Array;
   /** [B] 1 once the game is over */
@@ -82,7 +82,7 @@ export class ImaginedEnv implements RolloutEnv {
     });
   }
 
-  /** Writes what the agents of a game see and may do. */
+  /** Writes the observations and legal actions of a game's agents. */
   private look(env: number): void {
     const { game, states } = this;
     const offset = env * game.stateSize;

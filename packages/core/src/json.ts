@@ -7,7 +7,7 @@ export interface ParseJsonOptions {
   readonly levels?: number;
   /** Length of the text, at most. Default 2^28 */
   readonly characters?: number;
-  /** What the text should be. Default `JSON` */
+  /** A description of the expected text. Default `JSON` */
   readonly expected?: string;
   /** What to do about a text that is refused. Default: to mend the file */
   readonly remedy?: string;
@@ -24,15 +24,15 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * The value of a text of JSON that anybody may have written: `JSON.parse`, but what is too long or nested too deeply is
+ * The value of a JSON text from an untrusted source: `JSON.parse`, but a text that is too long or nested too deeply is
  * refused, since functions that call themselves for each level would run out of stack. A key `__proto__` is a key like
  * any other.
  *
- * @param where  what is read, for messages
- * @throws CoplayError for what isn't JSON, or beyond the bounds
+ * @param where  a name of the text, for messages
+ * @throws CoplayError if the text isn't JSON or exceeds the bounds
  */
 export function parseJson(where: string, text: string, options: ParseJsonOptions = {}): unknown {
-  if (typeof where !== 'string') fail('parseJson: where', 'a text', show(where), 'Say what is read.');
+  if (typeof where !== 'string') fail('parseJson: where', 'a text', show(where), 'Name the text that is read.');
   const { levels, characters, expected, remedy } = checkOptions('parseJson', optionsSchema, options);
   if (typeof text !== 'string') fail(`${where}: parseJson`, 'a text of JSON', show(text), remedy);
   if (text.length > characters)

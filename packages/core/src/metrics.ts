@@ -7,7 +7,7 @@ import { fail, show } from './errors';
 export type Metrics = Record<string, number>;
 
 /**
- * The metrics that were measured: those that are undefined weren't, and are left out.
+ * The measured metrics: undefined ones weren't measured and are left out.
  *
  * @param where  who gave them, for the message: `jsonLines.write`
  * @throws CoplayError for anything but a record of numbers, such as a Map, and names the metric whose value is no
@@ -34,7 +34,7 @@ export interface LogEntry {
   readonly metrics: Metrics;
 }
 
-/** What a log is told when a run begins. */
+/** The description of a run that a log receives when the run begins. */
 export interface RunInfo {
   /** For headings: the game's name. */
   readonly name: string;

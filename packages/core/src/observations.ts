@@ -3,7 +3,7 @@ import { fail, show } from './errors';
 import type { DType, TypedArray } from './typed-arrays';
 
 /**
- * What the numbers of an observation field mean. Networks, likelihoods and exports go by it.
+ * The meaning of an observation field's numbers. Networks, likelihoods and exports go by it.
  *
  * - `planes`: zeros and ones, such as the planes [H, W, C] of a grid or a list of flags
  * - `one-hot`: codes of zeros and ones with at most one 1 each; all zeros say that there is none
@@ -13,14 +13,14 @@ import type { DType, TypedArray } from './typed-arrays';
  */
 export type ObservationKind = 'planes' | 'one-hot' | 'indices' | 'image' | 'vector';
 
-/** One named part of what an agent sees. */
+/** One named part of an agent's observation. */
 export interface ObservationField {
   /** Without any batch dimension; [] is one number. */
   readonly shape: readonly number[];
   readonly dtype: DType;
   /**
-   * What the numbers mean. Values that don't fit are refused. Without it, whole numbers of shape [H, W, C] are taken
-   * for `planes` and all else for a `vector`; a reader that relies on that (Dreamer, OMG) refuses other values.
+   * The meaning of the numbers. Values that don't fit are refused. Without it, whole numbers of shape [H, W, C] are
+   * taken for `planes` and all else for a `vector`; a reader that relies on that (Dreamer, OMG) refuses other values.
    */
   readonly kind?: ObservationKind;
   /**
@@ -30,11 +30,11 @@ export interface ObservationField {
   readonly classes?: number;
   /** Of an `image`: the largest value, above 0. Default 255 for whole numbers, 1 for floats */
   readonly high?: number;
-  /** What the last dimension's entries are, for plots and tables: `['self', 'others', 'stags']`. */
+  /** Names of the last dimension's entries, for plots and tables: `['self', 'others', 'stags']`. */
   readonly channels?: readonly string[];
 }
 
-/** What an agent sees: the shape and dtype of each field, by name. */
+/** An agent's observation: the shape and dtype of each field, by name. */
 export type ObservationSpec = Readonly<Record<string, ObservationField>>;
 
 /** Observations of many rows: for each field of the spec one array `[rows, ...shape]`. */
@@ -60,14 +60,14 @@ function isFloat(dtype: DType): boolean {
   return dtype === 'float32' || dtype === 'float64';
 }
 
-/** What is wrong with the kind of a field. */
+/** The fault in the kind of a field. */
 export interface KindFault {
   readonly expected: string;
   /** The value itself */
   readonly got: unknown;
 }
 
-/** What is wrong with the `kind`, `classes` and `high` of a field; undefined where all is right. */
+/** The fault in the `kind`, `classes` and `high` of a field; undefined where they are valid. */
 export function kindFault({ kind, classes, high, shape }: ObservationField): KindFault | undefined {
   if (kind !== undefined && !OBSERVATION_KINDS.includes(kind)) {
     return { expected: `a kind of ${OBSERVATION_KINDS.join(', ')}`, got: kind };
@@ -108,8 +108,8 @@ export interface ObservationCheck {
   /** For each row of the arrays: only rows with a 1 are looked at. Default: all */
   readonly active?: Uint8Array;
   /**
-   * Whether fields that declare no kind have to fit the one that is assumed; see {@link kindOf}. Otherwise they only
-   * have to be finite. Default false
+   * Whether fields that declare no kind have to fit the assumed kind; see {@link kindOf}. Otherwise they only have to
+   * be finite. Default false
    */
   readonly assumed?: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * A queue: tasks run one after another, in the order in which they were given, also after one that failed. A task must
- * not wait for another one that it gives itself.
+ * A queue: tasks run one after another, in the order in which they were given, also after a task that failed. A task
+ * must not wait for another task that it adds itself.
  *
  * @returns a function that takes a task, and promises its result
  */

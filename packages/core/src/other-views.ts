@@ -10,11 +10,12 @@ import { allocateGrid } from './grid-parts';
 import type { ObservationArrays } from './observations';
 
 /**
- * What another agent sees, told from what one sees oneself: for models of others, which read the other's own view.
+ * Computes another agent's observation from one's own observation: for models of other agents, which read the other's
+ * own view.
  *
  * @param observations  [B, ...] for each field, as seat `seat` saw them
  * @param rows          B
- * @returns [B, ...] for each field, as seat `other` saw them, and [B, K] what it may do
+ * @returns [B, ...] for each field as seat `other` saw it, and [B, K] its legal actions
  * @throws CoplayError for a game whose observations don't show the whole state
  */
 export function otherView(

@@ -4,10 +4,10 @@ import type { AgentId, Game } from './game';
 const WHERE = 'parallelEnv.step';
 
 /**
- * The actions of a record as [A], 0 for those who have left.
+ * The actions of a record as [A], 0 for agents that have left.
  *
  * @param alive  [A] true where an agent plays
- * @throws CoplayError unless there is one whole number in 0..K-1 for each agent alive, and nothing for anybody else
+ * @throws CoplayError unless there is one whole number in 0..K-1 for each active agent, and no other entry
  */
 export function readActions(
   game: Game,

@@ -17,11 +17,11 @@ export interface ParallelEnvOptions {
   readonly seed?: number | undefined;
 }
 
-/** Options of {@link ParallelEnv.reset}. Whatever is given is used now, once. */
+/** Options of {@link ParallelEnv.reset}. Each option takes effect in this call. */
 export interface ParallelResetOptions {
   /** Starts the random stream anew, an integer in [0, 2^53); without it the stream runs on. */
   readonly seed?: number | undefined;
-  /** PettingZoo's name for what a game takes at its start. */
+  /** PettingZoo's name for the options of an episode. */
   readonly options?:
     | {
         /** A map of the game to start from instead of a random state. */
@@ -31,8 +31,8 @@ export interface ParallelResetOptions {
 }
 
 /**
- * What one agent sees: each field of `game.observation` as a flat array of its dtype (row-major, the shape is in the
- * spec), and `mask` [K], 1 where an action is legal. A field of the game named `mask` would be replaced by it.
+ * One agent's observation: each field of `game.observation` as a flat array of its dtype (row-major, the shape is in
+ * the spec), and `mask` [K], 1 where an action is legal. A field of the game named `mask` would be replaced by it.
  */
 export type AgentObservation = Record<string, TypedArray> & { mask: Uint8Array };
 
@@ -73,7 +73,7 @@ export interface ParallelEnv<State extends DType = DType> {
   /**
    * Plays one step. There is no autoreset. When everyone has left, an empty record returns empty records.
    *
-   * @param actions  a whole number in 0..K-1 for each id in `agents`, and for nobody else
+   * @param actions  a whole number in 0..K-1 for each id in `agents`, and for no other id
    * @throws CoplayError for anything else, naming the agent, before anything has changed; and for actions after the end
    */
   step(actions: Readonly<Record<AgentId, number>>): ParallelStep;

@@ -4,7 +4,7 @@ import { show } from './show';
 
 type ZodIssue = z.core.$ZodIssue;
 
-/** What a schema has against a value. */
+/** A schema's complaint about a value. */
 interface Misfit {
   readonly success: false;
   /** Where in the value: `cuts.env`; '' for the value itself. */

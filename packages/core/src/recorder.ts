@@ -18,7 +18,7 @@ export class Recorder {
     this.experience = allocateExperience(env.game, env.envs, steps);
   }
 
-  /** Before step t: what is seen. */
+  /** Before step t: the observations. */
   before(t: number): void {
     const { env, experience, steps } = this;
     const { game, envs } = env;
@@ -36,7 +36,7 @@ export class Recorder {
     }
   }
 
-  /** After step t: what was done and what came of it. */
+  /** After step t: the actions and their outcome. */
   after(t: number, actions: Int32Array, outputs: readonly AgentOutput[]): void {
     const { env, experience, steps } = this;
     const agents = env.agents.length;

@@ -13,9 +13,9 @@ export interface SavedPart {
 export interface PartToRestore {
   /** For messages: `saved.memories[1]`. */
   readonly path: string;
-  /** What is to be restored. */
+  /** The part to restore. */
   readonly part: SavedPart;
-  /** What it is to take over. */
+  /** The state that it takes over. */
   readonly saved: SavedState;
 }
 
@@ -43,7 +43,7 @@ export function restoreParts(where: string, parts: readonly PartToRestore[]): vo
  * Runs the restoring of one part, so that an error says which part it was.
  *
  * @param where    the function that restores the whole, and the path of the part: `hop.restore: saved.replay`
- * @param restore  throws what the part itself says
+ * @param restore  throws the part's own error
  */
 export function restorePart<Result>(where: string, restore: () => Result): Result {
   try {

@@ -73,8 +73,8 @@ function continuationFor(where: string, steps: ReturnSteps): Uint8Array {
  * The value of what came after each step: values[t + 1] inside a stream, the value at the cut where a stream was cut
  * though play could have gone on, and 0 after an agent's end.
  *
- * @param experience  only read where agents are active: whatever stands in padding has no effect
- * @param values      [E, T, A] the critic's value of what was seen before each step
+ * @param experience  only read where agents are active: the content of padding has no effect
+ * @param values      [E, T, A] the critic's value of the observation before each step
  * @param cutValues   [N, A] the critic's value of `experience.cuts.observations`
  * @param options     `truncation`: whether a time limit is bootstrapped (default) or treated as the agent's end, as
  *                    CleanRL does; the end of the segment is bootstrapped in both cases

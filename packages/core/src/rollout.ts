@@ -72,7 +72,7 @@ export interface Rollout {
   /**
    * Plays one step in every environment and lets the agents see it.
    *
-   * @returns what each agent answered, in the order of the seats
+   * @returns each agent's answer, in the order of the seats
    */
   step(): Promise<readonly AgentOutput[]>;
   /** Plays `steps` steps in every environment and records them. */
@@ -134,8 +134,8 @@ class SeatedAgents implements Rollout {
 
   async step(): Promise<readonly AgentOutput[]> {
     const { env, agents } = this;
-    // All are asked at once, so that networks of one kind can answer in one batch; of failures, the first seat's is
-    // told.
+    // All are asked at once, so that networks of one kind can answer in one batch; of several failures, the first
+    // seat's is reported.
     const answers = await Promise.allSettled(agents.map((_, seat) => this.ask(seat)));
     const outputs = answers.map((answer) => {
       if (answer.status === 'rejected') throw answer.reason;
@@ -186,13 +186,16 @@ class SeatedAgents implements Rollout {
     this.states[seat] = output.state;
     const count = this.agents.length;
     for (let e = 0; e < env.envs; e++) {
-      // A row of an absent agent may hold anything: what is recorded for it must not depend on that.
+      // A row of an absent agent may hold anything: its record must not depend on that.
       actions[e * count + seat] = input.active[e] === 1 ? output.actions[e] : 0;
     }
     return output;
   }
 
-  /** Lets every agent that listens see the step, each in copies: what one writes there, nobody else sees. */
+  /**
+   * Passes the step to every agent with `observe`, each with its own copies: an agent that writes into them affects no
+   * other.
+   */
   private tell(): void {
     const { env } = this;
     const { rewards, terminated, infos } = env.result;
@@ -271,7 +274,7 @@ function allocateInput(env: RolloutEnv): AgentInput {
   };
 }
 
-/** Copies what one seat sees out of the environment's arrays. */
+/** Copies one seat's observation out of the environment's arrays. */
 function gatherInput(env: RolloutEnv, seat: number, input: AgentInput): void {
   const { game } = env;
   const agents = game.agents.length;

@@ -71,7 +71,7 @@ function linesBetween(where: string, points: readonly (readonly [progress: numbe
   };
 }
 
-/** A question asked in every round of a loop, about the steps done so far; it remembers what it answered. */
+/** A schedule that a loop queries in every round with the number of steps so far; it remembers its answers. */
 export interface Clock<Answer> {
   /** @param steps  done so far, such as environment steps; never less than in the call before */
   (steps: number): Answer;
@@ -144,7 +144,7 @@ export function ratio(updates: number): Clock<number> {
       const { updates: asked = updates, last: seen = 0 } = saved;
       checkNumber('ratio.restore', 'saved.updates', asked, { above: 0 });
       checkNumber('ratio.restore', 'saved.last', seen, { min: 0 });
-      // What was due by another ratio stays done: the new one counts from the last step on.
+      // A new ratio counts from the last step on: it doesn't change what was due before.
       const isOther = asked !== updates && (saved['start'] as number) >= 0;
       start = isOther ? (seen as number) : (saved['start'] as number);
       done = isOther ? 0 : (saved['done'] as number);
@@ -167,7 +167,7 @@ function clamp(where: string, progress: number): number {
   return Math.min(1, Math.max(0, progress));
 }
 
-/** Never outside the two ends, whatever the rounding. */
+/** Never outside the two ends, for any rounding. */
 function between(from: number, to: number, share: number): number {
   const value = from + (to - from) * share;
   return Math.min(Math.max(from, to), Math.max(Math.min(from, to), value));

@@ -7,7 +7,7 @@ import type { AgentId } from './game';
 const idsSchema = z.array(z.string());
 
 /**
- * Refuses what can't play: an agent needs `initialState` and `act`.
+ * Refuses a value that isn't an agent: an agent needs `initialState` and `act`.
  *
  * @param where  the function that was given it, for the message
  */

@@ -25,15 +25,15 @@ export interface Simulator {
    * Plays one step in B games.
    *
    * @param states     B states of the game, one after the other; replaced by the next ones
-   * @param actions    [B, A] in 0..K-1; those of agents who have left are ignored
-   * @param generator  for whatever is drawn
+   * @param actions    [B, A] in 0..K-1; actions of agents that have left are ignored
+   * @param generator  for random draws
    * @param result     [B, A] rewards, terminated and truncated are written (infos are left alone)
    */
   step(states: ArrayOf<DType>, actions: Int32Array, generator: Generator, result: StepArrays): Promise<void> | void;
 }
 
 /**
- * Refuses what isn't a simulator, and a simulator of other states than those of `game`.
+ * Refuses a value that isn't a simulator, and a simulator whose states differ from those of `game`.
  *
  * @param where  the function that was given the simulator, for the message
  * @param game   whose states it must play. Default: its own game's
@@ -56,7 +56,7 @@ export function checkSimulator(where: string, simulator: Simulator, game?: Game)
   fail(where, expected, got, 'Make it with the same game.');
 }
 
-/** The rules of a game as a simulator: what a perfect model of the world would do. */
+/** The rules of a game as a simulator, like a perfect world model. */
 export function rulesSimulator(game: Game): Simulator {
   checkGame('rulesSimulator', game);
   return {

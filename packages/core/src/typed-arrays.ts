@@ -65,8 +65,8 @@ export function isNumberArray(value: unknown): value is TypedArray {
 }
 
 /**
- * What typed arrays of every realm and subclass share: it reads what an array is, and not what its class says of
- * itself.
+ * A getter that typed arrays of all realms and subclasses share: it reads the array's actual type, not the name of its
+ * class.
  */
 const readTag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get;
 

@@ -33,7 +33,7 @@ const resetSchema = z.strictObject({
   layout: z.unknown().optional(),
 });
 
-/** Options of `reset`. Whatever is given is used now, once. */
+/** Options of `reset`. Each option takes effect in this call. */
 export interface ResetOptions {
   /** Starts the random streams of the named environments anew; without it they run on. */
   readonly seed?: number;
@@ -66,23 +66,23 @@ const stateSchema = z.looseObject({
  * E environments of one game that step together. All arrays below are views that belong to the environment and are
  * overwritten by the next `step` or `reset`: copy what you keep (`rollout` does).
  *
- * When an episode ends, the next one begins in the same step: `observations`, `masks` and `active` are those of the
- * new episode, `finalObservations` hold what was seen last, and `ended` is 1 for that environment.
+ * When an episode ends, the next one begins in the same step: `observations`, `masks` and `active` are those of the new
+ * episode, `finalObservations` hold the last observation of the old one, and `ended` is 1 for that environment.
  */
 export interface VectorEnv {
   readonly game: Game;
   readonly agents: readonly AgentId[];
   /** E */
   readonly envs: number;
-  /** [E, A, ...shape] for each field: what each agent sees now */
+  /** [E, A, ...shape] for each field: each agent's present observation */
   readonly observations: ObservationArrays;
-  /** [E, A, K] what each agent may do now */
+  /** [E, A, K] each agent's legal actions, 1 where legal */
   readonly masks: Uint8Array;
   /** [E, A] who plays now */
   readonly active: Uint8Array;
   /** [E] 1 where the present step is the first of its episode */
   readonly isFirst: Uint8Array;
-  /** [E, A] the last step's actions in this episode; -1 in the first step and for those who had left */
+  /** [E, A] the last step's actions in this episode; -1 in the first step and for agents that had left */
   readonly previousActions: Int32Array;
   /** Rewards, ends and infos of the last step; [E, A] */
   readonly result: StepArrays;
@@ -98,7 +98,7 @@ export interface VectorEnv {
   /**
    * Plays one step in every environment.
    *
-   * @param actions  [E, A] in 0..K-1; those of inactive agents are ignored
+   * @param actions  [E, A] in 0..K-1; actions of inactive agents are ignored
    * @throws CoplayError for an action out of range of an active agent, before anything has changed
    */
   step(actions: Int32Array): void;
@@ -107,8 +107,8 @@ export interface VectorEnv {
 }
 
 /**
- * What a rollout needs of a batch of environments: those of `vectorEnv`, or imagined ones, whose steps may take a
- * while.
+ * The part of a batch of environments that a rollout uses: environments of `vectorEnv`, or imagined ones, whose steps
+ * may be asynchronous.
  */
 export type RolloutEnv = Omit<VectorEnv, 'reset' | 'step' | 'state' | 'restore'> & {
   step(actions: Int32Array): void | Promise<void>;
@@ -117,7 +117,7 @@ export type RolloutEnv = Omit<VectorEnv, 'reset' | 'step' | 'state' | 'restore'>
 /**
  * A batch of environments of one game: the fast path. Allocates nothing while it steps.
  *
- * @throws CoplayError for what is no game, unknown options, a bad number of environments or seed
+ * @throws CoplayError for an invalid game, unknown options, a bad number of environments or seed
  */
 export function vectorEnv(game: Game, options: VectorEnvOptions): VectorEnv {
   checkGame('vectorEnv', game);
@@ -165,7 +165,7 @@ class BatchedEnv implements VectorEnv {
     const { seed, envs, layout } = checkOptions('vectorEnv.reset', resetSchema, options);
     const chosen = envs ?? Array.from({ length: this.envs }, (_, i) => i);
     for (const env of chosen) this.checkEnv(env);
-    // What is refused changes nothing, so states and generators are made aside first.
+    // A refused call changes nothing, so states and generators are made first and taken over together.
     const begun = chosen.map((env) => {
       const old = this.generators[env];
       const generator = seed === undefined ? generatorFrom(old.state()) : createGenerator(splitSeed(seed, env));
@@ -266,7 +266,7 @@ class BatchedEnv implements VectorEnv {
     this.look(env, this.observations, this.masks);
   }
 
-  /** Writes what the agents of an environment see and may do. */
+  /** Writes the observations and legal actions of an environment's agents. */
   private look(env: number, observations: ObservationArrays, masks: Uint8Array): void {
     const { game, states } = this;
     const offset = env * game.stateSize;

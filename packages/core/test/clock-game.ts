@@ -1,7 +1,7 @@
 import type { Game } from '@coplay/core';
 
 /**
- * A game whose observation is its step count: what is seen says when it was seen. State: step, and a number drawn at
+ * A game whose observation is its step count: an observation tells when it was made. State: step, and a number drawn at
  * the start. Agent i earns `rewards[i]` each step and ends by the rules after `ends[i]` steps, if that is given.
  */
 export function clockGame(options: {

@@ -74,7 +74,7 @@ describe('checkGame', () => {
     expect(use).toThrow(`${where}: expected a game, such as stagHunt(), got function clockGame. Call it.`);
   });
 
-  it('refuses what is nothing', async () => {
+  it('refuses undefined', async () => {
     const nothing = undefined as unknown as Game;
     expect(() => vectorEnv(nothing, { envs: 1 })).toThrow(CoplayError);
     await expect(evaluate(nothing, [])).rejects.toThrow(CoplayError);
@@ -159,7 +159,7 @@ describe('checkNumbers', () => {
     [
       Promise.resolve([1]),
       {},
-      'f: v: expected an array of numbers, got Promise {}. Await it: give v what the promise resolves to.',
+      'f: v: expected an array of numbers, got Promise {}. Await it: give v the value that the promise resolves to.',
     ],
   ])('says what it expected: case %#', (values, range, message) => {
     expect(() => checkNumbers('f', 'v', values, range)).toThrow(message);

@@ -22,7 +22,7 @@ function brokenStep(spoil: (...args: Parameters<Game<'int32'>['step']>) => void,
 
 /** Wrong games: what is wrong, the game, the rule that must catch it, and what the message must say. */
 const cases: [what: string, game: () => Game, rule: GameRule, says: string[]][] = [
-  // What a game says of itself
+  // The description
   ['two agents of one name', () => broken({ agents: ['a', 'a', 'b'] }), 'description', ['agents', 'different names']],
   ['no actions', () => broken({ actions: 0, actionNames: [] }), 'description', ['counting.actions', 'at least 1']],
   ['a name too few', () => broken({ actionNames: ['zero', 'one'] }), 'description', ['actionNames', '3 names']],
@@ -272,7 +272,7 @@ const cases: [what: string, game: () => Game, rule: GameRule, says: string[]][] 
     ['the action of an inactive agent to be ignored'],
   ],
 
-  // What a step returns
+  // The outputs of a step
   [
     'an infinite reward',
     () =>
@@ -377,7 +377,7 @@ function withHiddenCount(): Game<'int32'> {
   });
 }
 
-/** What is seen is the random number of the last reset or step, wherever the state comes from. */
+/** The observation is the random number of the last reset or step, for every state. */
 function withHiddenSight(): Game<'int32'> {
   let noise = 0;
   return broken({

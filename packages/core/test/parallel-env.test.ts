@@ -70,7 +70,7 @@ describe('records by agent', () => {
   });
 
   // E09: one leaves, and the user edits the returned list.
-  it('never skips an agent, whatever is done to the returned list', () => {
+  it('never skips an agent, even if the returned list is changed', () => {
     const game = countingGame({ agents: 6, leaves: [0, 0, 3, 0, 0, 0], maxSteps: 6 });
     const env = parallelEnv(game);
     env.reset();
@@ -219,7 +219,7 @@ describe('seeds and options', () => {
 describe('equals environment i of a batch', () => {
   const game = countingGame({ agents: 3, leaves: [2, 0, 3], maxSteps: 4 });
 
-  /** Compares what the batch shows of environment i with what the single environment returned. */
+  /** Compares the batch's arrays of environment i with the results of the single environment. */
   function expectSame(batch: ReturnType<typeof vectorEnv>, i: number, single: ParallelStep['observations']) {
     for (const [id, fields] of Object.entries(single)) {
       const row = i * 3 + game.agents.indexOf(id);

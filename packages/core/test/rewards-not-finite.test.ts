@@ -2,7 +2,7 @@ import { type Agent, createGenerator, type Game, imagine, parallelEnv, rulesSimu
 import { describe, expect, it } from 'vitest';
 import { countingGame } from './counting-game';
 
-/** Pays agent 1 what isn't a number in the second step. */
+/** Pays agent 1 a reward that isn't finite in the second step. */
 function sick(reward: number): Game {
   const plain = countingGame({ maxSteps: 4 }) as unknown as Game;
   return {

@@ -13,7 +13,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { clockGame } from './clock-game';
 
-/** An agent that answers its own number, and says what it saw as an extra. */
+/** An agent whose action is its own number, and whose extra is its observation. */
 function speaker(id: string, says: number, seen: AgentInput[] = []): Agent<number> {
   return {
     id,

@@ -54,7 +54,7 @@ describe('vectorEnv', () => {
     expect(play()).toEqual(first);
   });
 
-  it('environment i is seeded with the i-th split, whatever the number of environments', () => {
+  it('environment i is seeded with the i-th split, for any number of environments', () => {
     const many = vectorEnv(clockGame({}), { envs: 5, seed: 3 });
     const few = vectorEnv(clockGame({}), { envs: 2, seed: 3 });
     expect([...few.observations['drawn']]).toEqual([...many.observations['drawn'].slice(0, 2)]);

@@ -6,7 +6,7 @@ import type { Line, Points } from './lines';
 const [WIDTH, HEIGHT] = [480, 240];
 const MARGIN = { top: 8, right: 12, bottom: 24, left: 52 };
 const COLOURS = 7;
-/** With seven colours and four dashes no two of 28 lines look alike, and neighbours differ in both. */
+/** With seven colours and four dashes all of 28 lines look different, and neighbours differ in both. */
 const DASHES = ['', '7 3', '2 3', '9 3 2 3'];
 
 /** How the i-th line looks. */
@@ -14,7 +14,7 @@ export function lookOf(i: number): { readonly class: string; readonly 'stroke-da
   return { class: `line k${i % COLOURS}`, 'stroke-dasharray': DASHES[i % DASHES.length] };
 }
 
-/** A chart and what is needed to point into it. */
+/** A chart and the data needed to point into it. */
 export interface Chart {
   readonly element: SVGSVGElement;
   /** The step at a place of the drawing, 0 (left edge) to 1. */

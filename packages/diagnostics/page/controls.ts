@@ -3,7 +3,7 @@ import type { View } from './lines';
 
 const KEY = 'coplay-report';
 
-/** What is kept while the page loads itself again. */
+/** The state that is kept while the page reloads itself. */
 type Kept = Partial<View> & { readonly search?: string; readonly theme?: string };
 
 /** Shows the controls and calls back whenever the view changes. @returns the view now */
@@ -62,7 +62,7 @@ function setTheme(theme: string): void {
   else document.documentElement.dataset['theme'] = theme;
 }
 
-/** Loads the page again after a while, until somebody stops it. */
+/** Reloads the page after a while, until a reader stops it. */
 export function refreshEvery(seconds: number): void {
   if (seconds <= 0) return;
   const button = byId<HTMLButtonElement>('refresh');

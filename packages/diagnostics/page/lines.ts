@@ -16,7 +16,7 @@ export interface Line extends Points {
   readonly marks?: readonly number[];
 }
 
-/** What the controls say. */
+/** The controls' values. */
 export interface View {
   readonly apart: boolean;
   readonly single: boolean;

@@ -17,7 +17,7 @@ const view = controls(defaults, () => {
   for (const panel of drawn) draw(panel as HTMLElement);
 });
 
-// Only what is looked at is drawn: there may be hundreds of charts.
+// Only visible charts are drawn: there may be hundreds of them.
 const observer = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) {

@@ -89,7 +89,7 @@ describe('ablationSummary', () => {
     expect(one.spread).toBeNaN();
   });
 
-  it('compares with whichever is asked', () => {
+  it('compares with the requested one', () => {
     const [all] = ablationSummary({ all: [1, 2], none: [0, 0] }, { baseline: 'none' });
     expect(all.difference.value).toBe(1.5);
     expect(() => ablationSummary({ all: [1] }, { baseline: 'some' })).toThrow(/one of all, got "some"/);

@@ -46,7 +46,7 @@ describe('lines', () => {
 describe('beliefFigure', () => {
   const one = beliefLine(record, 'stag');
 
-  it('draws probabilities on a scale from 0 to 1, whatever the data span', async () => {
+  it('draws probabilities on a scale from 0 to 1, for any range of the data', async () => {
     const line = { steps: [10, 20, 30], belief: [0.25, 0.5, 0.75] };
     const { points, grid } = drawn(await beliefFigure({ agent_1: line }));
     const [bottom, top] = [Math.max(...grid), Math.min(...grid)];

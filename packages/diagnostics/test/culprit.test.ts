@@ -18,7 +18,7 @@ const unfair: Verdict = { isFair: false, suspects: ['c'], finding: 'c is odd.' }
 describe('configurationAudit', () => {
   const settings = { gamma: 0.99, learningRate: { from: 1e-3, to: 0 }, network: { hidden: [64, 64] } };
 
-  it('passes equal settings, whatever the order of keys', () => {
+  it('passes equal settings with any order of keys', () => {
     const { network, learningRate, gamma } = settings;
     const report = configurationAudit({ a: settings, b: { network, learningRate, gamma } });
     expect(report).toMatchObject({ isFair: true, suspects: [], differences: [] });
@@ -88,10 +88,10 @@ describe('ownershipAudit', () => {
       b: { owns: ['b'], movedBy: { a: 1, b: 0 } },
     });
     expect(report).toMatchObject({ isFair: false, suspects: ['b'], foreign: { b: ['a'] }, ignored: { b: ['b'] } });
-    expect(report.finding).toMatch(/: the learner b is moved by the data of a, and isn't moved by those of b\.$/);
+    expect(report.finding).toMatch(/: the learner b is moved by the data of a, and isn't moved by the data of b\.$/);
   });
 
-  it("sees another's data beside its own, and half of the owners left out", () => {
+  it("sees another's data mixed with its own, and half of the owners left out", () => {
     const leak = ownershipAudit({ a: { owns: ['a'], movedBy: { a: 1, b: 1 } } });
     expect(leak).toMatchObject({ isFair: false, foreign: { a: ['b'] }, ignored: {} });
     const half = ownershipAudit({ shared: { owns: ['a', 'b'], movedBy: { a: 1, b: 0 } } });

@@ -27,7 +27,7 @@ function experienceOf(envs: readonly (readonly Step[])[], imagined: readonly num
   const steps = Math.max(...envs.map((env) => env.length));
   const experience = allocateExperience(spec, envs.length, steps);
   experience.isImagined.set(imagined);
-  experience.rewards.fill(99); // whatever isn't overwritten is padding and must not count
+  experience.rewards.fill(99); // entries that aren't overwritten are padding and must not count
   experience.active.fill(1);
   envs.forEach((env, e) => {
     experience.lengths[e] = env.length;
@@ -110,7 +110,7 @@ describe('realAndImagined', () => {
     expect(found['episode_return'].imagined.count).toBe(0);
   });
 
-  it('takes numbers beside the experience by the same rows, and their error', () => {
+  it('takes numbers for each step by the same rows, and their error', () => {
     // Rows 0..4 of the first environment (5 is of the agent that left), 6..9 of the second.
     expect(found['value'].real).toMatchObject({ count: 5, mean: 2, min: 0, max: 4 });
     expect(found['value'].imagined).toMatchObject({ count: 4, mean: 7.5 });
@@ -123,7 +123,7 @@ describe('realAndImagined', () => {
     expect([real.histogram.edges[0], real.histogram.edges.at(-1)]).toEqual([0, 7]);
   });
 
-  it('is the same whatever stands in slots that nobody uses', () => {
+  it('is the same for any content of unused slots', () => {
     const dirty = { ...experience, rewards: experience.rewards.slice() };
     for (const row of [5, 10, 11]) dirty.rewards[row] = Number.NaN;
     expect(realAndImagined([{ experience: dirty }])).toEqual(realAndImagined([{ experience }]));

@@ -82,7 +82,7 @@ describe('jsonLines', () => {
     expect(updatesOf(path)).toEqual([1, 2, 3]);
   });
 
-  it('moves rows past the step from which a run goes on to a file beside', () => {
+  it('moves rows past the step from which a run goes on to another file', () => {
     const directory = temporaryDirectory();
     const path = writeLog(directory, 5);
     const words: string[] = [];

@@ -82,7 +82,7 @@ describe('moaEvaluation', () => {
     expect([...arrays['recall'].data].slice(0, 2)).toEqual([1 / 3, 0.5]);
   });
 
-  it('is drawn, the confusion beside the best possible', async () => {
+  it('is drawn, the confusion next to the best possible', async () => {
     const figures = await moaFigures([found, found], found);
     expect(figures.confusion).toContain('Guesses, model');
     expect(figures.confusion).toContain('Guesses, best possible');

@@ -112,7 +112,7 @@ describe('openLoopFigure', () => {
     [...parseHTML(svg).document.querySelectorAll('g[aria-label="cell"] rect')].map((rect) => rect.getAttribute('fill'));
   /** White and blue of the scheme Blues, at the ends of its span. */
   const [WHITE, BLUE] = ['rgb(247, 251, 255)', 'rgb(8, 48, 107)'];
-  /** Two steps of one value each, recorded and predicted alike. */
+  /** Two steps of one value each, with equal record and prediction. */
   const steps = (values: number[], rest: number[] = [1]) => {
     const array = floats(values, [1, 2, ...rest]);
     return { context: 1, actual: array, predicted: array };

@@ -67,7 +67,7 @@ describe('the other figures', () => {
     const svg = await barChart({ a: { value: 2, lower: 1, upper: 3, count: 5 }, b: 1 });
     const { document } = parseHTML(svg);
     expect(document.querySelectorAll('[aria-label="bar"] rect')).toHaveLength(2);
-    // One whisker beside the line at zero.
+    // One whisker and the line at zero.
     expect(document.querySelectorAll('[aria-label="rule"] line')).toHaveLength(2);
   });
 
@@ -123,7 +123,7 @@ describe('toPng', () => {
     await expect(toPng(svg, { zoom: 0 })).rejects.toThrow(/toPng: option zoom/);
   });
 
-  it('is written beside the SVG', async () => {
+  it('is written next to the SVG', async () => {
     const path = join(temporaryDirectory(), 'figures', 'curve');
     const svg = await learningCurves({ a: [curve(1)] });
     await writeFigure(path, svg);

@@ -251,7 +251,7 @@ describe('findProblems', () => {
     expect(found[0].finding).toContain('The same in 1 more.');
   });
 
-  it('finds a class that a model never predicts, of the evaluations beside the log', () => {
+  it('finds a class that a model never predicts, of the evaluations next to the log', () => {
     const [directory] = writeRuns([{ metrics: SOUND }]);
     // 3 of 4 stay, 1 of 4 hunts; the model always says stay.
     const scores = Float32Array.of(0.9, 0.1, 0, 0.9, 0.1, 0, 0.9, 0.1, 0, 0.9, 0.1, 0);

@@ -148,7 +148,7 @@ describe('calibration', () => {
 });
 
 describe('planesFigure', () => {
-  it('shows raw values of each channel beside the true ones, and rounds none to 0 or 1', async () => {
+  it('shows raw values of each channel next to the true ones, and rounds none to 0 or 1', async () => {
     const predicted = floats([0.9997, 3e-4, 0.25, 1, -0.02, 1.02, 0, 0.5], [1, 2, 2, 2]);
     const actual = bytes([1, 0, 0, 1, 0, 1, 0, 0], [1, 2, 2, 2]);
     const svg = await planesFigure({ channels: ['self', 'hares'], predicted, actual }, 0, { title: 'A step' });

@@ -40,8 +40,8 @@ describe('catchGame', () => {
     }
   });
 
-  // Brute force: all 3^9 ways to move, for each of the 5 balls. The ball doesn't depend on the moves, so that whoever
-  // ignores it catches one in five: 0.2 * 1 + 0.8 * -1 = -0.6.
+  // Brute force: all 3^9 ways to move, for each of the 5 balls. The ball doesn't depend on the moves, so that a player
+  // that ignores it catches one in five: 0.2 * 1 + 0.8 * -1 = -0.6.
   it('pays -0.6 on average to one who ignores the ball', () => {
     const game = catchGame();
     const state = new Int32Array(3);

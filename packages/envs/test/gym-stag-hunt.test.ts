@@ -79,7 +79,7 @@ describe('gymHunt', () => {
 
   const alone = ['....2', '.....', '.1.S.', '.....', '....P'].join('\n');
 
-  it('mauls one who meets the stag alone, whatever its name', () => {
+  it('mauls an agent of any name that meets the stag alone', () => {
     const one = play(game, alone, RIGHT, UP);
     expect(one.rewards).toEqual([-5, 0]);
     expect(one.map['stag']).toEqual([[2, 2]]);
@@ -89,7 +89,7 @@ describe('gymHunt', () => {
     expect(away.map['stag']).not.toEqual([[2, 2]]);
   });
 
-  it('lets the stag go for whoever is nearest before the step', () => {
+  it('moves the stag towards the agent that is nearest before the step', () => {
     // Agent 1 is nearest (2 away against 3) and leaves; agent 2 comes nearer in the same step.
     const layout = ['.....', '.....', '.1S..', '..P..', '...2.'].join('\n');
     const { map } = play(game, layout, LEFT, UP);
@@ -186,7 +186,7 @@ describe('gymHarvest', () => {
     expect(picture(game, env.state())['mature']).toBeUndefined();
   });
 
-  it('pays a young plant to whoever stands on it', () => {
+  it('pays a young plant to the agent that stands on it', () => {
     const game = gymHarvest({ ...board, ...never });
     const one = play(game, young, RIGHT, UP);
     expect(one.rewards).toEqual([1, 0]);

@@ -30,9 +30,9 @@ describe('matrixGame', () => {
   ] as const)('%s has its order of payoffs, and is symmetric', (kind, isInOrder) => {
     const [R, same] = payoff({ kind }, 0, 0);
     const [S, T] = payoff({ kind }, 0, 1);
-    const [P, alike] = payoff({ kind }, 1, 1);
+    const [P, second] = payoff({ kind }, 1, 1);
     expect(isInOrder(R, S, T, P)).toBe(true);
-    expect([same, alike]).toEqual([R, P]);
+    expect([same, second]).toEqual([R, P]);
     expect(payoff({ kind }, 1, 0)).toEqual([T, S]);
   });
 
@@ -108,7 +108,7 @@ describe('matrixGame', () => {
       },
       'payoffs',
     ],
-    [{ actionNames: ['a', 'b'] }, 'actionNames beside payoffs'],
+    [{ actionNames: ['a', 'b'] }, 'actionNames only together with payoffs'],
     [{ payoffs: [[1]], actionNames: ['a', 'b'] }, '1 names'],
     [{ maxSteps: 0 }, 'maxSteps'],
     [{ rounds: 3 }, '"rounds"'],

@@ -56,16 +56,16 @@ export class Play {
     return [...mask];
   }
 
-  /** Each field of what an agent sees, flat. */
+  /** Each field of an agent's observation, flat. */
   observe(agent: number): Record<string, number[]> {
     const fields = allocateObservations(this.game.observation, 1);
-    // Whatever was in the arrays before must not matter.
+    // The previous content of the arrays must not matter.
     for (const field of Object.values(fields)) field.fill(7);
     this.game.observe(this.state, 0, agent, fields, 0);
     return Object.fromEntries(Object.entries(fields).map(([name, values]) => [name, [...values]]));
   }
 
-  /** The cells [row, column] that are set in a plane of what an agent sees. */
+  /** The cells [row, column] that are set in a plane of an agent's observation. */
   plane(agent: number, name: string): number[][] {
     const { shape, channels } = this.game.observation['planes'];
     const [, columns, C] = shape;

@@ -241,7 +241,7 @@ describe('layouts and pictures', () => {
     ['an unknown character', '1S.\n...\n2..', /the characters \.#d12/],
     ['an unknown line', '1d.\n...\n2..\nleft: 1', /lines below the map named steps/],
     ['too many steps', '1d.\n...\n2..\nsteps: 51', /steps from 0 to maxSteps 50/],
-    ['an agent off the map', { agents: [[0, 0], null], drifts: at('11') }, /nobody leaves/],
+    ['an agent off the map', { agents: [[0, 0], null], drifts: at('11') }, /agents never leave/],
     [
       'an agent on an obstacle',
       { agents: at('00 11'), obstacles: at('11'), drifts: at('22') },

@@ -59,7 +59,7 @@ describe('hares', () => {
     expect(play.layout()).toBe('....\n....\n..h.\n...2\nsteps: 2\nleft: 1');
   });
 
-  test('all hunters of a hare split it equally, whatever their strengths; who only stands there gets nothing', () => {
+  test('all hunters of a hare split it equally, for any strengths; an agent that only stands there gets nothing', () => {
     const play = new Play(stagHunt({ size: 4, agents: 4, strengths: [1, 2, 3, 4] }));
     play.start({ agents: at('11 11 11 11'), hares: at('11') });
     const { rewards, terminated, caughtHare } = play.step([HARE, HARE, STAY, HARE]);

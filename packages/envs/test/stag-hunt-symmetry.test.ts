@@ -70,7 +70,7 @@ describe('every renumbering of four agents', () => {
         for (const plane of ['self', 'obstacles', 'stags', 'hares']) {
           expect(play.plane(seat, plane), plane).toEqual(plain.plane(agent, plane));
         }
-        // Whoever stands on the map stands in some plane of everybody's observation.
+        // Every agent on the map is in some plane of every agent's observation.
         const walkers = (p: Play, a: number) =>
           ['self', 'other_1', 'other_2', 'other_3'].flatMap((name) => p.plane(a, name));
         expect(walkers(play, seat).map(String).sort()).toEqual(walkers(plain, agent).map(String).sort());

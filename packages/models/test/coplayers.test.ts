@@ -57,7 +57,7 @@ describe('what co-players are imagined to do', () => {
     expect(draw(0.7, 0.1)).toEqual({ codes: [0, 0, 0, 1, 0, 0], active: [0, 1] });
   });
 
-  it('is nothing for who left before, whatever is drawn', () => {
+  it('is zero for a co-player that left before, for any draw', () => {
     expect(draw(0.05, 0.75, [0, 1])).toEqual({ codes: [0, 0, 0, 0, 1, 0], active: [0, 1] });
   });
 });

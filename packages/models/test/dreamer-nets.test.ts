@@ -217,7 +217,7 @@ describe('worldModelLosses', () => {
 
   it('the continue head learns the discount once, and ends by the rules alone', () => {
     const params = someParams(nets);
-    // A head that says 1 - 1/333 whatever it sees.
+    // A head whose output is 1 - 1/333 for every input.
     const logit = Math.log((1 - 1 / 333) * 333);
     params['con/head/kernel'] = { data: new Float32Array(8), shape: [8, 1] };
     params['con/head/bias'] = { data: Float32Array.of(logit), shape: [1] };
@@ -284,7 +284,7 @@ describe('worldModelLosses', () => {
 });
 
 describe('encoder', () => {
-  it('reads observations by name, whatever their order', () => {
+  it('reads observations by name, in any order', () => {
     const { class: c, position } = everything;
     const [one, other] = [
       { position, class: c },

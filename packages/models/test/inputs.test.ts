@@ -39,7 +39,7 @@ describe('inputEncoder', () => {
     expect(round(vector.data)).toEqual([0.1, 1.1]);
   });
 
-  it('adds mask, previous actions (oneself first), id and extras, in that order', () => {
+  it('adds mask, previous actions (own first), id and extras, in that order', () => {
     const encoder = inputEncoder(game, { mask: true, previousActions: true, agentId: true, extras: { subgoal: 1 } });
     expect(encoder.shapes['vector']).toEqual([1 + 2 + 6 + 3 + 1]);
     const { vector } = encoder.encode(source(1));
@@ -104,7 +104,7 @@ describe('inputEncoder', () => {
 });
 
 describe('jointEncoder', () => {
-  it('joins everyone’s view, oneself first', () => {
+  it('joins all agents’ views, the agent’s own first', () => {
     const encoder = jointEncoder(inputEncoder(game), 3);
     expect(encoder.shapes).toEqual({ planes: [1, 2, 6], vector: [3] });
     const { planes, vector } = encoder.encode(source(1));

@@ -23,7 +23,7 @@ const oneHot = (indices: readonly number[], classes: number) =>
 
 const model = rssm({ deter: 16, hidden: 8, stoch: 2, classes: 4, blocks: 4, actions: 3, tokens: 5 });
 
-/** The file's parameters under our names: a norm's scale stands beside the kernel that it follows. */
+/** The file's parameters under our names: a norm's scale is stored with the kernel that it follows. */
 function goldenParams(): NamedArrays {
   const entries = Object.entries(golden.rssm.params as Record<string, { idx: number; shape: number[] }>);
   return Object.fromEntries(

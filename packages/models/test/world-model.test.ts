@@ -83,7 +83,7 @@ describe('cellsWorldModel', () => {
   const { rows, after, result } = transitionsOf(model, some);
   const params = model.init(createGenerator(1));
 
-  it('leaves no probability for cells that cannot be reached, whatever its parameters say', async () => {
+  it('leaves no probability for cells that cannot be reached, for any parameters', async () => {
     const wild = Object.fromEntries(
       Object.entries(params).map(([name, { data, shape }]) => [
         name,
@@ -114,7 +114,7 @@ describe('cellsWorldModel', () => {
     expect(blocked).toBeGreaterThan(50); // there were obstacles to walk into
   });
 
-  it('treats all seats alike: agents in another order, the same in that order', async () => {
+  it('treats all seats equally: agents in another order give the same results in that order', async () => {
     const order = [2, 0, 3, 1];
     const reorder = (name: string) => {
       const { data, shape } = rows[name];

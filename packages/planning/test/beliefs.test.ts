@@ -44,7 +44,7 @@ describe('within an episode', () => {
     });
   });
 
-  it('falls back on the goals that still exist, all alike; on nothing where none does', () => {
+  it('falls back on the uniform distribution over the goals that still exist; on zeros where none does', () => {
     const certain = Float64Array.of(1, 0, 0);
     const fallback = (open: number[], likelihoods: number[]) =>
       Array.from(updateBeliefs(certain, Float64Array.from(likelihoods), Uint8Array.from(open), 3));
@@ -110,7 +110,7 @@ describe('between episodes', () => {
     expect(stag()).toBeCloseTo(0.9 ** 10, 3);
   });
 
-  it('counts begin alike, and are saved and restored', () => {
+  it('counts begin equal, and are saved and restored', () => {
     const counts = goalCounts(3, 0.5);
     expect(Array.from(counts.prior())).toEqual([1 / 3, 1 / 3, 1 / 3]);
     counts.add(2);

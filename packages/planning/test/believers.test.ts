@@ -128,7 +128,7 @@ describe('beliefs of an agent', () => {
     for (const trace of traces) expect(episodesOf(trace).at(-1)![0]).toBeLessThan(0.3);
   });
 
-  it('without inter-OM every episode begins alike; without intra-OM nothing changes while the goals are there', async () => {
+  it('without inter-OM every episode begins with the same beliefs; without intra-OM nothing changes while the goals are there', async () => {
     const without = await play(nearestHare({ game, id: 'agent_1' }), 100, { inter: false });
     for (const trace of without.traces) for (const episode of episodesOf(trace)) expect(episode[0]).toBe(0.5);
     const still = await play(nearestHare({ game, id: 'agent_1' }), 20, { intra: false, inter: false });

@@ -19,7 +19,7 @@ export function only(actions: number, chosen: readonly number[]): Float32Array {
   return logits;
 }
 
-/** Numbers in -1..1 that depend on whatever is given, for networks whose answers nobody knows beforehand. */
+/** Numbers in -1..1 that depend on all inputs, for networks whose answers can't be known beforehand. */
 export function noiseOf(...numbers: readonly number[]): number {
   let hash = 0x9e3779b9;
   for (const number of numbers) {

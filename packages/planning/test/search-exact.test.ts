@@ -20,7 +20,7 @@ describe('closed forms', () => {
     rewards: [[cell === 2 ? 1 : 0]],
   }));
 
-  it('a corridor is worth gamma^2: the reward at the end counts once, whatever the critic says elsewhere', async () => {
+  it('a corridor is worth gamma^2: the reward at the end counts once, for any values of the critic elsewhere', async () => {
     const game = tableGame({ agents: 1, actions: 1, places: corridor });
     const search = createSearch({ game, simulations: 4, trees: 2, gamma: 0.5 });
     const roots = { rows: 1, states: start(game), seats: one, generator: createGenerator(1) };
@@ -96,7 +96,7 @@ describe('closed forms', () => {
       );
       return { visits: [...visits], q: [...q] };
     };
-    // All scores are alike: the first action. Then zero: 1 + 0.05 to 0 + 0.1, for ever.
+    // All scores are equal: the first action. Then zero: 1 + 0.05 to 0 + 0.1, for ever.
     expect(await found('zero', 1)).toEqual({ visits: [1, 0, 0], q: [1, 0, 0] });
     expect(await found('zero', 4)).toEqual({ visits: [4, 0, 0], q: [1, 0, 0] });
     // Parent: the state is worth (2 + 1) / 2 = 1.5, and 1.6 is more than 1.05: the second action.
@@ -156,7 +156,7 @@ describe('closed forms', () => {
   });
 });
 
-describe('beside the plainest search', () => {
+describe('compared with the plainest search', () => {
   /** Prior, value and co-players by hash. */
   function reference(game: Game<'int32'>, seat: number): Reference {
     return {

@@ -64,7 +64,7 @@ async function bestByBoth(game: Game<'int32'>, state: Int32Array, seat: number, 
   return { best, found: q[best], expected, worth: Math.max(...expected) };
 }
 
-describe('beside exhaustive search', () => {
+describe('compared with exhaustive search', () => {
   it('a random tree of three agents: the action tried most is the best one, its Q close to what it is worth', async () => {
     for (let seed = 1; seed <= 6; seed++) {
       const game = tableGame(randomTree(3, 3, 2, createGenerator(seed)));

@@ -45,7 +45,7 @@ describe('determinism', () => {
     },
   );
 
-  it('a root with its own generator finds the same, whatever it is searched with and wherever it stands', async () => {
+  it('a root with its own generator finds the same, with any other roots and at any place among them', async () => {
     const roots = somewhere(hunt, 5, generators(5));
     const all = await run({}, roots);
     const order = [3, 0, 4];

@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 
 describe.each(executors)('compileScanEach with %s', (executor) => {
-  it('repeats steps for each member over its own variables, whoever calls, and when', async () => {
+  it('repeats steps for each member over its own variables, for any order of calls', async () => {
     const { params, functions } = members({ executor });
     const [a, b, c] = functions;
     const all = await Promise.all([c(inputs(2, 0, 1)), a(inputs(1, 2, 3)), c(inputs(0, 7)), b(inputs(1, 1))]);

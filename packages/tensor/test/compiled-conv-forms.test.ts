@@ -20,7 +20,7 @@ const GEOMETRIES: readonly (readonly [readonly number[], readonly number[], Conv
   [[2, 6, 6, 2], [3, 3, 2, 2], { strides: 2, pad: 1, dimRoundingMode: 'floor' }],
 ];
 
-/** The three forms by patches (no limit) beside those for large convolutions (limit 0). */
+/** The three forms by patches (no limit) and the ones for large convolutions (limit 0). */
 const FORMS: Record<
   string,
   (graph: GraphBuilder, inputs: Record<string, Value>, geometry: ConvGeometry, limit: number) => Value

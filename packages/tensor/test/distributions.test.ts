@@ -65,7 +65,7 @@ describe.each(await loadableBackends())('categorical on %s', (backend) => {
     );
   });
 
-  it('one legal action: entropy 0, log-probability 0, gradients 0, whatever the logits', () => {
+  it('one legal action: entropy 0, log-probability 0, gradients 0, for any logits', () => {
     for (const logits of [
       [3, -2, 1],
       [1e4, -1e4, 0],

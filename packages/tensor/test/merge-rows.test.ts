@@ -54,7 +54,7 @@ describe('mergeRows', () => {
     expect(first['y'].data.buffer).not.toBe(second['y'].data.buffer);
   });
 
-  it('finds inputs by name, whatever their order', async () => {
+  it('finds inputs by name, in any order', async () => {
     const { merged } = spied(twice);
     const [first, second] = await Promise.all([
       merged({ x: floats([1], [1, 1]), n: ndarray(Int32Array.of(1)) }),

@@ -1,18 +1,20 @@
 import { type Agent, type AgentInput, checkAgent, type Generator, type Saved } from '@coplay/core';
 
 /**
- * The same agent, whose answers also say how it chose (`Agent.insight`), in the extras that `recordEpisode` of `@coplay/envs` keeps. It acts
- * as before, to the bit; only its answers are larger, which is why agents don't add them by themselves: experience would grow.
+ * The same agent, whose answers also say how it chose (`Agent.insight`), in the extras that `recordEpisode` of
+ * `@coplay/envs` keeps. It acts as before, to the bit; only its answers are larger, which is why agents don't add them
+ * by themselves: experience would grow.
  *
- * | extra     | shape    | PPO, HOP+                                          | HOP and its planners                                 |
- * | --------- | -------- | -------------------------------------------------- | ---------------------------------------------------- |
- * | `policy`  | [B, K]   | probabilities of the actor                         | the target that the search made                      |
- * | `values`  | [B]      | the critic's, in the unit of returns               | what the search expects                              |
- * | `visits`  | [B, K]   | none                                               | how often the root's actions were tried in all trees |
- * | `beliefs` | [B, A G] | none                                               | about each seat's goal; 0 for its own                |
+ * | extra     | shape    | PPO, HOP+                            | HOP and its planners                      |
+ * | --------- | -------- | ------------------------------------ | ----------------------------------------- |
+ * | `policy`  | [B, K]   | probabilities of the actor           | the search's policy target                |
+ * | `values`  | [B]      | the critic's, in the unit of returns | the search's values                       |
+ * | `visits`  | [B, K]   | none                                 | visits of the root's actions in all trees |
+ * | `beliefs` | [B, A G] | none                                 | about each seat's goal; 0 for its own     |
  *
- * A critic that remembers (`recurrent`) or reads what all agents see (`critic: 'joint'`) can't value what one agent sees in one step: then
- * there are no `values`. Agents without `insight` are returned as they are, so that a list of agents can be mapped.
+ * A critic that remembers (`recurrent`) or reads what all agents see (`critic: 'joint'`) can't evaluate one agent's
+ * observation of one step: then there are no `values`. Agents without `insight` are returned as they are, so that a
+ * list of agents can be mapped.
  */
 export function withInsight(agent: Agent): Agent {
   checkAgent('withInsight', agent);

@@ -5,7 +5,10 @@ import { describe, expect, it } from 'vitest';
 
 const game = matrixGame({ maxSteps: 4 });
 
-/** One stream of two agents: rewards of agent 0 in each step, 10 more for agent 1; the steps that are first, and those that end. */
+/**
+ * One stream of two agents: rewards of agent 0 in each step, 10 more for agent 1; the steps that are first, and those
+ * that end.
+ */
 function stream(rewards: readonly number[], firsts: readonly number[], ends: readonly number[]): Experience {
   const experience = allocateExperience(game, 1, rewards.length);
   experience.active.fill(1);

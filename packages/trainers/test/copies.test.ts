@@ -1,6 +1,6 @@
 /**
- * One observation, followed from a step of the environment to the inputs of the compiled update. The packages are loaded while every typed
- * array that is made is noted: afterwards all those that hold the observation are counted.
+ * One observation, followed from a step of the environment to the inputs of the compiled update. The packages are
+ * loaded while every typed array that is made is noted: afterwards all those that hold the observation are counted.
  */
 import type { Game, NamedArrays } from '@coplay/core';
 import type { PpoAgent } from '@coplay/trainers';

@@ -66,7 +66,10 @@ describe('what is recorded of co-players', () => {
   });
 });
 
-/** Two agents; both earn 0.1705576, a number that is a bin of the reward's distribution, where they did the same, and see nothing of it. */
+/**
+ * Two agents; both earn 0.1705576, a number that is a bin of the reward's distribution, where they did the same, and
+ * see nothing of it.
+ */
 const PAY = 0.1705576;
 const game: Game<'uint8'> = {
   ...tinyGame({ agents: 2, maxSteps: 6, reward: () => 0 }),
@@ -83,7 +86,10 @@ const game: Game<'uint8'> = {
   observe: (_state, _offset, _agent, out, row) => void out['cue'].fill(1, 2 * row, 2 * row + 2),
 };
 
-/** Mean losses of the last updates, beside a co-player who tosses a coin for its first action, and takes turns from then on. */
+/**
+ * Mean losses of the last updates, with a co-player that tosses a coin for its first action, and takes turns from then
+ * on.
+ */
 async function lossesWith(coplayers: 'none' | 'moa'): Promise<Metrics> {
   const options: Omit<DreamerAgentOptions, 'game' | 'id'> = {
     ...{ size: { preset: 'debug', bins: 255, deter: 32, hidden: 16, units: 16 }, warmUp: 0, learningRate: 3e-3 },
@@ -102,11 +108,13 @@ async function lossesWith(coplayers: 'none' | 'moa'): Promise<Metrics> {
 describe('a world model that is told what co-players do', { tags: ['learning'] }, () => {
   it('predicts what joint actions lead to, which the plain one cannot, and what co-players are about to do where that can be known', async () => {
     const [plain, aware] = [await lossesWith('none'), await lossesWith('moa')];
-    // Whether the co-player did the same is a bit that the plain model is never shown: ln 2 for 6 of the 7 records of an episode, all but the first.
+    // Whether the co-player did the same is a bit that the plain model is never shown: ln 2 for 6 of the 7 records of
+    // an episode, all but the first.
     expect(plain['loss/rew']).toBeGreaterThan(0.95 * (6 / 7) * Math.LN2);
     expect(aware['loss/rew']).toBeLessThan(0.3 * (6 / 7) * Math.LN2);
-    // What comes next, of 7 records: the first action, which nobody knows; five that take turns; and the end, which takes counting.
-    // Who can neither count nor remember is left with H(1/7) + (6/7) ln 2 = 1.00, who remembers with H(1/7) + (1/7) ln 2 = 0.51.
+    // What comes next, of 7 records: the first action, which nobody knows; five that take turns; and the end, which
+    // takes counting. Who can neither count nor remember is left with H(1/7) + (6/7) ln 2 = 1.00, who remembers with
+    // H(1/7) + (1/7) ln 2 = 0.51.
     expect(aware['loss/moa']).toBeGreaterThan(0.9 * (Math.LN2 / 7));
     expect(aware['loss/moa']).toBeLessThan(0.6);
     expect(plain['loss/moa']).toBeUndefined();

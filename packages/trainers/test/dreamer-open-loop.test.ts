@@ -29,7 +29,7 @@ const bits = (state: SavedState) =>
   JSON.stringify(state, (_, x) => (ArrayBuffer.isView(x) ? Array.from(x as Float32Array) : x));
 
 describe('learner.openLoop', () => {
-  it('shows recorded sequences beside predictions of them, and where the next episode makes them worthless', async () => {
+  it('shows recorded sequences and predictions of them, and where the next episode makes them worthless', async () => {
     const { agent, run } = makeRun();
     await run.train({ envSteps: 80 });
     const open = await agent.learner.openLoop(createGenerator(9), { batch: 12, context: 2 });
@@ -37,7 +37,8 @@ describe('learner.openLoop', () => {
     expect(Object.keys(predicted).sort()).toEqual(['obs/vector', 'rewards']);
     expect(predicted['obs/vector'].shape).toEqual([12, 6, 2]);
     expect(actual['obs/vector'].shape).toEqual([12, 6, 2]);
-    // Episodes are of 6 records; a cue is seen in the first. A window whose episode began k records before it has the next one at 6 - k.
+    // Episodes are of 6 records; a cue is seen in the first. A window whose episode began k records before it has the
+    // next one at 6 - k.
     let cut = 0;
     for (let b = 0; b < 12; b++) {
       const firsts = [...Array(6).keys()].filter((t) => {

@@ -35,7 +35,7 @@ const odd: Game = {
   observation: { mask: { shape: [2, 3], dtype: 'int16' }, counts: { shape: [], dtype: 'int32' } },
 } as Game;
 
-/** Whatever an agent might see in so many rows. */
+/** Random observations in so many rows. */
 function inputOf({ observation, actions, agents }: Game, rows: number): AgentInput {
   const generator = createGenerator(rows + 1);
   const whole = (below: number) => Math.floor(below * generator.uniform());
@@ -109,7 +109,7 @@ const cases: [string, () => Promise<PpoAgent>, Game][] = [
   ['fields with odd names', () => ready({}, odd), odd],
 ];
 
-/** The inputs that a policy with memory has besides. */
+/** The additional inputs of a policy with memory. */
 function extrasOf(agent: PpoAgent, rows: number): NamedArrays {
   const { net, inputs } = agent.learner.setup;
   const state = Float32Array.from({ length: rows * net.stateSize }, (_, i) => Math.sin(i));
@@ -123,8 +123,8 @@ function extrasOf(agent: PpoAgent, rows: number): NamedArrays {
 async function prepare(make: () => Promise<PpoAgent>, rules: Game) {
   const agent = await make();
   const rows = [1, 2, 7];
-  const whatever = rows.map((count) => inputOf(rules, count));
-  const inputs = agent.learner.setup.inputs.centred ? whatever.map((input) => standing(input, rules)) : whatever;
+  const random = rows.map((count) => inputOf(rules, count));
+  const inputs = agent.learner.setup.inputs.centred ? random.map((input) => standing(input, rules)) : random;
   const extras = rows.map((count) => extrasOf(agent, count));
   const expected: NamedArrays[] = [];
   for (const [i, input] of inputs.entries()) {

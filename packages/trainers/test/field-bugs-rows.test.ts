@@ -21,7 +21,9 @@ beforeAll(async () => {
   await useBackend('wasm');
 });
 
-/** A copy in which everything about agents that were not playing is another; a function gives numbers that aren't whole. */
+/**
+ * A copy in which everything about agents that were not playing is another; a function gives numbers that aren't whole.
+ */
 function withUnused(experience: Experience, unused: () => number): Experience {
   const { active, agents, cuts, steps } = experience;
   const rows = (data: Float32Array): Float32Array => {
@@ -63,7 +65,7 @@ test('the game of these trials keeps the contract', async () => {
 describe('P19, M02: numbers of agents that do not play', () => {
   const game = leavingGame({ leaves: [2, NEVER, 5], maxSteps: 7 });
 
-  /** Two updates by two learners that begin alike, the second one on changed experience. */
+  /** Two updates by two learners that begin equal, the second one on changed experience. */
   async function both(make: (game: Game, ppo: PpoOptions) => PpoAgent[], change: () => number) {
     const results: { metrics: Metrics; state: SavedState }[] = [];
     for (const isChanged of [false, true]) {

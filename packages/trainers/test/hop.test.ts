@@ -153,7 +153,7 @@ describe('hopAgent', () => {
   const changes: Record<string, Options> = {
     'no inter-OM': { interOM: false },
     'direct-OM': { goals: 'none' },
-    'all goals alike': { uniformGoals: 1 },
+    'all goals equally likely': { uniformGoals: 1 },
     'the last reward': { hop: { ...small.hop, valueTarget: 'final', truncation: 'terminal' } },
     'n steps': { hop: { ...small.hop, valueTarget: 'n-step', steps: 2 } },
     'ranked reward': { hop: { ...small.hop, rankedReward: {} } },
@@ -260,7 +260,7 @@ describe('hopAgent', () => {
     agent.learner.dispose();
   });
 
-  it('searches with the models of the moment too, whoever trained them', async () => {
+  it('searches with the present models, also if another learner trained them', async () => {
     const search = { simulations: 20, trees: 2 };
     const agent = hopAgent({ game, id: 'agent_0', ...small, search });
     const together = {
@@ -350,7 +350,10 @@ describe('learning', { tags: ['learning'] }, () => {
 describe('beliefs of hopAgent', () => {
   const three = stagHunt({ size: 3, agents: 3, stags: 1, hares: 2 });
 
-  /** Plays whole episodes of one game at a time among a NearestStag and another; what the second one caught, and the prior after each. */
+  /**
+   * Plays whole episodes of one game at a time among a NearestStag and another; what the second one caught, and the
+   * prior after each.
+   */
   async function watched(options: Options, episodes: number) {
     const agent = hopAgent({ game: three, id: 'agent_0', ...small, search: { simulations: 0 }, ...options });
     await agent.learner.initialise(createGenerator(1));
@@ -400,7 +403,7 @@ describe('beliefs of hopAgent', () => {
     const snow = snowdrift({ size: 3, drifts: 2 });
     const [id, other] = snow.agents;
     const agent = hopAgent({ ...small, game: snow, id, moa: { ...moa, capacity: 1024 } });
-    // Shovels no more with P(0) = 1 / (1 + 1/1! + ... + 1/9!), 1 / e to six digits; the nine cells are all alike.
+    // Shovels no more with P(0) = 1 / (1 + 1/1! + ... + 1/9!), 1 / e to six digits; the nine cells are equally likely.
     expect(agent.beliefs!.prior(other)[9]).toBeCloseTo(1 / Math.E, 6);
     expect(agent.beliefs!.prior(other)).toEqual(createBeliefs({ game: snow, id }).prior(other));
   });
@@ -513,9 +516,11 @@ describe('mistakes', () => {
     expect(make({ moa: { recurrent: 8 } })).toThrow(/present step/);
     expect(make({ id: 'nobody' })).toThrow(/agent_0, agent_1.*nobody/s);
     expect(make({ simulator: 'rules' })).toThrow(/simulator/);
-    expect(make({ game: tinyGame({ reward: () => 0 }) })).toThrow(/state shows in what an agent sees.*tiny/s);
+    expect(make({ game: tinyGame({ reward: () => 0 }) })).toThrow(
+      /state can be read from an agent's observation.*tiny/s,
+    );
     expect(() => planner(hopAgent({ game, id: 'agent_0', ...small }), { id: 'agent_1' })).toThrow(/planner.*id/s);
-    expect(make({ inputs: { centred: true } })).toThrow(/option inputs.*centred beside inputs/s);
+    expect(make({ inputs: { centred: true } })).toThrow(/option inputs.*next to inputs/s);
     expect(() => planner(ppoAgent({ game, id: 'agent_0' }) as never)).toThrow(/hopAgent/);
     const rule = nearestHare({ game, id: 'agent_0' });
     expect(() => planner(rule as never)).toThrow(/planner.*sharedHopAgents.*NearestHare/s);

@@ -23,7 +23,7 @@ const GONE = -5;
 
 /**
  * A game for tests, in which agents leave one after the other. Everyone sees its own index, a number that the episode
- * drew at its start, and the step / 10, so that no two rows of a batch look alike. State: step, number.
+ * drew at its start, and the step / 10, so that no two rows of a batch look the same. State: step, number.
  */
 export function leavingGame(options: LeavingOptions): Game<'float64'> {
   const { leaves, maxSteps = 7, actions = 3, legalAfterwards = [0] } = options;

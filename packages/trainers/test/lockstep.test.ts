@@ -48,7 +48,8 @@ function expectSame(together: readonly NamedArrays[], alone: readonly NamedArray
   expect(Math.max(...distances), `by agent: ${distances}`).toBeLessThan(1e-5);
 }
 
-// A larger epsilon than usual: Adam would blow up the rounding of gradients that cancel, which differs between executors.
+// A larger epsilon than usual: Adam would blow up the rounding of gradients that cancel, which differs between
+// executors.
 const ppo: PpoOptions = { learningRate: 0.003, adamEpsilon: 1e-3, epochs: 2, minibatchSize: 16 };
 
 beforeAll(async () => {

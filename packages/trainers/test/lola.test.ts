@@ -75,7 +75,8 @@ describe('lola', () => {
       pairs.map(({ parameters }) =>
         Math.max(...parameters.flatMap((own) => [...own].map((x) => Math.abs(chance(x) - 0.5)))),
       );
-    // The equilibrium attracts from nearby: with a spread of 0.7, all of 100 seeds settle; with 1, five of them begin too far away.
+    // The equilibrium attracts from nearby: with a spread of 0.7, all of 100 seeds settle; with 1, five of them begin
+    // too far away.
     const near = { game: pennies, discount: 0.9, spread: 0.5 };
     const aware = farthest(trained(near, 1500));
     expect(Math.max(...aware)).toBeLessThan(1e-3);
@@ -103,7 +104,7 @@ describe('lola', () => {
     expect(both[0]).not.toEqual(none[0]);
   });
 
-  it('treats both players alike: with swapped parameters it learns swapped parameters', () => {
+  it('treats both players equally: with swapped parameters it learns swapped parameters', () => {
     const one = lola({ game: dilemma, seed: 5 });
     const swapped = lola({ game: dilemma, seed: 6 });
     const { parameters } = one;

@@ -3,8 +3,9 @@ import type { WorldModel } from '@coplay/models';
 import { argmaxRows, maskedLogProbs, type TensorRecord, tf, zeros } from '@coplay/tensor';
 
 /**
- * A world model that a user might write: of a matrix game of two players, each with K actions. The next state is the joint action,
- * which it learns as a categorical over K * K, and what it pays, as a table; both are linear in one-hots of the joint action.
+ * A world model that a user might write: of a matrix game of two players, each with K actions. The next state is the
+ * joint action, which it learns as a categorical over K * K, and what it pays, as a table; both are linear in one-hots
+ * of the joint action.
  */
 export function matrixWorldModel(game: Game): WorldModel {
   const K = game.actions;

@@ -70,7 +70,8 @@ describe('createMoa', () => {
     const { moa, history } = await shown({ epochs: 2 }, 32);
     expect(moa.coplayers).toEqual(['agent_1', 'agent_2']);
     expect(history[0]['moa/accuracy']).toBeLessThan(0.65); // of untrained networks
-    // By the rules these two are told for about 9 steps in 10, ties between shortest paths are the rest; this is of some 150 steps.
+    // By the rules these two are told for about 9 steps in 10, ties between shortest paths are the rest; this is of
+    // some 150 steps.
     for (const coplayer of moa.coplayers) expect(moa.accuracy(coplayer)).toBeGreaterThan(0.75);
     expect(history[31]['moa/loss']).toBeLessThan(0.6 * history[0]['moa/loss']);
     const { logProbs, masks } = await firstViews(moa, 0);

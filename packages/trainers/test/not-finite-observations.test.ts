@@ -116,7 +116,9 @@ function inputOf(value: number): AgentInput {
   };
 }
 
-/** The experience with the value in the first agent's field, in a step of the rollout or in what was seen after a cut. */
+/**
+ * The experience with the value in the first agent's field, in a step of the rollout or in what was seen after a cut.
+ */
 function poisoned(lived: Experience, value: number, where: 'steps' | 'cuts'): Experience {
   const copy = structuredClone(lived);
   if (where === 'steps') copy.observations['time'][4] = value;

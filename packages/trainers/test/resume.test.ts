@@ -25,7 +25,7 @@ function directory(): string {
   return join(made, 'run');
 }
 
-/** A run with everything that has a state: a recurrent learner with normalised values, one with past selves beside it, rules. */
+/** A run with everything that has a state: a recurrent learner with normalised values, one with past selves, rules. */
 function makeRun(metrics: Metrics[], at?: string, onUpdate: (update: number) => void = () => {}) {
   const recurrent = ppoAgent({
     game,

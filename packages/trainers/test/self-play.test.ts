@@ -41,7 +41,7 @@ describe('whose trajectory an agent learns from', () => {
     return entries[0];
   }
 
-  it('is its own, in whatever order the agents are given', async () => {
+  it('is its own, in any order of the agents', async () => {
     const make = (id: string) => ppoAgent({ game, id, network });
     for (const ids of [game.agents, [...game.agents].reverse()]) {
       const metrics = await meanRewards(ids.map(make));
@@ -57,7 +57,8 @@ describe('whose trajectory an agent learns from', () => {
   });
 
   it("an index that points at somebody else's rows is seen", async () => {
-    // The bug of the field: every agent trained on the first one's trajectory. A user's learner with that bug, in our loop:
+    // The bug of the field: every agent trained on the first one's trajectory. A user's learner with that bug, in our
+    // loop:
     const agents = game.agents.map((id) => {
       const agent = ppoAgent({ game, id, network });
       const own = agent.learner.update.bind(agent.learner);
@@ -184,7 +185,8 @@ describe('evaluate', () => {
 
 describe('learning', () => {
   it('finds the action that pays, each agent its own', async () => {
-    // Agent 0 is paid for action 1, agent 1 for action 0. Breaking the sign of the surrogate or swapping rows ends near 0 or 2.
+    // Agent 0 is paid for action 1, agent 1 for action 0. Breaking the sign of the surrogate or swapping rows ends near
+    // 0 or 2.
     const game = tinyGame({ reward: (agent, action) => (action === 1 - agent ? 1 : 0) });
     const agents = game.agents.map((id) =>
       ppoAgent({ game, id, network, ppo: { learningRate: 0.02, minibatchSize: 32 } }),
@@ -214,7 +216,8 @@ describe('learning', () => {
       run.dispose();
       return mean;
     };
-    // The first step pays 1 either way; the other two need the cue of the first: 2 on average without memory, 3 with it.
+    // The first step pays 1 either way; the other two need the cue of the first: 2 on average without memory, 3 with
+    // it.
     expect(await score(8)).toBeGreaterThan(2.7);
     expect(await score(0)).toBeLessThan(2.3);
   });

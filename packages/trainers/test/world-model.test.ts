@@ -76,8 +76,8 @@ function exactRows(happened: NamedArrays, rows: NamedArrays): number {
 }
 
 /**
- * Plays steps of the simulator beside steps of the rules, from states of random play. Where the next states are equal, rewards and
- * ends have to be.
+ * Plays steps of the simulator and steps of the rules, from states of random play. Where the next states are equal,
+ * rewards and ends have to be.
  *
  * @returns the share of equal states
  */
@@ -179,7 +179,8 @@ describe('a world model', () => {
     const seen = await played(game, 7, 32, 64);
     const caught = gridTransitions(game, await together(5));
     const catches = rowsWhere(caught, (rewards) => Math.max(...rewards) > 1);
-    expect(rowsWhere(gridTransitions(game, seen), (rewards) => Math.max(...rewards) > 1)['rewards'].shape[0]).toBe(2); // of 2,048
+    // Of 2,048 transitions.
+    expect(rowsWhere(gridTransitions(game, seen), (rewards) => Math.max(...rewards) > 1)['rewards'].shape[0]).toBe(2);
     const known: number[] = [];
     const measured: number[] = [];
     for (const outcomeShare of [0, 0.25]) {

@@ -1,4 +1,4 @@
-/** What a page is made of; all of it HTML, CSS and JavaScript already. */
+/** The parts of a page, as HTML, CSS and JavaScript. */
 export interface PageParts {
   readonly title: string;
   readonly heading: string;
@@ -7,10 +7,10 @@ export interface PageParts {
    * recording
    */
   readonly hashes: { readonly style: string; readonly script: string };
-  /** What the page may load and run besides, in the policy's words: `connect-src 'self'` */
+  /** Further sources that the page may load and run, in the policy's syntax: `connect-src 'self'` */
   readonly sources?: { readonly script?: string; readonly more?: string };
   readonly style: string;
-  /** What is said without JavaScript */
+  /** The text that is shown without JavaScript */
   readonly noScript: string;
   readonly main: string;
   readonly script: string;

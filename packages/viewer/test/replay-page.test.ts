@@ -54,7 +54,7 @@ describe('differences', () => {
     return { rows: lines.length, columns: lines[0].length, items };
   };
 
-  it('of two pictures are the cells that hold other things, in whatever order they are listed', () => {
+  it('of two pictures are the cells that hold other things, in any order of the lists', () => {
     const actual = scene('12./..3');
     expect(differingCells(actual, { ...actual, items: [...actual.items].reverse() })).toEqual([]);
     expect(differingCells(actual, scene('12./.3.'))).toEqual([4, 5]);

@@ -23,7 +23,7 @@ export interface ExperienceArrays {
   readonly arrays: NamedArrays;
 }
 
-/** What isn't an array. */
+/** The parts that aren't arrays. */
 export type ExperienceAbout = {
   readonly format: 'coplay-experience';
   readonly version: 1;
@@ -51,7 +51,7 @@ const aboutSchema = z.looseObject({
   actionCount: count,
 });
 
-/** Takes experience apart. The arrays are those of the experience, not copies. */
+/** Takes experience apart. The arrays are the experience's own, not copies. */
 export function experienceArrays(experience: Experience): ExperienceArrays {
   const { agents, observation, envs, steps, actionCount, cuts } = experience;
   const arrays: NamedArrays = {};

@@ -56,7 +56,7 @@ function fieldsByName(experience: Experience): Record<string, StepField> {
   return Object.fromEntries(stepFields(experience).map((field) => [field.name, field]));
 }
 
-/** What was seen after a step: `index` is a cut's number, or an environment and step that follow it. */
+/** The observation after a step: `index` is a cut's number, or an environment and step that follow it. */
 interface Look {
   readonly row: number;
   readonly step: number;

@@ -29,7 +29,7 @@ export interface EpisodeCollector {
   restore(saved: SavedState): void;
 }
 
-/** What a collector holds after its first segment. */
+/** The content of a collector after its first segment. */
 const savedSchema = z.looseObject({ about: z.looseObject({}), arrays: namedArrays });
 
 /** A collector that has seen nothing yet. Extras are kept with their steps. */
@@ -52,7 +52,7 @@ export function createEpisodeCollector(): EpisodeCollector {
       const unfinished = allEnvs(segment).map((env) => {
         let before = begun(env);
         for (const piece of episodesOf(segment, env)) {
-          if (startsEpisode(piece)) before = []; // what was pending was broken off
+          if (startsEpisode(piece)) before = []; // the pending episode was broken off
           const pieces = before.length > 0 || startsEpisode(piece) ? [...before, piece] : [];
           before = endsEpisode(piece) ? [] : pieces;
           if (endsEpisode(piece) && pieces.length > 0) finished.push(pieces);

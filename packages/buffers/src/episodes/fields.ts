@@ -9,7 +9,7 @@ export interface StepField {
    * `agent`: [E, T, A, ...shape], each agent has its own; `everyone`: [E, T, A], of interest to each; `step`: [E, T]
    */
   readonly of: 'agent' | 'everyone' | 'step';
-  /** What one agent (or step) has. */
+  /** The part of one agent (or step). */
   readonly shape: readonly number[];
 }
 
@@ -34,7 +34,7 @@ export function stepFields(experience: Experience): StepField[] {
   ];
 }
 
-/** Values that a field has for one step: those of all agents. */
+/** The number of a field's values for one step, of all agents together. */
 export function stepWidth(field: StepField, agents: number): number {
   return field.of === 'step' ? 1 : agents * sizeOf(field.shape);
 }

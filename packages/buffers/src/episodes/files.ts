@@ -43,7 +43,7 @@ export async function saveExperience(path: string, experience: Experience): Prom
 /**
  * Reads what {@link saveExperience} wrote. Node only.
  *
- * @throws CoplayError naming the path and what is wrong with it
+ * @throws CoplayError naming the path and the fault
  */
 export async function loadExperience(path: string): Promise<Experience> {
   checkText('loadExperience', 'path', path);

@@ -6,8 +6,7 @@ import { allEnvs } from './select';
 /** Options of {@link splitEpisodes}. */
 export interface SplitEpisodesOptions {
   /**
-   * What becomes of episodes whose start or end lies outside the stream, and of those that were broken off: `drop`
-   * (default) or `keep`
+   * Whether to `drop` (default) or `keep` episodes that were broken off, or whose start or end lies outside the stream
    */
   readonly partial?: 'drop' | 'keep' | undefined;
   /** T of the result; at least the longest episode, which is the default */

@@ -1,7 +1,7 @@
 import { checkArgument, fail, type NamedArrays, namedArrays, show } from '@coplay/core';
 import { rowCount } from '@coplay/core/rows';
 
-/** What rows for a model of another agent must have besides observations. */
+/** The columns that rows for a model of another agent need in addition to observations. */
 const NEEDED = ['masks', 'previousActions', 'actions', 'goals', 'isFirst', 'terminated', 'active'];
 
 /**

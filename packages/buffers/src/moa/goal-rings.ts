@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { EpisodeRing } from './episode-ring';
 
 /**
- * A ring for the episodes of each goal, and one for those without: a goal that is hardly ever shown isn't forgotten for
- * those that are shown all the time.
+ * A ring for the episodes of each goal, and one for episodes without a goal: frequent goals don't displace the episodes
+ * of a rare goal.
  */
 export class GoalRings {
   private readonly rings: readonly EpisodeRing[];
@@ -55,7 +55,7 @@ export class GoalRings {
     return Int32Array.from(this.episodes().flatMap(({ places }) => [...places]));
   }
 
-  /** Copies episodes in, each to the ring of its goal (-1 for none, which is told in the column `goals`). */
+  /** Copies episodes in, each to the ring of its goal (-1 for none), which is read from the column `goals`. */
   push(rows: NamedArrays): void {
     const count = rowCount('moaBuffer', rows);
     const isFirst = rows['isFirst'].data;

@@ -33,11 +33,11 @@ export interface MoaBufferOptions {
    * them. Default `ring`
    */
   readonly keep?: 'ring' | 'empty' | undefined;
-  /** As in {@link MoaRowsOptions}: what goals of episodes are told by. Default: all are unknown */
+  /** As in {@link MoaRowsOptions}: determines the goals of episodes. Default: all are unknown */
   readonly goals?: GoalSet | undefined;
   /**
-   * Whether each goal, and episodes without one, have room of their own, so that a rare goal isn't forgotten: the
-   * capacity is shared alike. Default false
+   * Whether each goal, and episodes without a goal, have their own part of the capacity, all equal, so that a rare goal
+   * isn't forgotten. Default false
    */
   readonly roomPerGoal?: boolean | undefined;
   /** Whether {@link attemptRows} are held too. Default false */
@@ -204,7 +204,7 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
   return buffer;
 }
 
-/** A ring that refuses to restore other rows than those of `moaRows`. */
+/** A ring that restores only rows of `moaRows`. */
 function ofMoaRows(ring: Ring): SavedPart {
   return {
     state: () => ring.state(),

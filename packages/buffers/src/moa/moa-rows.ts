@@ -34,7 +34,7 @@ const goalSet = z.custom<GoalSet>(
 const rowsSchema = z.strictObject({ goals: goalSet.optional(), caughtOnly: z.boolean().optional() });
 const attemptSchema = z.looseObject({ isFirst: ndarrays, actions: ndarrays, terminated: ndarrays, goals: ndarrays });
 
-/** The columns of {@link agentRows} that a model of another agent learns from, besides its observations. */
+/** The columns of {@link agentRows} that a model of another agent learns from, in addition to its observations. */
 const COLUMNS = ['masks', 'previousActions', 'actions', 'terminated', 'active'];
 
 /**
@@ -73,8 +73,8 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
 
 /**
  * Episodes cut short after the first step in which the agent tried for a goal in vain, and another one than it reached
- * in the end: up to there it did what somebody with that goal would have done (as in hindsight experience replay,
- * Andrychowicz et al. 2017). For goals that are hardly ever reached.
+ * in the end: up to there it acted as an agent with that goal would (as in hindsight experience replay, Andrychowicz et
+ * al. 2017). For goals that are hardly ever reached.
  *
  * @param rows  as {@link moaRows} makes them
  * @returns such rows, with `goals` of the goal that was tried for

@@ -17,7 +17,7 @@ const PIECE = 2 ** 30;
 export async function saveNpz(path: string, arrays: Readonly<StoredArrays>): Promise<void> {
   checkText('saveNpz', 'path', path);
   checkArgument('saveNpz', 'arrays', namedArrays, arrays);
-  const remedy = 'Mend the cause and save again; what was there before is intact.';
+  const remedy = 'Mend the cause and save again; the previous file is intact.';
   await writeWhole(path, npzParts(arrays), { where: 'saveNpz', remedy });
 }
 

@@ -19,7 +19,7 @@ export interface StoredArray extends NDArray {
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]; // \x93NUMPY
 const ALIGNMENT = 64;
 
-/** Bytes that one array may have: what a Uint8Array holds on every supported version of Node. */
+/** The largest number of bytes of one array: a Uint8Array can have it on every supported version of Node. */
 const LARGEST_ARRAY = 2 ** 32 - 1;
 
 /** The header of the .npy format and the data, as views where that is possible. */
@@ -45,7 +45,7 @@ export function encodeNpy(array: StoredArray): Uint8Array {
  * Booleans come as uint8 with `isBool`; 16 bit floats as float32; 64 bit integers as int32 where they fit, else as
  * float64 where that is exact.
  *
- * @param where  what is read, for messages
+ * @param where  a name of the source, for messages
  * @throws CoplayError for damaged data, and for types that a typed array can't hold: objects (pickles), strings,
  *         complex numbers, records
  */

@@ -9,7 +9,7 @@ export type StoredArrays = Record<string, StoredArray>;
 
 const sourceSchema = z.union([typedArrays('uint8'), z.looseObject({ size: z.int().min(0), read: functions() })]);
 
-/** What is read of a .npz file. */
+/** The content of a .npz file. */
 export interface ReadNpzOptions {
   /** Names of the arrays to read; others may be of types that can't be read, such as objects of Python. Default: all */
   readonly only?: readonly string[] | undefined;
@@ -18,8 +18,8 @@ export interface ReadNpzOptions {
 const readSchema = z.strictObject({ only: z.array(z.string()).readonly().optional() });
 
 /**
- * The bytes of a .npz file (a zip of .npy files), in pieces that are views of the arrays: what is written from them has
- * to be written before the arrays change.
+ * The bytes of a .npz file (a zip of .npy files), in pieces that are views of the arrays: write them before the arrays
+ * change.
  */
 export function npzParts(arrays: Readonly<StoredArrays>): Uint8Array[] {
   return zipParts(
@@ -41,15 +41,15 @@ export function encodeNpz(arrays: Readonly<StoredArrays>): Uint8Array {
  * Reads a .npz file, of this package or of numpy (`savez` and `savez_compressed`); for the types see {@link decodeNpy}.
  *
  * @param source  the bytes of the file, or a way to read them piece by piece
- * @param where    what is read, for messages
- * @throws CoplayError naming what is read, the array in it and what is wrong
+ * @param where    a name of the source, for messages
+ * @throws CoplayError naming the source, the array in it and the fault
  */
 export function decodeNpz(
   source: Uint8Array | ByteSource,
   where = 'decodeNpz',
   options: ReadNpzOptions = {},
 ): StoredArrays {
-  if (typeof where !== 'string') fail('decodeNpz: where', 'a text', show(where), 'Say what is read.');
+  if (typeof where !== 'string') fail('decodeNpz: where', 'a text', show(where), 'Name the source that is read.');
   checkArgument(where, 'source', sourceSchema, source);
   const { only } = checkOptions(where, readSchema, options);
   const bytes = isArrayOf('uint8', source) ? inMemory(source) : source;

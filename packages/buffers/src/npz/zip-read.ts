@@ -43,8 +43,8 @@ const MOST_INFLATED = 1032;
  * The files of a zip, stored or deflated, zip64 or not. Files may not overlap: so all together unpack to no more than
  * the source's size allows.
  *
- * @param where  what is read, for messages
- * @throws CoplayError naming what is read and what is wrong with it
+ * @param where  a name of the source, for messages
+ * @throws CoplayError naming the source and the fault
  */
 export function readZip(source: ByteSource, where: string): ZipFile[] {
   const { count, start, size } = findDirectory(source, where);

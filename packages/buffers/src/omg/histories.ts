@@ -8,7 +8,7 @@ const VALUES = 'omgValues';
 export interface HistoryView {
   /** The seat that infers the others' subgoals. */
   readonly observer: number;
-  /** `other`: what the co-player saw; `own`: what the observer saw */
+  /** `other`: the co-player's observations; `own`: the observer's observations */
   readonly view: 'other' | 'own';
   /** Whose values select subgoals. */
   readonly valuesOf: 'observer' | 'coPlayer';
@@ -17,15 +17,10 @@ export interface HistoryView {
 /** Refuses experience that a model made. */
 export function checkReal(where: string, experience: Experience): void {
   if (!experience.isImagined.includes(1)) return;
-  fail(
-    where,
-    'real experience',
-    'imagined episodes',
-    'Push what was lived through; imagined co-players have no goals.',
-  );
+  fail(where, 'real experience', 'imagined episodes', 'Push real experience; imagined co-players have no goals.');
 }
 
-/** The experience with nothing but values beside it; they're NaN where their agent wasn't there. */
+/** The experience, and values as its only extras; they're NaN where their agent was absent. */
 export function withValues(experience: Experience, values: Float32Array | undefined): Experience {
   const { envs, steps, agents, active } = experience;
   if (values !== undefined && values.length !== active.length) {

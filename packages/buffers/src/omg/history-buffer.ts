@@ -29,7 +29,7 @@ export interface HistoryBufferOptions {
   readonly capacity?: number | undefined;
   /** Pushes after which everything held is thrown away, before the next one is taken; false for never. Default false */
   readonly clearEvery?: number | false | undefined;
-  /** `other` records what the co-player saw, `own` what the observer saw. Default `other` */
+  /** `other` records the co-player's observations, `own` the observer's. Default `other` */
   readonly view?: 'other' | 'own' | undefined;
   /** Whose values are kept for the selector. Default `observer` */
   readonly valuesOf?: 'observer' | 'coPlayer' | undefined;
@@ -44,13 +44,13 @@ export interface HistoryBuffer {
   readonly size: number;
   /** Histories held now. */
   readonly histories: number;
-  /** Counts since the beginning: histories taken, those that made room for others, and clearings by `clearEvery`. */
+  /** Counts since the beginning: histories added, histories evicted, and clearings by `clearEvery`. */
   readonly counts: Readonly<Record<'pushed' | 'dropped' | 'cleared', number>>;
   /**
    * Takes the next segment of a rollout. A history is kept when its episode ends, whole; an episode whose start was
    * never seen is left out.
    *
-   * @param values  [E, T, A] of every state, for selectors that go by value; those of absent agents are never read
+   * @param values  [E, T, A] of every state, for selectors that use values; values of absent agents are never read
    * @returns the number of histories that were taken
    * @throws CoplayError for imagined experience
    */
@@ -73,7 +73,7 @@ export interface HistoryBuffer {
   encode(): Uint8Array;
   /** Writes what `encode` gives. Node only. */
   save(path: string): Promise<void>;
-  /** Replaces the histories by those that `save` wrote; counters stay. Node only. */
+  /** Replaces the histories by a state of `save`; counters stay. Node only. */
   load(path: string): Promise<void>;
 }
 

@@ -8,9 +8,9 @@ export interface MinibatchOptions {
   /** Number of minibatches, at most; at least 1 */
   readonly count?: number | undefined;
   /**
-   * Share of the real rows by weight in every minibatch, in [0, 1]; exact, whatever the numbers of rows. 1 leaves the
+   * Share of the real rows by weight in every minibatch, in [0, 1]; exact for any numbers of rows. 1 leaves the
    * imagined rows out, 0 the real ones. Where rows of one kind are all there is, they are all there is to learn from.
-   * By default rows count alike, so that the share is that of the rows pushed.
+   * By default all rows have the same weight, so that the share is that of the pushed rows.
    */
   readonly realRatio?: number | undefined;
   /**

@@ -77,7 +77,7 @@ export interface PpoBuffer {
    * @throws CoplayError for a size below the number of rows
    */
   table(size?: number): NamedArrays;
-  /** Forgets the rows, not what was counted. */
+  /** Forgets the rows, not the counters. */
   clear(): void;
   /** Rows and counters. */
   state(): SavedState;

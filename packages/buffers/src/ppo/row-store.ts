@@ -7,7 +7,7 @@ export class RowStore {
   length = 0;
   private capacity = 0;
   private fields: NamedArrays = {};
-  /** What a row is; fixed by the first ones. */
+  /** The format of a row; fixed by the first rows. */
   spec: RowSpec | undefined;
 
   constructor(private readonly where: string) {}

@@ -35,7 +35,7 @@ export interface Records {
   readonly masks: Uint8Array;
   /** [E, R, A] taken after this observation; 0 in an agent's last record */
   readonly actions: Int32Array;
-  /** [E, R, A] that led to this observation; -1 in the first record and for those who had left */
+  /** [E, R, A] that led to this observation; -1 in the first record and for agents that had left */
   readonly previousActions: Int32Array;
   /** [E, R, A] that arrived with this observation; 0 in the first record */
   readonly rewards: Float32Array;

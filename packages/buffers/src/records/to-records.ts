@@ -44,7 +44,7 @@ export function toRecords(experience: Experience): Records {
   return records;
 }
 
-/** Record t: what was seen before step t, and what was done. */
+/** Record t: the observations before step t, and the actions. */
 function writeSeen(experience: Experience, env: number, t: number, records: Records): void {
   const { agents, observation, actionCount, steps } = experience;
   const isLast = t === experience.lengths[env] - 1;
@@ -84,7 +84,7 @@ function writeArrival(experience: Experience, env: number, t: number, records: R
   }
 }
 
-/** What was seen after the last step of each row, where it was kept. */
+/** The observations after the last step of each row, where they were kept. */
 function writeLastSeen(experience: Experience, records: Records): void {
   const { agents, observation, actionCount, cuts } = experience;
   cuts.env.forEach((env, n) => {

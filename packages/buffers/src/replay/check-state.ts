@@ -9,9 +9,9 @@ const counters = typedArrays('float64');
 const schema = z.looseObject({ pushed: counters, begun: counters.optional(), ring: z.int(), rows: namedArrays });
 
 /**
- * Refuses what is no state of so many streams of so many steps, before anything is changed.
+ * Refuses a value that isn't a state of so many streams of so many steps, before anything is changed.
  *
- * @throws CoplayError naming what is wrong: the size of the buffer, a counter, or a field
+ * @throws CoplayError naming the fault: the size of the buffer, a counter, or a field
  */
 export function checkState(saved: unknown, streams: number, ring: number): RingState {
   checkArgument(WHERE, 'saved', schema, saved);

@@ -50,14 +50,14 @@ const schema = z.strictObject({
 export type ChunkFile = z.infer<typeof fileSchema>;
 /** What holds one chunk. */
 export type ChunkEntry = z.infer<typeof entrySchema>;
-/** All that a directory says of its replay, besides the steps. */
+/** A directory's description of its replay, without the steps. */
 export type ChunkIndex = z.infer<typeof schema>;
 
 /** Puts an index in the place of the one before, in one step; when this resolves it's on the disk. */
 export async function writeIndex(directory: string, fields: Omit<ChunkIndex, 'format' | 'version'>): Promise<void> {
   const text = await seal({ format: FORMAT, version: VERSION, ...fields });
   const path = `${directory}/${INDEX}`;
-  const remedy = 'Mend the cause and save again; what was saved before is whole.';
+  const remedy = 'Mend the cause and save again; the previous save is whole.';
   await writeWhole(path, text, { where: 'saveReplay', remedy });
 }
 
@@ -104,7 +104,7 @@ function refuse(
   where: string,
   path: string,
   got: string,
-  remedy = 'Take another directory, or a copy of this one; what is of no use can be removed.',
+  remedy = 'Take another directory, or a copy of this one; files of no use can be removed.',
 ): never {
   fail(where, `the index of a replay in ${path}`, got, remedy);
 }

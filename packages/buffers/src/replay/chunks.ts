@@ -12,8 +12,8 @@ export interface Chunk {
   /** Steps */
   readonly count: number;
   /**
-   * [count, ...] for each field, views of the state: the fields that stay as they were pushed, and apart from them
-   * those that are renewed
+   * [count, ...] for each field, views of the state: the fields that never change after a push, and separately the
+   * fields that are renewed
    */
   readonly parts: readonly NamedArrays[];
 }
@@ -38,7 +38,7 @@ export function chunksOf({ buffer, renewed = [] }: SequenceState, size: number):
   return chunks;
 }
 
-/** The fields whose names are wanted, by name: the same fields make the same file, whatever order they came in. */
+/** The fields of the given names, sorted by name: the same fields make the same file, in any order of pushing. */
 function fieldsWhere(rows: NamedArrays, isWanted: (name: string) => boolean): NamedArrays {
   const names = Object.keys(rows).filter(isWanted).sort();
   return Object.fromEntries(names.map((name) => [name, rows[name]]));

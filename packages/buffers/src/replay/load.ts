@@ -13,8 +13,8 @@ export interface LoadReplayOptions {
    */
   readonly capacity?: number | undefined;
   /**
-   * Is told of each chunk that's missing or damaged; of its stream the longest run of steps without a gap is loaded
-   * then, and of runs of a length the newest. Default: the first such chunk is refused
+   * Receives each missing or damaged chunk; of its stream, the longest run of steps without a gap is loaded then, and
+   * the newest of several longest runs. Default: the first such chunk is refused
    */
   readonly onDamaged?: ((error: CoplayError) => void) | undefined;
 }
@@ -36,7 +36,7 @@ const schema = z.strictObject({
 
 /**
  * Reads what `saveReplay` wrote: `replay.restore(await loadReplay(directory))`. Steps, their numbers and the queue are
- * those that were saved, so that the same generator draws the same samples. Node only.
+ * as saved, so that the same generator draws the same samples. Node only.
  *
  * @param options  for a replay of another capacity, or a directory that isn't whole
  * @returns the state of a replay of the same streams

@@ -17,7 +17,7 @@ export async function sha256(pieces: readonly (Uint8Array | string)[]): Promise<
   return hash.digest('hex');
 }
 
-/** Does what the system may refuse, and throws a CoplayError with its reason then. */
+/** Runs a task that the system may refuse, and throws a CoplayError with the system's reason then. */
 export async function attempt<T>(where: string, what: string, remedy: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -68,8 +68,8 @@ export interface ReplayBuffer {
   /** Number of different windows of `length` steps that can be drawn now. */
   windows(length: number): number;
   /**
-   * Draws windows, each with the same chance, with replacement. A window lies within one stream and in what is held;
-   * it may span episodes.
+   * Draws windows, each with the same chance, with replacement. A window lies within the held steps of one stream; it
+   * may span episodes.
    *
    * @throws CoplayError where no window is that long
    */
@@ -86,8 +86,7 @@ export interface ReplayBuffer {
   /** Whether all steps of a window are held. @throws CoplayError for anything but whole numbers */
   holds(stream: number, step: number, length: number): boolean;
   /**
-   * Replaces some fields of steps that were pushed before; those that made room meanwhile, and those that haven't come
-   * yet, are passed over.
+   * Replaces some fields of steps that were pushed before; steps already evicted or not yet pushed are skipped.
    *
    * @param windows [B] streams and first steps
    * @param rows    [B, L, ...] for each of these fields

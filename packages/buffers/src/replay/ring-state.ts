@@ -8,7 +8,7 @@ export interface RingState {
   readonly begun?: Float64Array;
   /** Steps that one stream may hold */
   readonly ring: number;
-  /** [steps held, ...] for each field: those of the first stream in order of time, then those of the next */
+  /** [steps held, ...] for each field: the steps of the first stream in order of time, then the steps of the next */
   readonly rows: NamedArrays;
 }
 

@@ -16,7 +16,7 @@ export interface SaveReplayOptions {
 
 /** What {@link saveReplay} did. */
 export interface ReplaySaving {
-  /** Files that were written, besides the index. */
+  /** Files that were written, without the index. */
   readonly written: number;
   /** Files that stayed as they were. */
   readonly kept: number;
@@ -46,9 +46,9 @@ const schema = z.strictObject({ chunk: z.int().min(1).default(1024) });
  * with other bytes of the same length `loadReplay` refuses. One process at a time may write there. Node only.
  *
  * @param directory  made if it isn't there
- * @param saved      `replay.state()`, which is of one moment whatever is pushed or sampled meanwhile
- * @throws CoplayError naming the path, where something can't be written or the directory's index is damaged; what was
- *         saved before is whole then
+ * @param saved      `replay.state()`, which belongs to one moment, even if steps are pushed or sampled meanwhile
+ * @throws CoplayError naming the path, where something can't be written or the directory's index is damaged; the
+ *         previous save is whole then
  */
 export async function saveReplay(
   directory: string,
@@ -74,7 +74,7 @@ function checkState(saved: SavedState): SequenceState {
   return state as SequenceState;
 }
 
-/** What the index tells of a state besides its steps. */
+/** The index's description of a state, without its steps. */
 function numbersOf({ buffer, queue, length, renewed = [] }: SequenceState) {
   const { pushed, ring, begun = new Float64Array(pushed.length) } = buffer;
   return { ring, length, renewed: [...renewed], pushed: [...pushed], begun: [...begun], queue: [...queue] };
@@ -131,7 +131,8 @@ async function savePart(
 }
 
 /**
- * Whether a file that begins earlier still says what is held: the oldest chunk of a stream loses steps with every push.
+ * Whether a file that begins earlier still holds the same steps: the oldest chunk of a stream loses steps with every
+ * push.
  */
 async function endsWith({ directory }: Folder, file: ChunkFile, first: number, rows: NamedArrays): Promise<boolean> {
   if (file.first >= first) return false;
@@ -146,7 +147,7 @@ async function endsWith({ directory }: Folder, file: ChunkFile, first: number, r
   }
 }
 
-/** Removes chunks that no index names any more, and what was left of those whose writing was broken off. */
+/** Removes chunks that no index names any more, and the remains of interrupted writes. */
 async function removeOthers(directory: string, named: readonly ChunkFile[]): Promise<number> {
   const fs = await nodeFs();
   const keep = new Set(named.map(({ name }) => name));
@@ -156,7 +157,7 @@ async function removeOthers(directory: string, named: readonly ChunkFile[]): Pro
   });
   for (const name of gone) {
     const remove = () => fs.rm(`${directory}/${name}`, { force: true, recursive: true });
-    await attempt('saveReplay', `remove ${directory}/${name}`, 'Remove it; what was saved is whole.', remove);
+    await attempt('saveReplay', `remove ${directory}/${name}`, 'Remove it; the save is whole.', remove);
   }
   return gone.length;
 }

@@ -25,12 +25,12 @@ export interface SequenceReplayOptions {
   readonly length: number;
   /**
    * Whether each stream's windows, one after the other without overlap, are handed out once, in the order in which they
-   * were filled, before any is drawn by chance: what is new is learned from soon, and at least once. Default true
+   * were filled, before any is drawn at random: new steps are soon learned from, and at least once. Default true
    */
   readonly online?: boolean | undefined;
 }
 
-/** What was drawn, and how. */
+/** The sampled windows, and how they were drawn. */
 export interface SequenceSample extends ReplaySample {
   /** Windows at the front that came from the queue of new ones. */
   readonly fresh: number;

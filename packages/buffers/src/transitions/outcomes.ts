@@ -18,13 +18,13 @@ import { createTransitionStore, type TransitionStore } from './store';
 export interface OutcomeStoreOptions {
   /** Transitions held of each outcome, at least 1. Default 256 */
   readonly capacity?: number | undefined;
-  /** Outcomes that have room of their own, at least 1; those that come later aren't held. Default 16 */
+  /** The number of outcomes that have their own room, at least 1; later outcomes aren't held. Default 16 */
   readonly outcomes?: number | undefined;
 }
 
 /**
- * Transitions by what they paid, so that what hardly ever happens (two agents catch the stag together) is neither
- * forgotten nor drowned. An outcome is the largest reward of any agent, by absolute value, to three digits.
+ * Transitions grouped by their rewards, so that a rare event (two agents catch the stag together) is neither forgotten
+ * nor drowned. An outcome is the largest reward of any agent, by absolute value, to three digits.
  */
 export interface OutcomeStore {
   /** The outcomes met so far that have room. */

@@ -1,6 +1,6 @@
 import { checkExperience, type Experience, fail, isLastStep } from '@coplay/core';
 
-/** Where the steps of an experience lie that are transitions, and where what was seen after them. */
+/** The places of an experience's transitions, and the places of the observations after them. */
 export interface TransitionPlaces {
   /** [B] e * T + t of each */
   readonly steps: Int32Array;
@@ -9,9 +9,9 @@ export interface TransitionPlaces {
 }
 
 /**
- * The steps in which at least one agent was active, by environment and time. What was seen after the last step of an
- * episode, or of the stream, is in the cuts. A step after which the environment was reset is left out unless a cut says
- * what came of it.
+ * The steps in which at least one agent was active, by environment and time. The observations after the last step of an
+ * episode, or of the stream, are in the cuts. A step after which the environment was reset is left out unless a cut
+ * says what came of it.
  *
  * @throws CoplayError for imagined experience: a model mustn't learn from itself; and where a step's successor is
  *         missing
@@ -41,9 +41,9 @@ export function transitionPlaces(where: string, experience: Experience): Transit
       const isLast = t === lengths[env] - 1 || isLastStep(experience, place);
       const cut = cutAt.get(place);
       if (isLast && cut === undefined) {
-        if (ended[place] === 0 && t < lengths[env] - 1) continue; // before a reset: nobody saw what came of it
+        if (ended[place] === 0 && t < lengths[env] - 1) continue; // before a reset: its outcome wasn't recorded
         const got = `none after step ${t} of environment ${env}`;
-        fail(where, 'what was seen after the last step, in experience.cuts', got, 'Collect it with createRollout.');
+        fail(where, 'the observations after the last step in experience.cuts', got, 'Collect it with createRollout.');
       }
       places.push(place);
       next.push(cut === undefined ? place + 1 : -1 - cut);

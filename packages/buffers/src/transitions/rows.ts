@@ -19,7 +19,7 @@ import { type TransitionPlaces, transitionPlaces } from './places';
 
 /**
  * Transitions of a grid game, as the parts that one seat saw: `cells` [B, A], `things` [B, M, HW], `fixed` [B, F, HW],
- * `elapsed` [B], `actions` int32 [B, A] (-1 for those who had left), `rewards` [B, A], `next/cells`, `next/things`.
+ * `elapsed` [B], `actions` int32 [B, A] (-1 for agents that had left), `rewards` [B, A], `next/cells`, `next/things`.
  *
  * @param seat  whose observations are read; all see the same, also after they left. Default 0
  * @throws CoplayError for a game without grid parts, and for imagined experience
@@ -58,9 +58,9 @@ export function gridTransitions(game: Game, experience: Experience, seat = 0): N
 }
 
 /**
- * Transitions of any game, as everyone's observations: each field [B, A, ...shape] and `next/FIELD`, `actions` int32
- * [B, A] (-1 for those who had left), `active` uint8 [B, A] before the step, `rewards` [B, A], and `next/terminated`
- * uint8 [B, A].
+ * Transitions of any game, as the observations of all agents: each field [B, A, ...shape] and `next/FIELD`, `actions`
+ * int32 [B, A] (-1 for agents that had left), `active` uint8 [B, A] before the step, `rewards` [B, A], and
+ * `next/terminated` uint8 [B, A].
  *
  * @throws CoplayError for imagined experience
  */
@@ -81,7 +81,7 @@ export function observationTransitions(experience: Experience): NamedArrays {
   };
 }
 
-/** What was done and earned. */
+/** Actions and rewards. */
 function played({ actions, active, rewards, agents }: Experience, { steps }: TransitionPlaces): NamedArrays {
   const shape = [agents.length];
   const chosen = Int32Array.from(actions, (action, i) => (active[i] === 1 ? action : -1));

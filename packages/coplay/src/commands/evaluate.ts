@@ -6,7 +6,7 @@ import { seedFor, trainedRun } from './trained';
 /** `coplay evaluate` */
 export const evaluateCommand = command({
   usage: 'evaluate RUN [--episodes N]',
-  summary: 'Plays new episodes with the agents of a run of `coplay train`, and prints what each earns.',
+  summary: 'Plays new episodes with the agents of a run of `coplay train`, and prints the return of each.',
   words: { least: 1, most: 1 },
   flags: {
     episodes: { value: 'N', what: 'default 1000' },

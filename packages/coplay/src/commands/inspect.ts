@@ -8,7 +8,8 @@ import { command, EXIT, type Terminal } from '../command';
 /** `coplay inspect` */
 export const inspectCommand = command({
   usage: 'inspect CHECKPOINT',
-  summary: 'Shows what a checkpoint holds, every checksum tried. A directory of a run stands for its newest good one.',
+  summary:
+    'Shows the content of a checkpoint and checks every checksum. The directory of a run means its newest good one.',
   words: { least: 1, most: 1 },
   flags: {
     config: { what: 'the configuration of the run, as the checkpoint tells it' },

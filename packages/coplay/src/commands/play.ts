@@ -97,7 +97,7 @@ function runtimeFolder(): string {
   try {
     return dirname(createRequire(HERE).resolve('onnxruntime-web/wasm'));
   } catch {
-    const remedy = 'Install it beside coplay: npm i onnxruntime-web@1.30.0';
+    const remedy = 'Install it together with coplay: npm i onnxruntime-web@1.30.0';
     return fail('coplay play', 'the npm package onnxruntime-web, which plays policies in the page', 'none', remedy);
   }
 }

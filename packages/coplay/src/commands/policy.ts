@@ -2,8 +2,8 @@ import type { Agent } from '@coplay/core';
 import { isLearning, type PpoAgent, PpoLearner } from '@coplay/trainers';
 
 /**
- * The agent as one whose policy `exportOnnx` can write: it is PPO's, in what was built around PPO too, and needs
- * nothing but what the agent sees.
+ * The agent as one whose policy `exportOnnx` can write: the policy is PPO's, also in algorithms that wrap PPO, and
+ * needs only the agent's observation.
  *
  * @returns why there is none, for the others
  */

@@ -62,7 +62,7 @@ async function record({ run, game }: TrainedRun, episodes: number, seed: number)
   return recordings;
 }
 
-/** What the first agent that learns a model of the world foretells; HOP and HOP+ may have one. */
+/** The world model of the first agent that has one, as a simulator; HOP and HOP+ may have one. */
 function simulatorOf(agents: readonly Agent[]): Simulator | undefined {
   const models = agents.map((agent) => {
     const setup = isLearning(agent) ? (agent.learner as { setup?: { worldModel?: unknown } }).setup : undefined;
@@ -78,7 +78,7 @@ function filesOf(out: string, episodes: number): string[] {
   return episodes === 1 ? [out] : Array.from({ length: episodes }, (_, i) => join(dir, `${name}-${i + 1}${ext}`));
 }
 
-/** Before anything is played: what is recorded must not be lost. */
+/** Before anything is played: a recording must not be lost. */
 function checkPlaces(files: readonly string[], page: string | undefined): void {
   for (const file of files) checkWritable('--out', file);
   if (page === undefined) return;
@@ -92,7 +92,7 @@ function placeOf(file: string): string {
   return existsSync(file) ? realpathSync(file) : resolve(file);
 }
 
-/** What everybody earned. */
+/** The returns of all agents. */
 function rowOf(file: string, { agents, steps }: Recording): Record<string, string | number> {
   const sum = (seat: number) => steps.reduce((total, { rewards }) => total + rewards[seat], 0);
   const returns: [AgentId, number][] = agents.map((id, seat) => [id, sum(seat)]);

@@ -19,7 +19,7 @@ import {
 export const trainCommand = command({
   usage: 'train CONFIG [--directory DIR]',
   summary:
-    'Trains what a file (.json, .ts, .mts, .js, .mjs) describes, and writes a report. Ctrl-C stops it in good order.',
+    'Trains the run that a file (.json, .ts, .mts, .js, .mjs) describes, and writes a report. Ctrl-C ends it cleanly.',
   words: { least: 1, most: 1 },
   flags: {
     directory: { value: 'DIR', what: 'where its files go; default: that of the configuration' },
@@ -81,7 +81,7 @@ interface Last {
   experience?: Experience;
 }
 
-/** A run that is to be trained, and what it last lived through. */
+/** A run to train, and its last experience. */
 export async function watchedRun(
   configuration: RunConfiguration,
   directory: string,

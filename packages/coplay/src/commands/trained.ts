@@ -4,13 +4,13 @@ import { type BuiltRun, configurationIn, runOf } from '../configuration';
 
 /** A run that was trained. */
 export interface TrainedRun extends BuiltRun {
-  /** What seeds of what is played afterwards are made of, unless one is asked for. */
+  /** The purpose of the seed's stream for games after the training, unless a seed is given. */
   readonly seed: number;
 }
 
 /**
- * The seed of what a command plays with a run, unless one is asked for: a stream of the run's seed that is for this
- * command alone, so that nothing repeats the games of the training or of the table after it.
+ * The seed of the games that a command plays with a run, unless one is given: a stream of the run's seed for this
+ * command alone, so that no games of the training, or of the table after it, are repeated.
  */
 export function seedFor(command: 'evaluate' | 'record', { seed }: TrainedRun): number {
   return streamSeed(seed, `coplay ${command}`);

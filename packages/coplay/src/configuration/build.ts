@@ -6,7 +6,7 @@ import { AGENTS, GAMES } from './kinds';
 import { withNetworks } from './networks';
 import { type CheckedAgents, isGame, type RunConfiguration } from './schema';
 
-/** A run and what it plays. */
+/** A run and its game. */
 export interface BuiltRun {
   readonly run: SelfPlay;
   readonly game: Game;
@@ -14,7 +14,7 @@ export interface BuiltRun {
 
 /** Who listens to a run. */
 export interface Listeners {
-  /** Is told what a person should know. */
+  /** Receives warnings. */
   warn(line: string): void;
   /** Sees each rollout after it was learned from. */
   onRollout?(experience: Experience): void;

@@ -6,7 +6,7 @@ import { CoplayError } from '@coplay/core';
 import type { Plugin } from 'esbuild';
 
 /**
- * A file of TypeScript or JavaScript and those that it imports by relative paths, as one module of JavaScript that
+ * A file of TypeScript or JavaScript and the files that it imports by relative paths, as one JavaScript module that
  * imports packages.
  *
  * @param file  absolute
@@ -46,7 +46,7 @@ export async function bundle(
   }
 }
 
-/** What a module knows of its place. In one joined module each file must keep its own. */
+/** A module's variables for its own location. In one joined module each file must keep its own. */
 const PLACES = {
   'import.meta.url': '__coplay_url',
   'import.meta.filename': '__coplay_filename',
@@ -57,8 +57,8 @@ const PLACES = {
 const PROGRAM = /\.[cm]?[jt]sx?$/;
 
 /**
- * Reads every file once, so that what is compiled is what has the checksum. Tells every program where it is, in front
- * of its first line, so that lines keep their numbers.
+ * Reads every file once, so that the compiled text is the text with the checksum. Tells every program where it is, in
+ * front of its first line, so that lines keep their numbers.
  */
 function ownFiles(checksums: Map<string, string>): Plugin {
   return {

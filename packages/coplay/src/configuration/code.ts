@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CoplayError, fail } from '@coplay/core';
 import { bundle } from './bundle';
-import { withModule } from './momentary';
+import { withTemporaryModule } from './temporary-module';
 
 /** A configuration file of code. */
 export interface LoadedCode {
@@ -14,7 +14,8 @@ export interface LoadedCode {
   /** The file, by its absolute path without symbolic links. */
   readonly file: string;
   /**
-   * What it was read from, by such paths: the file, and files that it imports by relative paths. SHA-256, hexadecimal.
+   * Its source files, by such paths: the file itself, and files that it imports by relative paths. SHA-256,
+   * hexadecimal.
    */
   readonly files: Readonly<Record<string, string>>;
 }
@@ -33,20 +34,20 @@ export function isCode(path: string): boolean {
 }
 
 /**
- * Runs a file of TypeScript or JavaScript, anew at every call. Its own files are joined into one module, which stands
- * beside it for a moment: so packages are those that everything else imports from there, and no part of a library is
- * there twice.
+ * Runs a file of TypeScript or JavaScript, anew at every call. Its own files are joined into one module, which exists
+ * in the same folder for a moment: so it imports the same packages as all other code there, and no part of a library is
+ * loaded twice.
  *
- * @param approve  is told the files before any of them is run, and may throw
+ * @param approve  receives the files before any of them is run, and may throw
  * @throws CoplayError for a file that can't be read, can't be compiled, or exports nothing by default
  */
 export async function loadCode(path: string, approve?: (files: LoadedCode['files']) => void): Promise<LoadedCode> {
   if (!existsSync(path)) fail('coplay', 'a configuration file', `${path}, which does not exist`, 'Check the path.');
-  // A link may be told to lead elsewhere later: the run stays with what it leads to now.
+  // A link may lead elsewhere later: the run keeps the present target.
   const file = realpathSync(path);
   const { text, files } = await bundle(file, FORMAT);
   approve?.(files);
-  const { default: exported } = await withModule(dirname(file), text, FORMAT === 'esm' ? 'mjs' : 'cjs', run);
+  const { default: exported } = await withTemporaryModule(dirname(file), text, FORMAT === 'esm' ? 'mjs' : 'cjs', run);
   if (exported === undefined) {
     fail(path, 'a default export', 'none', 'End it with: export default defineConfig({ ... })');
   }
@@ -69,7 +70,7 @@ function isRequire(error: unknown): error is Error {
 }
 
 function refusalOfRequire(error: Error): CoplayError {
-  const remedy = 'Write it as an ES module, whatever its ending: import and export default, no require.';
+  const remedy = 'Write it as an ES module, with any ending: import and export default, no require.';
   return new CoplayError(
     { where: 'coplay', expected: 'a configuration that is an ES module', got: error.message, remedy },
     { cause: error },

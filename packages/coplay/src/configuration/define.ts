@@ -32,7 +32,7 @@ type Whole = string | number | boolean | undefined | readonly unknown[] | ((...a
 
 /** Seats that are to be filled. */
 export interface Seats {
-  /** What is played. */
+  /** The game. */
   readonly game: Game;
   /** Whose seats they are, in the order of the game: one agent is expected for each. */
   readonly ids: readonly AgentId[];
@@ -52,7 +52,7 @@ export interface Configuration {
   readonly game: GameConfiguration | Game;
   /** Who plays: an algorithm or a rule, or a function that makes your own. Default `{ kind: 'ppo' }` */
   readonly agents?: AgentConfiguration | AgentMaker;
-  /** Who plays in single seats instead, by the ids of the game. Default: nobody */
+  /** Who plays in single seats instead, by the ids of the game. Default: none */
   readonly seats?: Readonly<Record<AgentId, AgentConfiguration | AgentMaker>>;
   /** E, environments side by side; at least 1. Default 32 */
   readonly envs?: number;
@@ -68,7 +68,7 @@ export interface Configuration {
   readonly checkpointEvery?: number | false;
   /** Checkpoints kept; at least 1. Default 3 */
   readonly keepCheckpoints?: number;
-  /** Where metrics go beside `log.jsonl`. Default `['progress']` */
+  /** Outputs of metrics in addition to `log.jsonl`. Default `['progress']` */
   readonly log?: readonly ('progress' | 'csv' | 'tensorboard')[];
 }
 

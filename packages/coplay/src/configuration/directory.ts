@@ -12,12 +12,12 @@ import { checkConfiguration, type RunConfiguration, readJsonFile } from './schem
 /** The configuration that a run was started with, in its directory. */
 const FILE = 'coplay.json';
 
-/** Copies of the code, for whoever has to put it back as it was. */
+/** Copies of the code, to restore it by hand. */
 const COPIES = 'code';
 
 /**
- * What is kept of a configuration that is code: where it is, as seen from the directory, and what a command line may
- * say instead.
+ * The record of a configuration that is code: its path relative to the directory, and the settings that a command line
+ * may replace.
  */
 const keptCode = z.strictObject({
   code: z.string(),
@@ -121,7 +121,7 @@ function refuseDirectory(directory: string): never {
   return fail('coplay', 'the directory of a run that `coplay train` began', got, remedy);
 }
 
-/** The run was trained with the code as it was: with another, what it learned may mean something else. */
+/** The run was trained with the code of that time: with other code, its parameters may have another meaning. */
 function checkUnchanged(file: string, checksum: string, copy: string): void {
   if (existsSync(file) && checksumOf(file) === checksum) return;
   const got = existsSync(file) ? 'another content' : 'no such file';
@@ -130,13 +130,13 @@ function checkUnchanged(file: string, checksum: string, copy: string): void {
 }
 
 /**
- * What was recorded is unchanged, but a link or another ending may lead to something else by now, and a file may have
- * changed since it was looked at: the checksums are those of the bytes that are about to run.
+ * The recorded files are unchanged, but a link or another ending may lead to another file by now, and a file may have
+ * changed since it was checked: the checksums belong to the bytes that are about to run.
  */
 function checkLoaded(files: Readonly<Record<string, string>>, recorded: ReadonlyMap<string, string>): void {
   const other = Object.keys(files).find((file) => files[file] !== recorded.get(file));
   if (other === undefined) return;
   const got = recorded.has(other) ? 'another content' : 'a file that was no part of it';
-  const remedy = 'Let files, links and imports be what they were, or train a new run with it.';
+  const remedy = 'Restore the files, links and imports, or train a new run with it.';
   fail(other, 'the code that the run was begun with', got, remedy);
 }

@@ -90,7 +90,7 @@ function each<Options extends { readonly game: Game; readonly id: AgentId }>(
   return (game, ids, options) => ids.map((id) => make({ ...options, game, id } as unknown as Options));
 }
 
-/** For agents that share what they learn. */
+/** For agents that share a learner. */
 function shared<Options extends { readonly game: Game; readonly ids?: readonly AgentId[] }>(
   make: (options: Options) => Agent[],
 ): Maker<Omit<Options, 'game' | 'ids'>> {

@@ -21,7 +21,7 @@ const WRITABLE_BY_OTHERS = 0o022;
  * Adds code to the list of what this user trained with. The list is outside of every run, so that a run can't vouch for
  * itself.
  *
- * @param warn  is told when the list can't be written: training goes on without
+ * @param warn  called if the list can't be written: training goes on without it
  */
 export function noteOwnCode(code: Code, warn: (line: string) => void): void {
   try {

@@ -13,7 +13,7 @@ export interface ReadConfiguration {
 /**
  * Reads the configuration of a run: JSON, or TypeScript or JavaScript that exports one by default.
  *
- * @param approve  of code: is told the files and their checksums before any of them is run, and may throw
+ * @param approve  of code: receives the files and their checksums before any of them is run, and may throw
  * @throws CoplayError for a file that can't be read, or a configuration with something wrong
  */
 export async function readConfiguration(

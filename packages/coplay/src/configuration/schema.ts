@@ -8,7 +8,7 @@ import { isPlainRecord } from './networks';
 
 const logs = ['progress', 'csv', 'tensorboard'] as const;
 
-/** A game by its name, with its options: those of `stagHunt()`, `snowdrift()` and so on. */
+/** A game by its name, with the options of `stagHunt()`, `snowdrift()` and so on. */
 const namedGame = z.looseObject({ name: z.enum(namesOf(GAMES)) }, { error: 'a game by its name, or one of your own' });
 
 /** Who plays: an algorithm or a rule, with its options. The library's functions check them. */

@@ -46,7 +46,7 @@ function bytesPerCall(run: () => void): number {
   return Number.isFinite(least) ? least : 0;
 }
 
-/** Each function as it is called in a step; those of one agent for the first one that plays. */
+/** Each function as it is called in a step; functions of one agent are called for the first active agent. */
 function stepFunctions(game: Game, { before, views, actions }: Transition): Record<string, () => void> {
   const start = Float64Array.from(before);
   const state: ArrayOf<DType> = allocate(game.stateType, game.stateSize);

@@ -4,7 +4,7 @@ import { descriptionFaults } from '../game-description';
 import type { Findings } from './findings';
 
 /**
- * Checks what a game says of itself.
+ * Checks a game's description of itself.
  *
  * @returns whether it can be played at all
  */

@@ -6,7 +6,7 @@ import type { Complaint } from '../errors';
  * - `description`: names, numbers and shapes that the game says of itself
  * - `exception`: a function of the game threw
  * - `arrays`: it wrote outside its part of an array, or into one that it should only read
- * - `reset`: the first state depends on what was in the array before
+ * - `reset`: the first state depends on the previous content of the array
  * - `determinism`: the same seed and actions gave two episodes
  * - `hidden-state`: a step from a copied state gave another result
  * - `observation`: not all of a row is written, or a value doesn't fit its dtype
@@ -36,16 +36,16 @@ export type GameRule =
   | 'scene'
   | 'allocation';
 
-/** `error`: the game is wrong, and what is learned in it too. `warning`: it's slower than it could be. */
+/** `error`: the game is wrong, and so is everything that is learned in it. `warning`: it's slower than it could be. */
 export type Severity = 'error' | 'warning';
 
-/** One way in which a game breaks the contract: where, what was expected, what came, what to do about it. */
+/** One way in which a game breaks the contract: where, what was expected, what happened, how to mend it. */
 export interface Violation extends Complaint {
   readonly rule: GameRule;
   readonly severity: Severity;
 }
 
-/** The rules about speed. All others are about what is right. */
+/** The rules about speed. All others are about correctness. */
 const SPEED: readonly GameRule[] = ['allocation'];
 
 /** Thrown inside the checker when play can't go on; what happened is in the findings already. */

@@ -25,14 +25,14 @@ const schema = z
   .strict();
 
 /**
- * Checks a game against the contract of {@link Game} by playing it at random, legal and illegal actions alike: what it
- * writes and where, masks, who plays, ends, determinism, that nothing but the state carries over from call to call
- * (another episode is played in between), and (in Node) that nothing is allocated in a step.
+ * Checks a game against the contract of {@link Game} by playing it at random, with legal and illegal actions: what it
+ * writes and where, masks, active agents, ends, determinism, that only the state carries over from call to call
+ * (another episode is played in between), and (in Node) that a step allocates no memory.
  *
  * It can't prove a game right: rules that random play doesn't reach aren't tried. Give more episodes for rare events.
  *
- * @returns what was found, of each rule in each function the first case; empty for a sound game that is fast. Broken
- *     rules have the severity `error`, what makes a game slow has `warning`
+ * @returns the findings: the first case of each rule in each function; empty for a sound game that is fast. A broken
+ *          rule has the severity `error`, a cause of slowness has `warning`
  * @throws CoplayError for bad options only
  */
 export function gameContract(game: Game, options: GameContractOptions = {}): Violation[] {

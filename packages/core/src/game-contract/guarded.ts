@@ -1,7 +1,7 @@
 import { allocate } from '../arrays';
 import type { ArrayOf, DType, TypedArray } from '../typed-arrays';
 
-/** What the margins hold; also what unwritten bytes hold before a call. */
+/** The content of the margins, and of unwritten bytes before a call. */
 export const MARK = 85;
 
 /** An array in which a game may write `size` values from `offset` on; margins on both sides show whether it strayed. */

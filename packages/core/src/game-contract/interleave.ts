@@ -7,11 +7,11 @@ import type { View } from './rules';
 
 /*
  * A batch steps many episodes in turn with one game, so a game may keep nothing of an episode outside its state. Here
- * another episode comes between any two calls: what a function of the game leaves in a variable is the other episode's
- * by then.
+ * another episode comes between any two calls: if a function of the game leaves something in a variable, the other
+ * episode has overwritten it by then.
  */
 
-const REMEDY = 'Keep all that one call leaves to the next in the state array, not in variables of the game.';
+const REMEDY = 'Keep everything that one call leaves for the next in the state array, not in variables of the game.';
 
 /** Plays every step again from a copy of its state, the last one first, with steps of another episode in between. */
 export function checkCopies(probe: Probe, transitions: readonly Transition[], other: readonly Transition[]): void {
@@ -64,7 +64,7 @@ export function checkPictureCopies(probe: Probe, seed: number, other: readonly T
   findings.add('hidden-state', 'readLayout', expected, 'another answer after another map was read', REMEDY);
 }
 
-/** Calls all that a step calls on a state of another episode, half an episode away from step t. */
+/** Calls all functions of a step on a state of another episode, half an episode away from step t. */
 function playAnother(probe: Probe, other: readonly Transition[], t: number): void {
   const { before, actions, generator } = other[(t + Math.ceil(other.length / 2)) % other.length];
   probe.reset(createGenerator(streamSeed(t, 'gameContract/between')));
@@ -79,8 +79,8 @@ function viewOf(probe: Probe, agent: number): View {
 }
 
 /**
- * The first function that shows another view than before, if any. Agents are asked last one first, so that what one
- * agent's call leaves to the next agent's shows.
+ * The first function that shows another view than before, if any. Agents are called in reverse order, so that a value
+ * that one agent's call leaves for the next agent's call shows.
  *
  * @param resume  loads the state again, after something else
  */

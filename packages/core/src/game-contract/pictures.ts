@@ -3,7 +3,7 @@ import { createGenerator } from '../generator';
 import { firstDifference } from './guarded';
 import type { Probe } from './probe';
 
-/** Checks that a first state's map reads back, and reads into any array alike. */
+/** Checks that a first state's map reads back, and gives the same state in an array of any content. */
 export function checkLayout(probe: Probe, seed: number): void {
   const { findings, game } = probe;
   if (!game.readLayout || !game.writeLayout) return;
@@ -14,7 +14,7 @@ export function checkLayout(probe: Probe, seed: number): void {
   const state = probe.save();
   const again = probe.writeLayout();
   if (again !== map) {
-    const remedy = 'Let writeLayout() write whatever readLayout() needs.';
+    const remedy = 'Let writeLayout() write everything that readLayout() needs.';
     findings.add('layout', 'readLayout', `the map that was written, ${show(map)}`, show(again), remedy);
   }
   const absent = game.agents.findIndex((_, agent) => !probe.isActive(agent));
@@ -25,7 +25,7 @@ export function checkLayout(probe: Probe, seed: number): void {
   probe.readLayout(map, 42);
   const left = firstDifference(state, probe.save());
   if (left < 0) return;
-  const expected = 'the same state whatever the array held before';
+  const expected = 'the same state for any previous content of the array';
   findings.add('reset', 'readLayout', expected, `value ${left} left over`, 'Write all values of the state.');
 }
 
@@ -39,7 +39,13 @@ export function checkScene(probe: Probe): void {
   const stray = items.find(({ row, column }) => !isInside(row, rows) || !isInside(column, columns));
   if (stray) {
     const got = `${stray.kind} in row ${stray.row}, column ${stray.column}`;
-    findings.add('scene', 'scene', `items inside ${rows} rows and ${columns} columns`, got, 'Leave out what has left.');
+    findings.add(
+      'scene',
+      'scene',
+      `items inside ${rows} rows and ${columns} columns`,
+      got,
+      'Leave out items that have left the map.',
+    );
   }
   const odd = items.find(({ symbol }) => [...symbol].length !== 1);
   if (odd) findings.add('scene', 'scene', 'symbols of one character', show(odd.symbol), 'Shorten the symbol.');

@@ -82,7 +82,7 @@ function isOver({ findings, game }: Probe, { terminated, truncated }: Outcome): 
   const playing = game.agents.filter((_, agent) => terminated[agent] !== 1 && truncated[agent] !== 1);
   if (playing.length > 0 && truncated.includes(1)) {
     const got = `${playing.join(', ')} still playing after others were truncated`;
-    const remedy = 'Truncate everyone who still plays, in the same step; use terminated for those who leave alone.';
+    const remedy = 'Truncate all active agents in the same step; use terminated for agents that leave alone.';
     findings.add('ending', 'step: truncated', 'a time limit to end the episode for all', got, remedy);
   }
   return playing.length === 0;

@@ -7,15 +7,15 @@ import type { ArrayOf, DType } from '../typed-arrays';
 import { type Findings, Unplayable } from './findings';
 import { firstDifference, type Guarded, guarded, MARK } from './guarded';
 
-/** What a step wrote, by name: `rewards`, `terminated`, `truncated` and `infos.NAME`, [A] each. */
+/** The outputs of a step, by name: `rewards`, `terminated`, `truncated` and `infos.NAME`, [A] each. */
 export type Outcome = Readonly<Record<string, readonly number[]>>;
 
-/** What an agent sees, by field. */
+/** An agent's observation, by field. */
 export type Sight = Readonly<Record<string, readonly number[]>>;
 
 /**
- * Calls a game's functions on arrays with margins, and notes what they write where they shouldn't. The numbers come
- * back as lists; judging them is left to the rules.
+ * Calls a game's functions on arrays with margins, and notes where they write outside their part. The numbers come back
+ * as lists; judging them is left to the rules.
  */
 export class Probe {
   readonly agents: number;
@@ -86,7 +86,7 @@ export class Probe {
   }
 
   /**
-   * What an agent sees, in rows that held `rubbish` before.
+   * An agent's observation, written into rows that held `rubbish` before.
    *
    * @param isWide  writes into float64 instead of the field's dtype, so that numbers that don't fit are seen as written
    */

@@ -3,7 +3,7 @@ import { firstDifference } from './guarded';
 import type { Transition } from './play';
 import type { Outcome, Probe } from './probe';
 
-/** What a state array holds before the second reset. */
+/** The content of a state array before the second reset. */
 const RUBBISH = 42;
 
 /** Plays an episode's actions again from its seed and compares every state and result. */
@@ -11,7 +11,7 @@ export function checkDeterminism(probe: Probe, seed: number, transitions: readon
   const { findings } = probe;
   const generator = createGenerator(seed);
   findings.moment = 'in the first state';
-  // Other rubbish than before: whatever reset() leaves over shows as a difference.
+  // Other rubbish than before: an entry that reset() doesn't write shows as a difference.
   probe.reset(generator, RUBBISH);
   let difference = checkFirstState(probe, transitions[0].before);
   let place = 'reset';
@@ -22,7 +22,7 @@ export function checkDeterminism(probe: Probe, seed: number, transitions: readon
     place = 'step';
   }
   if (!difference) return;
-  const remedy = 'Take all randomness from the generator, and keep all that an episode remembers in the state.';
+  const remedy = 'Take all randomness from the generator, and keep all memory of an episode in the state.';
   findings.add('determinism', place, 'the same episode from the same seed and actions', difference, remedy);
 }
 
@@ -31,7 +31,7 @@ function checkFirstState(probe: Probe, expected: readonly number[]): string | un
   const index = firstDifference(expected, probe.save());
   if (index < 0) return undefined;
   if (probe.save()[index] !== RUBBISH) return `another value ${index} of the state`;
-  const rule = 'the same first state whatever the array held before';
+  const rule = 'the same first state for any previous content of the array';
   probe.findings.add('reset', 'reset', rule, `value ${index} left over`, 'Write all values of the state.');
   probe.load(expected);
   return undefined;
@@ -43,7 +43,7 @@ export function checkIgnored(probe: Probe, transitions: readonly Transition[]): 
   if (t < 0) return;
   const { findings } = probe;
   const { before, views, generator, actions, outcome, after } = transitions[t];
-  findings.moment = `step ${t + 1} with another action of those who left`;
+  findings.moment = `step ${t + 1} with another action of agents that left`;
   probe.load(before);
   const again = probe.step(
     actions.map((action, i) => (views[i].isActive ? action : -1)),
@@ -56,7 +56,7 @@ export function checkIgnored(probe: Probe, transitions: readonly Transition[]): 
   }
 }
 
-/** How the outcome and the state of a step differ from those of the same step before; undefined where they don't. */
+/** How the outcome and the state of a repeated step differ from the first time; undefined where they don't. */
 export function differs(
   outcome: Outcome,
   again: Outcome,

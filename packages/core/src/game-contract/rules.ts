@@ -5,14 +5,14 @@ import type { DType } from '../typed-arrays';
 import { firstDifference, MARK } from './guarded';
 import type { Outcome, Probe, Sight } from './probe';
 
-/** What an agent sees and may do. */
+/** An agent's observation and legal actions. */
 export interface View {
   readonly sight: Sight;
   readonly mask: readonly number[];
   readonly isActive: boolean;
 }
 
-/** Looks at the present state through every agent's eyes, and judges what is written. */
+/** Writes every agent's observation and mask of the present state, and checks them. */
 export function inspect(probe: Probe): View[] {
   return probe.game.agents.map((_, agent) => {
     const isActive = probe.isActive(agent);
@@ -44,7 +44,7 @@ function checkMask(probe: Probe, agent: number, mask: readonly number[], isActiv
   findings.add('mask', 'legal', expected, `${count} for ${who}`, remedy);
 }
 
-/** What the agent sees; noted where it isn't fully written, depends on anything else than the state, or doesn't fit. */
+/** The agent's observation; a finding where it isn't fully written, depends on more than the state, or doesn't fit. */
 function checkedSight(probe: Probe, agent: number): Sight {
   const { findings, game } = probe;
   const who = game.agents[agent];
@@ -57,7 +57,7 @@ function checkedSight(probe: Probe, agent: number): Sight {
     if (index >= 0) {
       const got = `${sight[name][index]} and then ${again[name][index]} at index ${index} for ${who}`;
       const remedy = 'Write every value of the row, from the state alone.';
-      findings.add('observation', place, 'the same values whatever the row held before', got, remedy);
+      findings.add('observation', place, 'the same values for any previous content of the row', got, remedy);
     }
     const unfit = wide[name].findIndex((value) => !fits(value, dtype));
     if (unfit >= 0) {

@@ -1,6 +1,6 @@
 import { CoplayError } from '../errors';
 
-/** What the codes of a system mean. */
+/** The meaning of a system's error codes. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'disk full',
   EDQUOT: 'disk quota used up',
@@ -17,12 +17,12 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The error for a file that could not be written: it gives the reason in words, and what the system said.
+ * The error for a file that could not be written: it gives the reason in words, and the system's message.
  *
  * @param where     the function that was called
- * @param expected  what was to be done: `to write runs/a/report.html`
- * @param error     what the system threw
- * @param remedy    what to do, and what is still intact
+ * @param expected  the task that failed: `to write runs/a/report.html`
+ * @param error     the system's error
+ * @param remedy    how to mend it, and what is still intact
  */
 export function writeError(where: string, expected: string, error: unknown, remedy: string): CoplayError {
   if (error instanceof CoplayError) return error;

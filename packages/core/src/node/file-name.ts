@@ -2,14 +2,17 @@ import { createHash } from 'node:crypto';
 
 /** Names that Windows keeps for devices, with any ending. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)($|\.)/i;
-/** With what a file's name says besides, and with that of {@link writeWhole}, no file system finds it too long. */
+/**
+ * With a file's prefix and ending, and with the ending that {@link writeWhole} adds, it is short enough for every file
+ * system.
+ */
 const LONGEST = 80;
 
 /**
  * A part of a file's name made of any text, such as an agent's id. Letters, digits, `_`, `-` and single dots stay;
  * other characters are written as `%` and the hexadecimal digits of their bytes. Different texts have different names,
- * also where capitals don't count: what has capitals, is too long, or is a name that a system keeps for itself, ends
- * with digits that its text determines.
+ * also on file systems that ignore capitals: if a text has capitals, is too long, or is a reserved name of a system,
+ * its name ends with digits that the text determines.
  */
 export function fileName(text: string): string {
   const encoded = [...text]

@@ -18,7 +18,7 @@ export interface Lock {
 interface Claim extends ProcessIdentity {
   /** When the process began, for people. */
   readonly started: string;
-  /** Whether nobody else had it; until then its process may still withdraw. */
+  /** Whether no other process had the lock; until then the claim's process may still withdraw. */
   readonly isHeld: boolean;
 }
 
@@ -49,8 +49,8 @@ const POLL_MS = 5;
  * can't both believe to be alone, and no file has to be taken away from a process that may be alive.
  *
  * @param where  the function that an error names
- * @param path   what is locked, such as `runs/a/run`; its folder must be there
- * @param what   what it stands for in an error: `the directory runs/a`
+ * @param path   the path that is locked, such as `runs/a/run`; its folder must exist
+ * @param what   its description in an error: `the directory runs/a`
  * @throws CoplayError that says who holds it, or why the file can't be written
  */
 export function takeLock(where: string, path: string, what: string): Lock {
@@ -100,7 +100,9 @@ export function lockDirectory(where: string, directory: string): Lock {
   return takeLock(where, join(directory, 'run'), `the directory ${directory}`);
 }
 
-/** Returns when there is no other claim. Of those that are made at the same time the one with the least name stays. */
+/**
+ * Returns when there is no other claim. Of claims that are made at the same time, the one with the least name stays.
+ */
 function settle(where: string, path: string, file: string, what: string, own: ProcessIdentity): void {
   for (let waited = 0; ; waited += POLL_MS) {
     const others = claimsOn(path).filter((other) => other.file !== file && !isGone(other, file, own));
@@ -157,7 +159,7 @@ function touch(file: string): void {
     const now = (performance.timeOrigin + performance.now()) / 1000;
     utimesSync(file, now, now);
   } catch {
-    // Somebody removed it by hand, or the disk is gone: neither is mended here.
+    // It was removed by hand, or the disk is gone: neither is mended here.
   }
 }
 

@@ -11,7 +11,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  */
 export function atProcessEnd(cleanup: () => void): () => void {
   const end = (signal: NodeJS.Signals): void => {
-    // This listener is gone by now. With none left, the signal does to the process what it does by default.
+    // This listener is gone by now. With none left, the signal has its default effect on the process.
     if (process.listenerCount(signal) > 0) return;
     cleanup();
     process.kill(process.pid, signal);

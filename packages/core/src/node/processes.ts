@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** What tells a process from every other one, on this machine and on others; '' for what a system doesn't say. */
+/** Identifies a process on this machine and among other machines; '' for the parts that a system doesn't report. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly host: string;
@@ -30,7 +30,7 @@ export function ownIdentity(): ProcessIdentity {
   };
 }
 
-/** What has become of a process. */
+/** Whether a process still runs. */
 export function stateOf(other: ProcessIdentity, own: ProcessIdentity = ownIdentity()): ProcessState {
   if (other.host !== own.host || other.machine !== own.machine) return 'unseen';
   if (other.boot !== own.boot) return 'gone';

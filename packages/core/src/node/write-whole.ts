@@ -4,14 +4,14 @@ import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { writeError } from './file-errors';
 
-/** What a file is to hold: text, bytes, or pieces of bytes that follow each other. */
+/** A file's content: text, bytes, or pieces of bytes in their order. */
 export type FileContent = string | Uint8Array | Iterable<Uint8Array>;
 
 /** Options of {@link writeWhole}. */
 export interface WriteOptions {
   /** The function that an error names. Default `writeWhole` */
   readonly where?: string;
-  /** What an error tells the reader to do. Default: to mend the cause; what was there before is intact */
+  /** The remedy in an error. Default: to mend the cause; the previous file is intact */
   readonly remedy?: string;
   /** Whether the file's folder is made where there is none. Default false */
   readonly makeFolder?: boolean;
@@ -26,7 +26,7 @@ const LONGEST_NAME_BYTES = 255 - 41;
 /** How the temporary names of {@link writeWhole} end; a file with such a name was left by a process that was killed. */
 export const TEMPORARY_ENDING = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
-const REMEDY = 'Mend the cause and write again; what was there before is intact.';
+const REMEDY = 'Mend the cause and write again; the previous file is intact.';
 
 /**
  * Writes a file that appears whole or not at all, also where the process is killed or the power fails: the content goes
@@ -35,7 +35,7 @@ const REMEDY = 'Mend the cause and write again; what was there before is intact.
  *
  * Node only, and so is all of `@coplay/core/node`.
  *
- * @param path  of the file; one that is there is replaced
+ * @param path  of the file; an existing file is replaced
  * @returns bytes written
  * @throws CoplayError that names the path and the reason; a file that was there before is untouched, and the temporary
  *         file is removed

@@ -6,7 +6,7 @@ import { copyRow } from '../experience';
 import { fail } from '../fail';
 import type { DType, NamedArrays, NDArray } from '../typed-arrays';
 
-/** What one row of each column is: its dtype, and its shape without the first axis. */
+/** The format of one row of each column: its dtype, and its shape without the first axis. */
 export type RowSpec = Readonly<Record<string, { readonly dtype: DType; readonly shape: readonly number[] }>>;
 
 /**
@@ -30,7 +30,7 @@ export function rowCount(where: string, rows: NamedArrays): number {
   return count;
 }
 
-/** What one row of these rows is. */
+/** The format of one of these rows. */
 export function rowSpecOf(rows: NamedArrays): RowSpec {
   return mapColumns(rows, ({ data, shape }) => ({ dtype: dtypeOf(data), shape: shape.slice(1) }));
 }

@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a writer throws, as text; '' if it writes. */
+/** A writer's error, as text; '' if it writes. */
 async function refusal(write: () => number | Promise<number>): Promise<string> {
   try {
     await write();

@@ -6,7 +6,7 @@ export type Switches<Name extends string = string> = Readonly<Record<Name, boole
 
 /** One setting of all switches. */
 export interface AblationCell<Name extends string = string> {
-  /** `all`, `none`, `without moa`, `only moa`, or `moa + omg` for what is on. */
+  /** `all`, `none`, `without moa`, `only moa`, or `moa + omg` for the modules that are on. */
   readonly label: string;
   readonly switches: Switches<Name>;
 }
@@ -19,8 +19,9 @@ export interface AblationGridOptions<Name extends string = string> {
    */
   readonly design?: 'one-off' | 'one-on' | 'full';
   /**
-   * What a module can't do without: `{ imagined: ['worldModel'] }`. Switching off a module then switches off what needs
-   * it, switching one on switches on what it needs, and combinations that can't be are left out. Default: nothing
+   * The modules that a module needs: `{ imagined: ['worldModel'] }`. Switching off a module then also switches off its
+   * dependents, switching one on also switches on its dependencies, and impossible combinations are left out. Default:
+   * nothing
    */
   readonly requires?: Readonly<Partial<Record<Name, readonly Name[]>>>;
 }
@@ -89,7 +90,7 @@ function everyCombination(names: readonly string[], requires: Requirements): Dra
   return drafts.filter(({ on }) => [...on].every((name) => [...needed(name, requires)].every((need) => on.has(need))));
 }
 
-/** All that a module needs, directly or by what it needs. */
+/** All direct and indirect dependencies of a module. */
 function needed(name: string, requires: Requirements, found = new Set<string>()): Set<string> {
   for (const need of requires[name] ?? []) {
     if (found.has(need)) continue;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { figure } from '../inputs';
 import { bootstrap, type Estimate, interquartileMean, standardDeviation } from '../statistics';
 
-/** What one cell of an ablation came to over its seeds. */
+/** The result of one cell of an ablation over its seeds. */
 export interface AblationRow {
   readonly label: string;
   /** [S] one figure a seed, as given */

@@ -16,7 +16,7 @@ export interface ConfigurationReport extends Verdict {
 }
 
 /**
- * Do the agents have the same settings? Suspects are those that differ from what most have.
+ * Do the agents have the same settings? Suspects are agents whose settings differ from the majority's.
  *
  * @param configs  each agent's configuration, as JSON
  * @param ignore   paths that are to differ, such as the agent's own `id`

@@ -16,8 +16,8 @@ export interface CounterAuditOptions {
 const schema = z.strictObject({ tolerance: z.number().min(0).default(0) });
 
 /**
- * Have all agents had their share: updates by agent and module, for instance? Suspects are those that are away from the
- * median. A counter that an agent doesn't have counts 0.
+ * Have all agents had their share: updates by agent and module, for instance? Suspects are agents whose count differs
+ * from the median. A counter that an agent doesn't have counts 0.
  *
  * @throws CoplayError for fewer than two agents or wrong options
  */
@@ -34,9 +34,8 @@ export function counterAudit(counters: Counters, options: CounterAuditOptions = 
 }
 
 /**
- * Has every agent been given what it was due: samples pushed into each buffer against the steps that it lived through?
- * Agents that leave early have fewer, so that counts of different agents tell nothing; each is compared with its own
- * due.
+ * Did every agent receive its due samples? Compares the samples pushed into each buffer with the agent's steps. Agents
+ * that leave early have fewer, so that counts of different agents tell nothing; each is compared with its own due.
  *
  * @param counted   what arrived, by agent and buffer
  * @param expected  what should have, with the same names
@@ -51,7 +50,7 @@ export function dueAudit(counted: Counters, expected: Counters): Verdict {
       return got === due ? [] : [{ id, text: `${id} was given ${got} of ${due} ${name}` }];
     }),
   );
-  return toVerdict(ids, odd, 'Every agent was given exactly what it was due.');
+  return toVerdict(ids, odd, 'Every agent received exactly its due samples.');
 }
 
 function toVerdict(

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { verdict } from '../inputs';
 import type { Verdict } from './verdict';
 
-/** One test of an audit with what it says. */
+/** One test of an audit and its verdict. */
 export interface AuditStep {
   /** For tables: `(c) configuration`. */
   readonly test: string;
   /**
-   * What is at fault if this test fails, such as `environment`, to follow the word `the`; undefined for a test that
+   * The part at fault if this test fails, such as `environment`, to follow the word `the`; undefined for a test that
    * shows an order but no cause.
    */
   readonly cause?: string;
@@ -27,7 +27,7 @@ export interface Conclusion {
 const schema = z.array(z.looseObject({ test: z.string(), cause: z.string().optional(), verdict }));
 
 /**
- * Names what is at fault. Steps come in the order in which one fault explains the failures after it: an environment
+ * Names the part at fault. Steps come in the order in which one fault explains the failures after it: an environment
  * that favours a seat explains returns, a learner that is given another's trajectory explains its counts. So the first
  * test that fails and knows a cause names it.
  *

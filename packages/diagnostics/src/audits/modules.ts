@@ -6,8 +6,8 @@ import { listed, type Verdict } from './verdict';
 /**
  * Does a fault go away with a module? Give the verdict of the same tests with all modules on, and with each one off.
  *
- * A module is at fault where agents are unequal with all on and no longer are without it. Whoever is unequal in every
- * setting has a fault elsewhere, and the modules pass.
+ * A module is at fault where agents are unequal with all on and no longer are without it. If an agent is unequal in
+ * every setting, the fault lies elsewhere, and the modules pass.
  *
  * @param all      with every module on
  * @param without  by the name of the module that is off
@@ -29,7 +29,7 @@ export function moduleAudit(all: Verdict, without: Readonly<Record<string, Verdi
   }
   const culprits = names.filter((name) => without[name].isFair === true);
   if (culprits.length === 0) {
-    return { isFair: true, suspects: [], finding: 'The fault stays whichever module is off: it lies elsewhere.' };
+    return { isFair: true, suspects: [], finding: 'The fault remains with any module off: it lies elsewhere.' };
   }
   return { isFair: false, suspects: all.suspects, finding: `The fault goes away without ${listed(culprits)}.` };
 }

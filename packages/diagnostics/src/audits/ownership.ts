@@ -29,8 +29,7 @@ const schema = z.record(
 
 /**
  * Does every learner train on its own trajectory? Make the same update several times from the same start, each time
- * with one agent's data changed, and see whose parameters come out otherwise: only those of the agent's own learner
- * may.
+ * with one agent's data changed, and compare the parameters: only the agent's own learner's may differ.
  *
  * @param influence  by the learner's name, which for a learner of one agent is the agent's id
  * @throws CoplayError for no learners, or a learner without owners
@@ -61,11 +60,11 @@ function describe(
   foreign: OwnershipReport['foreign'],
   ignored: OwnershipReport['ignored'],
 ): string {
-  if (wrong.length === 0) return "Every learner is moved by its own agents' data and by nobody else's.";
+  if (wrong.length === 0) return "Every learner's parameters depend on its own agents' data only.";
   const sentences = wrong.map((name) => {
     const parts = [
       ...(foreign[name] ? [`is moved by the data of ${listed(foreign[name])}`] : []),
-      ...(ignored[name] ? [`isn't moved by those of ${listed(ignored[name])}`] : []),
+      ...(ignored[name] ? [`isn't moved by the data of ${listed(ignored[name])}`] : []),
     ];
     const owners = influence[name].owns;
     const who = owners.length === 1 && owners[0] === name ? '' : ` (of ${listed(owners)})`;

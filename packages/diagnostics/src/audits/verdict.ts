@@ -1,6 +1,6 @@
 import type { AgentId } from '@coplay/core';
 
-/** What one test of an audit says. */
+/** The verdict of one test of an audit. */
 export interface Verdict {
   /** false where something is wrong, null where the data are too few to tell. */
   readonly isFair: boolean | null;

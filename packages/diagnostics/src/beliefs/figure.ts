@@ -24,8 +24,8 @@ const LEAST_GAP = 6;
 
 /**
  * Probabilities of a goal over steps or episodes, a line for each co-player: grey uprights where an episode begins
- * (left out where they'd stand closer than 6 pixels), dashed ones in the line's colour where the co-player changed what
- * it does.
+ * (left out where they'd stand closer than 6 pixels), dashed ones in the line's colour where the co-player changed its
+ * behaviour.
  *
  * @param lines  by label, such as the co-player's id
  * @returns SVG as text
@@ -38,7 +38,7 @@ export async function beliefFigure(
   const checked = checkOptions('beliefFigure', schema, options);
   checkArgument('beliefFigure', 'lines', z.record(z.string(), beliefLine), lines);
   const entries = Object.entries(lines);
-  if (entries.length === 0) fail('beliefFigure', 'lines by label', 'none', 'Give what was believed of a co-player.');
+  if (entries.length === 0) fail('beliefFigure', 'lines by label', 'none', 'Give the beliefs about a co-player.');
   for (const [label, line] of entries) checkLine(label, line);
   const legend = entries.map(([label], i) => ({ label, colour: colourOf(i) }));
   const starts = shownStarts(

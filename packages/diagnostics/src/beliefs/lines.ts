@@ -2,8 +2,7 @@ import { checkArgument, fail, show } from '@coplay/core';
 import { beliefRecord } from '../inputs';
 
 /**
- * What was believed of one co-player: a trace of `beliefTracer` (@coplay/planning) is one, and so is the same out of a
- * file.
+ * The beliefs about one co-player: a trace of `beliefTracer` (@coplay/planning), also one that was read from a file.
  */
 export interface BeliefRecord {
   /** G names */
@@ -22,7 +21,7 @@ export interface BeliefLine {
   readonly belief: readonly number[];
   /** Steps with which episodes begin. */
   readonly starts?: readonly number[];
-  /** Steps in which the co-player changed what it does. */
+  /** Steps in which the co-player changed its behaviour. */
   readonly switches?: readonly number[];
 }
 
@@ -39,8 +38,7 @@ export function beliefLine(record: BeliefRecord, goal: string): BeliefLine {
 }
 
 /**
- * The probability of one goal in the first step of each episode, by episode, from 0: what was remembered of the
- * episodes before.
+ * The probability of one goal in the first step of each episode, by episode, from 0: the memory of earlier episodes.
  *
  * @param goal  one of `record.goals`
  * @throws CoplayError for a goal that the record doesn't know

@@ -2,13 +2,15 @@ import { checkArgument, checkExperience, checkNumbers, checkOptions, type Experi
 import { z } from 'zod';
 import { type Distribution, type DistributionOptions, distributionOf, distributionSchema } from './distribution';
 
-/** Numbers beside an experience, [E, T, A] each; the names are the caller's: `return`, `value`, `old_value`. */
+/**
+ * Numbers for the steps of an experience, [E, T, A] each; the names are the caller's: `return`, `value`, `old_value`.
+ */
 export type Measures = Readonly<Record<string, ArrayLike<number>>>;
 
-/** An experience with what was computed for it. */
+/** An experience with numbers that were computed for it. */
 export interface Recorded {
   readonly experience: Experience;
-  /** Numbers beside it. `return` and `value` together give `value_error` too. Default: none */
+  /** Numbers for its steps. `return` and `value` together give `value_error` too. Default: none */
   readonly measures?: Measures;
 }
 
@@ -22,12 +24,12 @@ type Pool = Record<keyof Origins, number[]>;
 
 /**
  * Distributions of single steps' rewards (`reward`), of whole episodes' undiscounted returns (`episode_return`), and of
- * what is given beside the experience, real and imagined apart. Steps in which an agent wasn't active count for
- * nothing, neither do rows of padding; `episode_return` knows the episodes that begin and end within one experience.
+ * the given numbers, real and imagined apart. Steps in which an agent wasn't active count for nothing, neither do rows
+ * of padding; `episode_return` knows the episodes that begin and end within one experience.
  *
  * The histograms of a quantity have the same bins in both, so that they can be laid side by side.
  *
- * With the measures `return` (what the critic is trained towards) and `value` there is also `value_error`, V - R.
+ * With the measures `return` (the critic's targets) and `value` there is also `value_error`, V - R.
  *
  * @param records  real and imagined experience in any order; `isImagined` tells which is which, environment by
  *                 environment

@@ -30,7 +30,7 @@ export function distributionTable(quantities: Quantities): TableRow[] {
 
 /**
  * The same as metrics: `real/reward_mean`, `imagined/reward_mean`, and so on with `_count`, `_variance`, `_min`,
- * `_max`, `_not_finite` and quantiles such as `_p95`. What has no numbers is left out.
+ * `_max`, `_not_finite` and quantiles such as `_p95`. Distributions without numbers are left out.
  */
 export function distributionMetrics(quantities: Quantities): Metrics {
   checkQuantities('distributionMetrics', quantities);
@@ -57,7 +57,7 @@ function present(quantities: Quantities): { name: string; origin: string; distri
 
 /** Options of {@link distributionFigure}. */
 export interface DistributionFigureOptions extends FigureOptions {
-  /** `sqrt` shows rare values beside a frequent one, such as the few rewards among zeros. Default `linear` */
+  /** `sqrt` keeps rare values visible next to a frequent one, such as the few rewards among zeros. Default `linear` */
   readonly scale?: 'linear' | 'sqrt';
 }
 

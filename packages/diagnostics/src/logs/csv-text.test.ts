@@ -6,7 +6,7 @@ const field = fc.oneof(fc.string(), fc.stringMatching(/^[",\r\n a]*$/));
 const records = fc.array(fc.array(field, { minLength: 1, maxLength: 4 }), { maxLength: 5 });
 
 describe('parseRecords', () => {
-  it('reads back whatever was written', () => {
+  it('reads back every written text', () => {
     fc.assert(
       fc.property(records, (rows) => {
         expect(parseRecords(rows.map(formatRecord).join(''))).toEqual({ records: rows, torn: '' });

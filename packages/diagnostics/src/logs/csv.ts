@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail, type Log, type LogEntry, show } from '@coplay/core';
-import { putAside } from './aside';
 import { formatRecord, parseRecords } from './csv-text';
 import { LockedFile, replaceFile } from './files';
 import { checkEntry, checkFileLog, checkStart, type FileLogOptions } from './options';
+import { keepRemovedText } from './removed-text';
 import { countKept } from './rows';
 
 /** The columns that every file begins with. */
@@ -78,7 +78,7 @@ function repair(path: string, startedAt: number, warn: (message: string) => void
     startedAt,
   );
   if (count < rows.length) {
-    const aside = putAside(path, formatRecords(header, rows.slice(count)));
+    const aside = keepRemovedText(path, formatRecords(header, rows.slice(count)));
     warn(`csv: moved ${rows.length - count} rows past step ${startedAt} to ${aside}`);
   }
   const columns = [...(startedAt === 0 ? FIXED : header)];

@@ -33,7 +33,7 @@ export function openAppend(path: string, flags: 'a' | 'ax' = 'a'): AppendFile {
   };
 }
 
-/** A piece that a full disk cut off must not stay: what is written next would be read as its continuation. */
+/** A piece that a full disk cut off must not stay: the next row would be read as its continuation. */
 function appendWhole(file: number, path: string, data: Uint8Array): void {
   const before = fstatSync(file).size;
   try {
@@ -66,7 +66,7 @@ export class LockedFile {
   }
 
   /**
-   * Takes the lock, lets `repair` mend what is in the file, and opens it.
+   * Takes the lock, lets `repair` mend the file's content, and opens it.
    *
    * @throws CoplayError that names the process that holds the lock
    */

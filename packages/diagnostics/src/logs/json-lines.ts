@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '@coplay/core';
-import { putAside } from './aside';
 import { LockedFile, replaceFile } from './files';
 import { checkEntry, checkFileLog, checkStart, type FileLogOptions } from './options';
+import { keepRemovedText } from './removed-text';
 import { countKept, formatRow, parseRows } from './rows';
 
 /**
@@ -40,7 +40,7 @@ function repair(path: string, startedAt: number, warn: (message: string) => void
     startedAt,
   );
   if (count < entries.length) {
-    const aside = putAside(path, entries.slice(count).map(formatRow).join(''));
+    const aside = keepRemovedText(path, entries.slice(count).map(formatRow).join(''));
     warn(`jsonLines: moved ${entries.length - count} rows past step ${startedAt} to ${aside}`);
   }
   const kept = entries.slice(0, count).map(formatRow).join('');

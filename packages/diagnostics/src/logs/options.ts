@@ -12,7 +12,7 @@ import { z } from 'zod';
 
 /** Options that the logs which write files share. */
 export interface FileLogOptions {
-  /** Is told what was mended when a run goes on in a directory that a kill left. Default: console.warn */
+  /** Receives a message about each repair when a run goes on in the directory of a killed run. Default: console.warn */
   readonly warn?: (message: string) => void;
 }
 
@@ -38,7 +38,7 @@ export function checkFileLogOptions(where: string, options: unknown): z.infer<ty
   return checkOptions(where, schema, options);
 }
 
-/** Refuses what is no path of a directory. */
+/** Refuses a value that isn't the path of a directory. */
 export function checkDirectory(where: string, directory: string): void {
   if (typeof directory !== 'string' || directory === '') {
     fail(where, 'the path of a directory', show(directory), "Give one, such as 'runs/ppo'.");

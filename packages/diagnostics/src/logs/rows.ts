@@ -5,7 +5,10 @@ import { checkFileLogOptions } from './options';
 /** The text of a log, cut into rows. */
 export interface Rows {
   readonly entries: LogEntry[];
-  /** Bytes behind the last whole line: what a kill left of a row that was being written; '' if there are none. */
+  /**
+   * Bytes behind the last whole line: the part of a row that was written when the process was killed; '' if there are
+   * none.
+   */
   readonly torn: string;
 }
 
@@ -62,7 +65,7 @@ function refuse(line: string, number: number, path: string): never {
 
 /** Options of {@link readLog}. */
 export interface ReadLogOptions {
-  /** Is told of a torn last line. Default: console.warn */
+  /** Receives a message about a torn last line. Default: console.warn */
   readonly warn?: (message: string) => void;
 }
 

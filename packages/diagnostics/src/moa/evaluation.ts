@@ -1,15 +1,15 @@
 import { checkArgument, fail, isArrayOf, typedArrays } from '@coplay/core';
 import { z } from 'zod';
 
-/** Predictions of what an agent does, beside what it did. N rows, K classes (actions). */
+/** Predictions of an agent's actions, and its actions. N rows, K classes (actions). */
 export interface MoaPredictions {
   /** K names, such as `game.actionNames` */
   readonly classes: readonly string[];
   /** [N, K] log-probabilities or probabilities: only their order within a row counts */
   readonly scores: Float32Array | Float64Array;
   /**
-   * [N] int32, what was done; or [N, K] probabilities of what might have been done, which are counted in parts:
-   * expected values
+   * [N] int32, the actions; or [N, K] probabilities of actions, each of which counts by its probability: expected
+   * values
    */
   readonly labels: Int32Array | Float64Array;
   /**
@@ -46,7 +46,7 @@ export interface MoaEvaluation {
   /** Mean recall over the classes that occur. */
   readonly balancedAccuracy: number;
   readonly classes: readonly ClassScore[];
-  /** [K, K] rows by what was done (rows of the matrix) and what was guessed (columns) */
+  /** [K, K] numbers of steps by action (rows of the matrix) and guess (columns) */
   readonly confusion: readonly (readonly number[])[];
 }
 

@@ -6,10 +6,7 @@ import type { MoaEvaluation } from './evaluation';
 
 /** Figures of an evaluation, SVG as text. */
 export interface MoaFigures {
-  /**
-   * Shares of the guesses (columns) for each class that was done (rows); beside the optimal predictor's, where that is
-   * given.
-   */
+  /** Shares of the guesses (columns) for each action (rows); next to the optimal predictor's, where that is given. */
   readonly confusion: string;
   /** How often each class occurs. */
   readonly classes: string;
@@ -20,7 +17,7 @@ export interface MoaFigures {
 }
 
 /**
- * Draws evaluations, one an epoch; confusion and classes are those of the last.
+ * Draws evaluations, one an epoch; confusion and classes belong to the last.
  *
  * @param optimal  of the best predictor that there can be, to compare with
  * @throws CoplayError without any epoch

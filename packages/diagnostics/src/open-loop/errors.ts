@@ -75,9 +75,9 @@ function namedOpenLoop(where: string, arrays: OpenLoopArrays, name: string): Ope
 }
 
 /**
- * Open-loop error as metrics: mean squared error of raw values over all sequences, `openloop/mse_seen/NAME` of the
- * steps that the model saw and `openloop/mse_imagined/NAME` of those that it imagined. A key is left out where no
- * sequence can be compared.
+ * Open-loop error as metrics: mean squared error of raw values over all sequences, `openloop/mse_seen/NAME` for the
+ * steps that the model saw and `openloop/mse_imagined/NAME` for the imagined ones. A key is left out where no sequence
+ * can be compared.
  */
 export function openLoopMetrics(arrays: OpenLoopArrays): Metrics {
   checkArgument('openLoopMetrics', 'arrays', openLoopArrays, arrays);

@@ -59,14 +59,15 @@ const CELL = 40;
 const LETTER = 7;
 
 /**
- * Pictures of an open loop: step after step from left to right, and for each channel what came, what the model saw in
- * it or imagined, and the difference. The numbers in the cells are raw: none is shown as the whole number that it's
- * near (such as `1-3.1e-4`). Steps that can't be compared stay empty; those after the last one that can are left out.
+ * Pictures of an open loop: step after step from left to right, and for each channel the recorded values, the model's
+ * reconstruction or imagination, and the difference. The numbers in the cells are raw: none is shown as the whole
+ * number that it's near (such as `1-3.1e-4`). Steps that can't be compared stay empty; those after the last one that
+ * can are left out.
  *
  * `planes`, codes (`one-hot`, `indices`) and an `image` of shape [H, W, C] are drawn as grids of cells, a grid for each
- * channel; the numbers of a `vector`, whatever its shape, as single cells. The colours of planes and codes span 0 to 1,
- * those of an image 0 to its largest value, or farther where values do; those of a number of a vector span what was
- * recorded and predicted of it. Those of differences are white at 0, and span as much on both sides.
+ * channel; the numbers of a `vector` of any shape, as single cells. The colours of planes and codes span 0 to 1, those
+ * of an image 0 to its largest value, or farther where values do; the colours of a vector's number span its recorded
+ * and predicted values. Colours of differences are white at 0, and span as much on both sides.
  *
  * @param sample which of the B sequences
  * @returns SVG as text
@@ -154,7 +155,7 @@ type Colouring = (value: number) => Pick<Cell, 'fill' | 'ink'>;
 
 type Span = readonly [low: number, high: number];
 
-/** The values that a channel's colours span: those of its kind, and what was recorded or predicted beyond. */
+/** The values that a channel's colours span: the range of its kind, and recorded or predicted values beyond it. */
 function spanOf({ kind, most }: Drawn, found: readonly Found[]): Span {
   const values = found.flatMap(({ true: actual, predicted }) => [actual, predicted]).filter(Number.isFinite);
   if (kind !== 'vector' || values.length === 0) return [Math.min(0, ...values), Math.max(most, ...values)];
@@ -178,7 +179,7 @@ function around0(plot: Plot, [low, high]: Span, found: readonly Found[]): Colour
 const stepName = (t: number, context: number): string => `${t} ${t < context ? 'seen' : 'imagined'}`;
 const stripName = (channel: string, row: Row): string => `${channel}: ${row}`;
 
-/** What is drawn, and as what. */
+/** The drawn fields, and their kinds. */
 interface Drawn {
   readonly prediction: OpenLoopPrediction;
   readonly kind: ObservationKind;
@@ -200,7 +201,7 @@ function drawnAs(prediction: OpenLoopPrediction, field: ObservationField | undef
   return { prediction, kind, most: field && kind === 'image' ? highOf(field) : 1, B, T, H, W, C };
 }
 
-/** Refuses a field that isn't valid, or has another number of values than what was recorded. */
+/** Refuses a field that isn't valid, or whose number of values differs from the record. */
 function checkField(field: ObservationField, shape: readonly number[]): void {
   const where = 'openLoopFigure: option field';
   const fault = kindFault(field);
@@ -210,7 +211,7 @@ function checkField(field: ObservationField, shape: readonly number[]): void {
   fail(where, `a field of ${sizeOf(shape)} values, as in [${shape}]`, `${size}`, 'Give the field that was recorded.');
 }
 
-/** The names of the field's channels, for indices those of each of their classes. */
+/** The names of the field's channels; for indices, the names of all their classes. */
 function namesOf(field: ObservationField | undefined, C: number): readonly string[] {
   const { channels = [], classes = 1 } = field ?? {};
   if (channels.length === C) return channels;

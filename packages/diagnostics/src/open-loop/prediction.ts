@@ -1,7 +1,7 @@
 import { checkArgument, fail, type NDArray } from '@coplay/core';
 import { openLoop } from '../inputs';
 
-/** Recorded sequences beside a model's open-loop prediction of them. */
+/** Recorded sequences and a model's open-loop prediction of them. */
 export interface OpenLoopPrediction {
   /** C, steps that the model saw, which it reconstructs; it imagines the others */
   readonly context: number;
@@ -9,7 +9,7 @@ export interface OpenLoopPrediction {
   readonly actual: NDArray;
   /** [B, T, ...] raw, as the model gives it: never rounded, never clipped */
   readonly predicted: NDArray;
-  /** [B, T] 0 in steps that can't be compared, such as those of the next episode. Default: all can */
+  /** [B, T] 0 in steps that can't be compared, such as steps of the next episode. Default: all can */
   readonly valid?: NDArray | undefined;
 }
 

@@ -13,7 +13,7 @@ const schema = z.object({ zoom: z.number().positive().max(16).default(2) }).stri
 
 function checkSvg(where: string, svg: string): void {
   if (typeof svg === 'string' && svg.includes('<svg')) return;
-  fail(`${where}: svg`, 'a figure as SVG text', show(svg), 'Give what a figure resolves to: await heatMap(data).');
+  fail(`${where}: svg`, 'a figure as SVG text', show(svg), 'Await the figure: await heatMap(data).');
 }
 
 /** Renders SVG text to the bytes of a PNG file. Needs no browser and no fonts of the system. */

@@ -18,7 +18,9 @@ export interface ProbeData {
   readonly features: Float32Array;
   /** [N] in 0..G-1, such as the goal that was reached in the end; rows with another number, such as -1, are left out */
   readonly labels: ArrayLike<number>;
-  /** [N] rows of one group are held out together, such as those of an episode: neighbours tell each other's labels */
+  /**
+   * [N] rows of one group are held out together, such as the rows of an episode: neighbours reveal each other's labels
+   */
   readonly groups: ArrayLike<number>;
 }
 
@@ -28,15 +30,15 @@ export interface ProbeOptions {
   readonly classes: number;
   /** Share of the groups that is held out, in (0, 1). Default 0.3 */
   readonly heldOut?: number;
-  /** Weight of the squared weights / 2 beside the mean cross-entropy, above 0. Default 1e-4 */
+  /** Weight of the L2 penalty (squared weights / 2), where the mean cross-entropy has 1, above 0. Default 1e-4 */
   readonly ridge?: number;
   /** Steps of the fit, at least 1. Default 200 */
   readonly iterations?: number;
 }
 
-/** What a linear read-out of the features can tell. */
+/** The result of a linear read-out of the features. */
 export interface ProbeResult {
-  /** Share of the held-out rows whose class is told; NaN without rows */
+  /** Share of the held-out rows whose class is predicted correctly; NaN without rows */
   readonly accuracy: number;
   /** Mean of the classes' recalls among the held-out rows, of classes that occur */
   readonly balancedAccuracy: number;
@@ -56,8 +58,8 @@ const schema = z.strictObject({
 });
 
 /**
- * What a representation is good for (a linear classifier probe; Alain and Bengio 2017): a multinomial logistic
- * regression from the features to a label, fitted on some groups and judged on the others.
+ * Measures the information in a representation (a linear classifier probe; Alain and Bengio 2017): a multinomial
+ * logistic regression from the features to a label, fitted on some groups and judged on the others.
  */
 export function linearProbe(data: ProbeData, options: ProbeOptions, generator: Generator): ProbeResult {
   const { classes, heldOut, ridge, iterations } = checkOptions('linearProbe', schema, options);

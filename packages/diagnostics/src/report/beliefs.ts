@@ -3,7 +3,7 @@ import type { ReportExtras } from './extras';
 import { escapeHtml } from './html';
 import { packFloats } from './pack';
 import { section } from './sections';
-import { thin } from './thin';
+import { subsample } from './subsample';
 
 const MOST_POINTS = 500;
 
@@ -13,7 +13,7 @@ export function beliefPanels(extras: readonly ReportExtras[], names: readonly st
     Object.entries(beliefs).map(([title, lines]) => ({
       title: extras.length > 1 ? `${names[run]}: ${title}` : title,
       lines: Object.entries(lines).map(([label, { steps, belief, switches = [] }]) => {
-        const places = thin(belief, MOST_POINTS);
+        const places = subsample(belief, MOST_POINTS);
         return {
           label,
           x: packFloats(places.map((place) => steps[place])),
@@ -30,7 +30,7 @@ export function beliefsSection(beliefs: readonly PageBeliefs[]): string {
   if (beliefs.length === 0) return '';
   const panels = beliefs.map(
     ({ title }, i) =>
-      `<article class="panel" data-beliefs="${i}"><h4>${escapeHtml(title)}</h4><p>Probability from 0 to 1 by step; dashed uprights: the co-player changed what it does.</p><div class="chart"></div></article>`,
+      `<article class="panel" data-beliefs="${i}"><h4>${escapeHtml(title)}</h4><p>Probability from 0 to 1 by step; dashed uprights: the co-player changed its behaviour.</p><div class="chart"></div></article>`,
   );
-  return section('beliefs', 'What was believed of others', `<div class="panels">${panels.join('\n')}</div>`);
+  return section('beliefs', 'Beliefs about others', `<div class="panels">${panels.join('\n')}</div>`);
 }

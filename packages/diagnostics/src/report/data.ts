@@ -1,4 +1,4 @@
-/** What the page is given: types only, so that page and library can't drift apart. */
+/** The page's data: types only, so that page and library can't drift apart. */
 
 /** Numbers as base64: little-endian float32, or uint16 where said. */
 export type Packed = string;
@@ -58,7 +58,7 @@ export interface PageBeliefs {
     readonly label: string;
     readonly x: Packed;
     readonly y: Packed;
-    /** Steps in which the co-player changed what it does. */
+    /** Steps in which the co-player changed its behaviour. */
     readonly switches: readonly number[];
   }[];
 }

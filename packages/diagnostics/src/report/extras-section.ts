@@ -61,7 +61,7 @@ function bar(share: number): string {
   return `<svg class="bar" width="${width}" height="11" aria-hidden="true"><rect width="${width}" height="11"/></svg>`;
 }
 
-/** Recall of each action, and what was guessed for what was done. */
+/** Recall of each action, and the confusion of actions and guesses. */
 function moa(title: string, { top1, top3, balancedAccuracy, classes, confusion }: MoaEvaluation): string {
   const percent = (share: number | null | undefined) =>
     share === null || share === undefined ? '' : `${formatCell(100 * share, 1)} %`;
@@ -72,7 +72,7 @@ function moa(title: string, { top1, top3, balancedAccuracy, classes, confusion }
   const matrix = confusion.map((line, k) => [classes[k].name, ...line.map((n) => formatCell(n, 0))]);
   const summary = `Top-1 ${percent(top1)}, top-3 ${percent(top3)}, balanced ${percent(balancedAccuracy)}`;
   return `<article class="panel moa"><h4>${escapeHtml(title)}</h4><p>${escapeHtml(summary)}</p>${htmlTable('By action', ['action', 'count', 'recall', 'precision', 'F1'], rows)}
-<details><summary>What was done (rows) and what was guessed (columns)</summary>${htmlTable('Confusion', ['done', ...classes.map(({ name }) => name)], matrix)}</details></article>`;
+<details><summary>Actions (rows) and guesses (columns)</summary>${htmlTable('Confusion', ['done', ...classes.map(({ name }) => name)], matrix)}</details></article>`;
 }
 
 function plainTable(title: string, rows: readonly TableRow[]): string {

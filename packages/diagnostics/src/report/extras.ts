@@ -8,17 +8,17 @@ import type { Origins } from '../distributions';
 import type { MoaEvaluation } from '../moa';
 import type { TableRow } from '../tables';
 
-/** An episode as `recordEpisode` of `@coplay/envs` wrote it down; what is in it is read by the page alone. */
+/** An episode as `recordEpisode` of `@coplay/envs` recorded it; only the page reads its content. */
 export interface RecordedEpisode {
   readonly format: 'coplay-episode';
   readonly version: 1;
 }
 
-/** What a log has no place for, to be shown in the report of a run. All by titles of yours. */
+/** Data that don't fit into a log, to be shown in the report of a run. All by titles of yours. */
 export interface ReportExtras {
   /** What `realAndImagined` gave: rewards and returns, real and imagined. */
   readonly distributions?: Readonly<Record<string, Origins>>;
-  /** What was believed: for each title, lines by co-player, such as those of `beliefLine`. */
+  /** Beliefs: for each title, lines by co-player, such as the lines of `beliefLine`. */
   readonly beliefs?: Readonly<Record<string, Readonly<Record<string, BeliefLine>>>>;
   /** What `moaEvaluation` gave, by the model's name. */
   readonly moa?: Readonly<Record<string, MoaEvaluation>>;
@@ -76,7 +76,7 @@ const schema = z.strictObject({
 
 /**
  * Keeps distributions, belief traces, evaluations of models, tables and recorded episodes in the directory of a run
- * (`report.json`), for its report. What was kept before stays, unless it has the same kind and title.
+ * (`report.json`), for its report. Earlier extras stay, unless they have the same kind and title.
  *
  * @throws CoplayError for things of another form
  */

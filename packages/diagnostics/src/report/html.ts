@@ -27,7 +27,7 @@ export class Markup {
   constructor(readonly html: string) {}
 }
 
-/** What a cell of a table shows: text, which is escaped, or HTML of our own. */
+/** The content of a table's cell: text, which is escaped, or HTML of our own. */
 export type HtmlCell = string | Markup;
 
 function cellHtml(cell: HtmlCell): string {

@@ -36,7 +36,7 @@ export function partsOf(key: string, { learners, agents }: KnownNames): KeyParts
   const learner = words.length > 2 && learners.has(words[0]) ? words.shift() : undefined;
   const about = words.length > 2 && agents.has(words[words.length - 1]) ? words.pop() : undefined;
   const metric = words.join('/');
-  // What everyone sees is nobody's opinion: the return of agent_0, not the return about it.
+  // A fact that all agents see isn't one agent's opinion: the return of agent_0, not the return about it.
   if (learner === undefined && about !== undefined && metric.startsWith('episode/')) return { metric, agent: about };
   const parts = [learner, about && `about ${about}`].filter((part) => part !== undefined);
   return { metric, agent: parts.join(' ') };
@@ -44,7 +44,7 @@ export function partsOf(key: string, { learners, agents }: KnownNames): KeyParts
 
 const explained = new Map<string, MetricDoc | undefined>();
 
-/** What docs/metrics.md says of a metric (see {@link KeyParts}); undefined for a metric of somebody's own. */
+/** The description of a metric in docs/metrics.md (see {@link KeyParts}); undefined for a metric that isn't ours. */
 export function explain(metric: string): MetricDoc | undefined {
   if (!explained.has(metric)) explained.set(metric, lookUp(metric));
   return explained.get(metric);

@@ -6,7 +6,7 @@ import type { PageCurve, PageGroup, PageLine, PageMetric, PageRun, PageSeries } 
 import { METRIC_DOCS } from './generated/metric-docs';
 import { explain, type KnownNames, partsOf } from './keys';
 import { packFloats, packPlaces } from './pack';
-import { stretchMeans, thin } from './thin';
+import { stretchMeans, subsample } from './subsample';
 
 /** Points of a curve at most; fewer where there are so many curves that the page would become heavy. */
 const MOST_POINTS = 500;
@@ -23,7 +23,7 @@ const places = new WeakMap<Run['entries'], Map<number, number>>();
 
 type Keyed = Readonly<{ group: number; agent: string; run: number; key: string }>;
 
-/** All metrics of the runs, in the order of docs/metrics.md; those that it doesn't know come last. */
+/** All metrics of the runs, in the order of docs/metrics.md; other metrics come last. */
 export function pageMetrics(runs: readonly Run[], groups: readonly PageGroup[], names: KnownNames): PageMetric[] {
   const byMetric = new Map<string, Map<string, Keyed[]>>();
   let curves = 0;
@@ -70,7 +70,7 @@ function packSeries(keyed: readonly Keyed[], runs: readonly Run[], points: numbe
   const smoothed: Curve[] = [];
   for (const { run, key } of keyed) {
     const curve = columnsOf(runs[run]).get(key)!;
-    const kept = thin(curve.values, points);
+    const kept = subsample(curve.values, points);
     if (kept.length === 0) continue; // nothing but NaN
     curves.push(packCurve(runs[run], run, curve, kept));
     smoothed.push(stretchMeans(curve, LINE_POINTS));

@@ -110,7 +110,7 @@ function pageOf(where: string, runs: readonly (string | Run)[], options: ReportO
 }
 
 /**
- * Writes the {@link report} to a file, at once: whoever has the page open never loads half of it.
+ * Writes the {@link report} to a file, all at once: a reader who has the page open never loads half of it.
  *
  * @param file  its path, such as `runs/a/report.html`
  */
@@ -156,7 +156,8 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
 }
 
 /**
- * What the page may load and run: its own styles and scripts, told by their hashes, and nothing that a file brought in.
+ * The page may load and run only its own styles and scripts, identified by their hashes, and nothing that came from a
+ * file.
  */
 function contentPolicy(styles: readonly string[], scripts: readonly string[]): string {
   const hashes = (texts: readonly string[]) =>

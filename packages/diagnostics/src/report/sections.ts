@@ -19,7 +19,7 @@ export function findingsSection(findings: readonly Finding[], metrics: readonly 
 <p>To confirm it: <code>${escapeHtml(command)}</code></p>
 <p>Runs: ${escapeHtml(runs.join(', '))}. Metrics: ${rest.metrics.map((key) => metricLink(key, logged)).join(', ')}</p></article>`,
   );
-  const nothing = '<p>No check found anything. That proves nothing about what isn’t logged.</p>';
+  const nothing = '<p>No check found anything. That says nothing about things that weren’t logged.</p>';
   return section('findings', 'What looks wrong', cards.length > 0 ? cards.join('\n') : nothing);
 }
 
@@ -28,7 +28,7 @@ function metricLink(key: string, logged: ReadonlySet<string>): string {
   return logged.has(key) ? `<a href="#metric-${escapeHtml(key)}">${name}</a>` : `${name} (not logged)`;
 }
 
-/** A line for each run: how far it is and what was earned over the last fifth. */
+/** A line for each run: its progress and the mean return over its last fifth. */
 export function runsSection(runs: readonly Run[], names: readonly string[], groups: readonly PageGroup[]): string {
   const agents = [
     ...new Set(runs.flatMap(({ config }) => Object.keys((config['agents'] as object | undefined) ?? {}))),

@@ -11,7 +11,7 @@ export interface Run {
   readonly directory: string;
   /** The resolved configuration. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** What ran it, by name; empty where nobody wrote it down. */
+  /** The software that ran it, by name; empty where it wasn't recorded. */
   readonly versions: Readonly<Record<string, string>>;
   /** In the order of writing. */
   readonly entries: readonly LogEntry[];

@@ -14,7 +14,7 @@ export interface Estimate {
 
 /** Options of {@link bootstrap}. */
 export interface BootstrapOptions {
-  /** What is estimated from the values. Default {@link mean} */
+  /** The statistic that is estimated from the values. Default {@link mean} */
   readonly statistic?: (values: ArrayLike<number>) => number;
   /** Coverage of the interval, in (0, 1). Default 0.95 */
   readonly confidence?: number;

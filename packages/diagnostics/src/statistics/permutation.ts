@@ -4,7 +4,7 @@ import { forEachRelabelling, permutationsOf, shuffleRows } from './relabelling';
 import { countSplits, forEachSplit } from './splits';
 import { checkValues, mean } from './summary';
 
-/** What a permutation test found. */
+/** The result of a permutation test. */
 export interface PermutationResult {
   /** The observed statistic. */
   readonly statistic: number;

@@ -50,7 +50,7 @@ export function median(values: ArrayLike<number>): number {
 }
 
 /**
- * Interquartile mean: the mean of what is left when floor(n / 4) values are dropped at each end (Agarwal et al. 2021,
+ * Interquartile mean: the mean of the remaining values when floor(n / 4) are dropped at each end (Agarwal et al. 2021,
  * rliable). Less swayed by one lucky seed than the mean, more precise than the median.
  *
  * @throws CoplayError for no values

@@ -2,7 +2,7 @@ import { checkArgument, checkNumber } from '@coplay/core';
 import { estimate } from '../inputs';
 import type { Estimate } from '../statistics';
 
-/** What a cell of a table may hold. */
+/** The values that a cell of a table may hold. */
 export type Cell = string | number | boolean | Estimate | null | undefined;
 
 /**

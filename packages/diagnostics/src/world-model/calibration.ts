@@ -27,7 +27,7 @@ export interface Calibration {
 /**
  * Compares confidence with success.
  *
- * @param confidences  [N] probability of what was held for most probable, in [0, 1]
+ * @param confidences  [N] probability of the most probable outcome, in [0, 1]
  * @param cameTrue     [N] 1 where it came so
  * @param bins         of equal width; at least 1. Default 10
  */

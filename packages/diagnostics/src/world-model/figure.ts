@@ -16,9 +16,9 @@ interface Pixel {
 const CELL = 40;
 
 /**
- * Heat maps of one sample: each channel as predicted, and the true one below it. The numbers in the cells are raw: what
- * isn't exactly 0 or 1 is never shown as such, but as `3.1e-4`, or near 1 as `1-3.1e-4`. Values outside of 0 to 1 have
- * the colours of the nearer end.
+ * Heat maps of one sample: each channel as predicted, and the true one below it. The numbers in the cells are raw: a
+ * number that isn't exactly 0 or 1 is never shown as such, but as `3.1e-4`, or near 1 as `1-3.1e-4`. Values outside of
+ * 0 to 1 have the colours of the nearer end.
  *
  * @param pair    planes of at least `sample + 1` steps
  * @param sample  which of them

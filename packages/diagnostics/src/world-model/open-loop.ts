@@ -4,7 +4,8 @@ import type { TableRow } from '../tables';
 import { exactTransitions, meanSquaredError } from './transitions';
 
 /**
- * One step of many sequences: what was predicted from predictions, and what came. Only those sequences that got so far.
+ * One step of many sequences: the prediction from predictions, and the true outcome. Only those sequences that got so
+ * far.
  */
 export interface OpenLoopStep {
   /** [B, ...] `next/NAME` for each part of the state, and `rewards` [B, A], as predicted */

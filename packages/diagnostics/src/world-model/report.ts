@@ -8,13 +8,13 @@ import { type Calibration, calibration } from './calibration';
 import { checkPair, type PlanesErrors, planesErrors } from './predictions';
 import { exactTransitions, illegalMoves, meanSquaredError } from './transitions';
 
-/** What a world model of a grid game said of transitions, and what came. */
+/** A world model's predictions of a grid game's transitions, and the true outcomes. */
 export interface WorldModelData {
   /** C names of the planes: A agents, what stays, things */
   readonly channels: readonly string[];
-  /** [B, H, W, C] what is expected, raw */
+  /** [B, H, W, C] the raw prediction */
   readonly planes: NDArray;
-  /** [B, ...] what is held for most probable: `next/cells` [B, A], `next/things` [B, M, HW], `rewards` [B, A] */
+  /** [B, ...] the most probable outcome: `next/cells` [B, A], `next/things` [B, M, HW], `rewards` [B, A] */
   readonly happened: NamedArrays;
   /** [B, ...] the transitions: `cells`, `fixed`, `next/cells`, `next/things`, `rewards` */
   readonly rows: NamedArrays;

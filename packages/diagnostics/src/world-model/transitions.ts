@@ -74,7 +74,7 @@ export interface MoveRules {
  *
  * @param grid   H and W
  * @param rows   transitions with `cells` [B, A] and `fixed` [B, F, HW]
- * @param next   [B, A] cells after the step, as predicted; H*W for those who left
+ * @param next   [B, A] cells after the step, as predicted; H*W for agents that left
  * @returns [B, A] 1 where the move can't be
  */
 export function illegalMoves(grid: MoveRules, rows: NamedArrays, next: ArrayLike<number>): Uint8Array {

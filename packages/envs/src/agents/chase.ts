@@ -2,7 +2,7 @@ import type { AgentInput, Game, Generator } from '@coplay/core';
 import { OUTSIDE, STAY } from '../game';
 import { planesOf } from './planes';
 
-/** What a chaser does next. */
+/** A chaser's next action. */
 export const HERE = -1;
 export const NOWHERE = -2;
 

@@ -12,7 +12,7 @@ export interface Memory<Name extends string> {
 /**
  * Memory for each row.
  *
- * @param first  the names, and what each row begins with
+ * @param first  the names, and each row's initial value
  */
 export function memoryPerRow<Name extends string>(where: string, first: Record<Name, number>): Memory<Name> {
   const names = Object.keys(first) as Name[];

@@ -7,9 +7,12 @@ import { type Rule, ruleAgent } from './rule';
 
 /** Options of {@link nearestStag}. */
 export interface NearestStagOptions extends RuleAgentOptions {
-  /** What it does alone on a stag's cell: `hunt` in every step (default), or `stay` until another agent is there. */
+  /**
+   * Its action when it is alone on a stag's cell: `hunt` in every step (default), or `stay` until another agent is
+   * there.
+   */
   readonly waits?: 'hunt' | 'stay';
-  /** What it does when no stag is left: take the nearest `hare` (default), or `stay`. */
+  /** Its behaviour when no stag is left: take the nearest `hare` (default), or `stay`. */
   readonly whenGone?: 'hare' | 'stay';
 }
 
@@ -18,8 +21,8 @@ const behaviour = z
   .strict();
 
 /**
- * NearestStag (NS): takes a shortest path to a nearest stag and hunts there, whether or not somebody comes to help.
- * The path is found anew in each step; where several moves begin a shortest path to some nearest stag it draws one
+ * NearestStag (NS): takes a shortest path to a nearest stag and hunts there, even if no other agent comes to help. The
+ * path is found anew in each step; where several moves begin a shortest path to some nearest stag it draws one
  * uniformly. Other prey on the way is ignored.
  */
 export function nearestStag(options: NearestStagOptions): Agent<null> {

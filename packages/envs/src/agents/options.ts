@@ -27,7 +27,7 @@ export function recordOf<Options extends object>(where: string, options: Options
 
 const noOptions = z.strictObject({});
 
-/** Refuses options of an agent that has none beside game and id. */
+/** Refuses options of an agent that has none except game and id. */
 export function checkNoOptions(where: string, options: object): void {
   checkOptions(where, noOptions, options);
 }

@@ -1,6 +1,6 @@
 import type { Agent, AgentId, AgentInput, Generator } from '@coplay/core';
 
-/** Chooses the action of row `row`: a function of what is seen there, and of the generator. */
+/** Chooses the action of row `row`: a function of the observation in that row, and of the generator. */
 export type Rule = (input: AgentInput, row: number, generator: Generator) => number;
 
 /** Chooses actions [B] by a rule for each row; rows that don't play get 0. */

@@ -6,8 +6,8 @@ import { actionNamed, checkNoOptions, type RuleAgentOptions, recordOf, seatOf } 
 import { ruleAgent } from './rule';
 
 /**
- * NearestDrift, the cleaner: takes a shortest path to a nearest drift and shovels it, whoever else does. The path is
- * found anew in each step; where several moves begin a shortest path to some nearest drift it draws one uniformly.
+ * NearestDrift, the cleaner: takes a shortest path to a nearest drift and shovels it, even if others do too. The path
+ * is found anew in each step; where several moves begin a shortest path to some nearest drift it draws one uniformly.
  */
 export function nearestDrift(options: RuleAgentOptions): Agent<null> {
   const { game, id, ...others } = recordOf('nearestDrift', options);

@@ -31,9 +31,9 @@ export type SwitcherState = { readonly first: Saved; readonly second: Saved };
 const schema = z.object({ episodes: z.int().min(0) }).strict();
 
 /**
- * Switcher(first, second, k): plays as `first` for k episodes, then as `second`; counted for each row, beyond
- * episodes. Both see everything all along, so whoever has a memory is up to date when its turn comes.
- * Extras of the two (log-probabilities and such) aren't passed on.
+ * Switcher(first, second, k): plays as `first` for k episodes, then as `second`; counted for each row, beyond episodes.
+ * Both observe every step, so that an agent with a memory is up to date when its turn comes. Extras of the two
+ * (log-probabilities and such) aren't passed on.
  */
 export function switcher(options: SwitcherOptions): Agent<SwitcherState> {
   const { game, id, first, second, ...others } = recordOf('switcher', options);

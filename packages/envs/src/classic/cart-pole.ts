@@ -30,7 +30,7 @@ const MAX_ANGLE = (12 * 2 * Math.PI) / 360;
 /** All four values of the first state are uniform in +-START. */
 const START = 0.05;
 
-/** Where what is in a state. */
+/** Layout of a state: the index of each field, relative to its offset. */
 const POSITION = 0;
 const VELOCITY = 1;
 const ANGLE = 2;

@@ -12,7 +12,7 @@ export interface CatchOptions {
 
 const schema = z.object({ rows: whole(2, 100).default(10), columns: whole(1, 100).default(5) }).strict();
 
-/** Where what is in a state. The ball's row is the number of steps done. */
+/** Layout of a state: the index of each field, relative to its offset. The ball's row is the number of steps done. */
 const STEPS = 0;
 const BALL = 1;
 const PADDLE = 2;

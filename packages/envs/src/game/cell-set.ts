@@ -1,7 +1,6 @@
 /**
- * A set of cells inside the state of a game: one bit a cell in {@link setWords} consecutive int32 values, from
- * `offset` on. It's small (2 values for an 8x8 grid), and equal sets are equal arrays, whatever the order in which
- * their cells came.
+ * A set of cells inside the state of a game: one bit a cell in {@link setWords} consecutive int32 values, from `offset`
+ * on. It's small (2 values for an 8x8 grid), and equal sets are equal arrays, for any order in which cells were added.
  */
 
 /** The number of int32 values that a set over `cells` cells takes. */

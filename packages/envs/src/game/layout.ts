@@ -4,7 +4,7 @@ import type { Grid } from './grid';
 /** A place on the grid as people write it; rows count from the top, both from 0. */
 export type Place = readonly [row: number, column: number];
 
-/** What a text map says: the cells of each character, in reading order, and the notes below the map. */
+/** The content of a text map: the cells of each character, in reading order, and the notes below the map. */
 export interface TextMap {
   readonly cells: ReadonlyMap<string, readonly number[]>;
   /** `steps: 3` below the map is the note steps with the text 3. */
@@ -19,7 +19,7 @@ const FREE = '.';
  * a line, don't count.
  *
  * @param where    the function that reads, for messages
- * @param symbols  the characters that may occur besides `.`
+ * @param symbols  the characters that may occur in addition to `.`
  * @throws CoplayError for a map of another size or an unknown character
  */
 export function parseMap(where: string, text: string, grid: Grid, symbols: string): TextMap {

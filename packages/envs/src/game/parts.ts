@@ -20,7 +20,7 @@ interface PartsRules<Name extends string> {
   readonly grid: Grid;
   /** A */
   readonly agents: number;
-  /** Offsets in the state, those of the sets of things by their names */
+  /** Offsets in the state; the sets of things have the names of their kinds */
   readonly at: Omit<PartsMap, 'things'> & Readonly<Record<Name, number>>;
   readonly settings: { readonly maxSteps: number };
 }
@@ -28,8 +28,8 @@ interface PartsRules<Name extends string> {
 type CommonParts = Pick<GridParts<'int32'>, 'rows' | 'columns' | 'things' | 'fixed' | 'read' | 'write' | 'see'>;
 
 /**
- * What is alike in the parts of grid games: agents, obstacles, and M kinds of things that come and go, seen as `planes`
- * (see {@link seeParts}) and `time`.
+ * The common part of all grid games: agents, obstacles, and M kinds of things that come and go, seen as `planes` (see
+ * {@link seeParts}) and `time`.
  *
  * @param things  names of the M kinds
  */

@@ -2,7 +2,10 @@ import type { Generator } from '@coplay/core';
 import { hasCell } from './cell-set';
 import type { Grid } from './grid';
 
-/** Draws `count` distinct free cells, all ordered tuples equally likely: the first `count` of what is returned. */
+/**
+ * Draws `count` distinct free cells, all ordered tuples equally likely: the first `count` entries of the returned
+ * array.
+ */
 export type DrawPlaces = (blocked: Int32Array, offset: number, count: number, generator: Generator) => Int32Array;
 
 /**

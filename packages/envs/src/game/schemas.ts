@@ -18,7 +18,7 @@ export const stepLimit = whole(1, 1_000_000);
 /**
  * Refuses a square grid with fewer cells than things.
  *
- * @param kinds  what the things are: `agents and drifts`
+ * @param kinds  the kinds of things: `agents and drifts`
  * @param each   how many of each: `4 agents and 6 drifts`
  */
 export function checkRoom(game: string, size: number, things: number, kinds: string, each: string): void {

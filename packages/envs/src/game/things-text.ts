@@ -3,7 +3,7 @@ import type { Grid } from './grid';
 import { cellOf, drawMap, type Place, parseMap, placeOf } from './layout';
 import type { Kind, Places } from './things';
 
-/** What a text map of agents and things says, still to be checked. */
+/** The unchecked content of a text map of agents and things. */
 export interface ThingsText<Name extends string> {
   readonly places: Places<Name>;
   /** The lines below the map, by name. */

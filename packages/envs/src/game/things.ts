@@ -7,7 +7,7 @@ import { cellOf, type Place, placeOf } from './layout';
 export interface Kind<Name extends string = string> {
   /** The field of a layout: `stags` */
   readonly name: Name;
-  /** What a renderer calls one: `stag` */
+  /** A renderer's name for one of them: `stag` */
   readonly item: string;
   /** One character for text */
   readonly symbol: string;
@@ -16,7 +16,7 @@ export interface Kind<Name extends string = string> {
 /** They block the way. */
 export const OBSTACLES: Kind<'obstacles'> = { name: 'obstacles', item: 'obstacle', symbol: '#' };
 
-/** Lists of places: of agents, null for those who aren't on the map, and of each kind of things. */
+/** Lists of places: of agents (null for an agent that isn't on the map), and of each kind of things. */
 export type Places<Name extends string> = { readonly agents: readonly (Place | null)[] } & {
   readonly [Each in Name]?: readonly Place[] | undefined;
 };

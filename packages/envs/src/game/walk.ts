@@ -38,7 +38,7 @@ function isWayOpen(grid: Grid, state: Int32Array, obstacles: number, exit: numbe
 /**
  * Marks on planes where agents stand: the observer on channel 0, the others after it in cyclic order.
  *
- * @param cells   where the agents' cells begin in the state; OUTSIDE for those who aren't on the map
+ * @param cells   where the agents' cells begin in the state; OUTSIDE for agents that aren't on the map
  * @param planes  from `base` on C values for each cell, zeroed
  */
 export function markAgents(

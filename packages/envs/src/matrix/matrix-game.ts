@@ -28,7 +28,7 @@ const schema = z
   })
   .strict();
 
-/** Where what is in a state. */
+/** Layout of a state: the index of each field, relative to its offset. */
 const STEPS = 0;
 /** 1 + the first player's last action * K + the second's; 0 at the start. */
 const LAST = 1;
@@ -107,7 +107,8 @@ function jointNames(actionNames: readonly string[]): string[] {
 /** The name, what to record as options, and the rules. */
 function resolveRules({ kind, payoffs, actionNames }: MatrixGameOptions) {
   if (payoffs === undefined) {
-    if (actionNames) fail('matrixGame', 'actionNames beside payoffs only', 'no payoffs', 'Leave actionNames out.');
+    if (actionNames)
+      fail('matrixGame', 'actionNames only together with payoffs', 'no payoffs', 'Leave actionNames out.');
     const chosen = kind ?? 'stag-hunt';
     return { name: `matrix-${chosen}`, rules: { kind: chosen }, ...KINDS[chosen] };
   }

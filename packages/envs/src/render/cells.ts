@@ -4,7 +4,8 @@ import { checkCount, checkNumber, checkText, fail, type Scene, type SceneItem, s
 const MOST_LINES = 10_000;
 
 /**
- * Refuses what is no scene, and things outside its grid. Without a schema, which would triple the script of a replay.
+ * Refuses a value that isn't a scene, and things outside its grid. Without a schema, which would triple the script of a
+ * replay.
  */
 export function checkScene(where: string, scene: Scene): void {
   if (typeof scene !== 'object' || scene === null || !Array.isArray(scene.items)) {

@@ -4,7 +4,7 @@ import { agentIndex } from './cells';
 
 /** Agents 1 to 8: Okabe and Ito (2008), told apart by colour-blind people too. */
 const AGENTS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#f0e442', '#000000'];
-/** Other things; what isn't listed is grey. */
+/** Other things; kinds that aren't listed are grey. */
 const KINDS: Readonly<Record<string, string>> = {
   obstacle: '#444444',
   stag: '#8c510a',
@@ -37,7 +37,7 @@ export function agentColor(index: number): { readonly fill: string; readonly ink
   return { fill, ink: inkOn(fill) };
 }
 
-/** Black or white, whichever is easier to read on a colour `#rrggbb`. */
+/** Black or white: the one with more contrast to a colour `#rrggbb`. */
 export function inkOn(color: string): string {
   const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
   const brightness = 0.299 * red + 0.587 * green + 0.114 * blue;

@@ -3,7 +3,7 @@ import { checkRecording } from '../wrappers/recording-check';
 import { cellWidth, checkTextOptions, paint, sceneLines, type TextOptions, visibleLength } from './text';
 
 /**
- * A recorded episode as text: each moment's picture, beside it what everybody did and earned, and the returns below.
+ * A recorded episode as text: each moment's picture next to all agents' actions and rewards, and the returns below.
  *
  * @returns lines joined by line ends
  */
@@ -41,7 +41,7 @@ function doingLines({ actionNames }: Recording, step: RecordedStep, label: reado
   });
 }
 
-/** Two blocks of lines beside each other. */
+/** Two blocks of lines next to each other. */
 function sideBySide(left: readonly string[], right: readonly string[]): string[] {
   const width = Math.max(0, ...left.map(visibleLength));
   const gap = left.length > 0 ? 4 : 0;

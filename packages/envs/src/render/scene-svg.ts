@@ -5,13 +5,13 @@ import { colorOf, inkOn } from './colors';
 /**
  * The picture of a scene that is there already, such as a recording's; see {@link renderSvg}.
  *
- * @param title     what it is called for screen readers
+ * @param title     its title for screen readers
  * @param cellSize  width and height of a cell in pixels, above 0
  * @returns the text of an SVG file
  */
 export function sceneSvg(scene: Scene, title: string, cellSize = 40): string {
   checkScene('sceneSvg', scene);
-  if (typeof title !== 'string') fail('sceneSvg: title', 'a text', show(title), 'Say what is seen.');
+  if (typeof title !== 'string') fail('sceneSvg: title', 'a text', show(title), 'Say what the picture shows.');
   checkNumber('sceneSvg', 'cellSize', cellSize, { above: 0 });
   const width = scene.columns * cellSize;
   const height = scene.rows * cellSize;
@@ -81,7 +81,7 @@ function gridPath({ rows, columns }: Scene, size: number): string {
   return [...across, ...down].join('');
 }
 
-/** In words: what is where, obstacles only counted. Rows and columns from 1. */
+/** In words: the place of each item, and the number of obstacles. Rows and columns from 1. */
 function describe({ rows, columns, items }: Scene): string {
   const obstacles = items.filter(isObstacle).length;
   const things = items

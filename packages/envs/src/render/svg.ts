@@ -7,7 +7,7 @@ import { sceneSvg } from './scene-svg';
 export interface SvgOptions {
   /** Width and height of a cell in pixels, 8 to 400. Default 40 */
   readonly cellSize?: number | undefined;
-  /** What the picture is called for screen readers. Default: the game's name and the step */
+  /** The picture's title for screen readers. Default: the game's name and the step */
   readonly title?: string | undefined;
 }
 

@@ -5,8 +5,8 @@ import { channelNames } from './observe';
 import type { Rules } from './rules';
 
 /**
- * What agents of a snowdrift game may be after (Huang et al. 2024): one goal for each drift, which is told by its cell,
- * so that goal g < cells is open where a drift lies on cell g; and the last goal, not to shovel again.
+ * The goals of agents in a snowdrift game (Huang et al. 2024): one goal for each drift, numbered by the drift's cell,
+ * so that goal g < cells is open while a drift lies on cell g; and the last goal, not to shovel again.
  */
 export function snowdriftGoals({ agents, at, grid }: Rules): GoalSet<'int32'> {
   const { cells } = grid;

@@ -77,7 +77,12 @@ function fromText({ agents, grid }: Rules, text: string): unknown {
 
 function checkNumbers({ settings }: Rules, { agents, drifts, steps }: z.infer<typeof schema>): void {
   if (agents.length !== settings.agents || agents.includes(null)) {
-    fail(WHERE, `agents: ${settings.agents} places`, show(agents), 'Give one for each agent; nobody leaves this game.');
+    fail(
+      WHERE,
+      `agents: ${settings.agents} places`,
+      show(agents),
+      'Give one for each agent; agents never leave this game.',
+    );
   }
   if (steps > settings.maxSteps) {
     fail(WHERE, `steps from 0 to maxSteps ${settings.maxSteps}`, show(steps), 'Give fewer steps.');
@@ -85,7 +90,7 @@ function checkNumbers({ settings }: Rules, { agents, drifts, steps }: z.infer<ty
   if (drifts.length === 0 && steps === 0) fail(WHERE, 'a drift at the start', 'none', 'Add a drift.');
 }
 
-/** Defaults are left out, so that a layout shows what is particular about a state. */
+/** Defaults are left out, so that a layout shows only the particulars of a state. */
 function layoutOf({ settings, at, grid }: Rules, state: Int32Array, offset: number): SnowdriftLayout {
   const cells = state.subarray(offset + at.cells, offset + at.cells + settings.agents);
   const steps = state[offset + at.steps];

@@ -2,7 +2,10 @@ import { hasCell, legalMoves, STAY } from '../game';
 import { ACTION_NAMES, SHOVEL } from './actions';
 import { hasDrifts, type Rules } from './rules';
 
-/** Writes the action mask of an agent, K bytes: what it may do in this state. Only STAY once the drifts are gone. */
+/**
+ * Writes the action mask of an agent, K bytes: 1 where an action is legal in this state. Only STAY once the drifts are
+ * gone.
+ */
 export function legal(
   rules: Rules,
   state: Int32Array,

@@ -9,7 +9,7 @@ export function channelNames(agents: number): readonly string[] {
   return ['self', ...others, 'obstacles', 'drifts'];
 }
 
-/** What an agent sees: planes and time. */
+/** An agent's observation: planes and time. */
 export function observationSpec({ size, agents }: SnowdriftSettings): ObservationSpec {
   const channels = channelNames(agents);
   return {
@@ -18,7 +18,7 @@ export function observationSpec({ size, agents }: SnowdriftSettings): Observatio
   };
 }
 
-/** Writes what an agent sees: [size, size, A + 2] planes of 0 and 1, the observer first, and the time. */
+/** Writes an agent's observation: [size, size, A + 2] planes of 0 and 1, the observer first, and the time. */
 export function observe(
   { agents, at, grid, settings }: Rules,
   state: Int32Array,

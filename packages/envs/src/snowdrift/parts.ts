@@ -20,7 +20,8 @@ export function snowdriftParts(rules: Rules): GridParts<'int32'> {
 }
 
 /**
- * Every cleared drift pays everyone; those who shovelled it share the cost. A drift that nobody shovelled pays nothing.
+ * Every cleared drift pays all agents; the agents that shovelled it share the cost. A drift that no agent shovelled
+ * pays nothing.
  */
 function pay(
   { agents, grid, settings }: Rules,

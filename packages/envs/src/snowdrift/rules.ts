@@ -9,7 +9,7 @@ import {
 } from '../game';
 import type { SnowdriftSettings } from './options';
 
-/** Where what is in a state: int32 values, counted from the state's offset. A state has no other parts. */
+/** Layout of a state: the index of each field (int32 values), relative to its offset. A state has no other parts. */
 export interface StateMap {
   /** Steps done in this episode */
   readonly steps: number;
@@ -24,7 +24,7 @@ export interface StateMap {
 }
 
 /**
- * A game's settings, and what is derived from them once. The functions that are the game take it as their first
+ * A game's settings, and the values derived from them once. The functions that are the game take it as their first
  * argument. The arrays are working memory within one call; nothing in them lives from one call to the next.
  */
 export interface Rules {

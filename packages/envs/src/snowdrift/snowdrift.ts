@@ -11,19 +11,19 @@ import { reset } from './start';
 import { INFOS, step } from './step';
 
 /**
- * The Markov Snowdrift Game (MSG; Huang et al., ICML 2024): agents walk on a grid and may shovel snow. Every drift that
- * is cleared pays 6 to everyone, and costs its shovellers 4 together, so that each had rather that another shovelled;
- * if nobody does, nobody is paid. Nobody leaves: the episode terminates for all when no drift is left.
+ * The Markov Snowdrift Game (MSG; Huang et al., ICML 2024): agents walk on a grid and may shovel snow. Every cleared
+ * drift pays 6 to all agents and costs its shovellers 4 together, so that each agent prefers that another one shovels;
+ * if none does, none is paid. Agents never leave: the episode terminates for all when no drift is left.
  *
- * Actions (K = 6): up, down, left, right, stay, shovel. Those that walls, obstacles or the lack of a drift forbid have
- * the effect of staying and are counted in the info `illegal`; who shovels has 1 in the info `shovelled`. Observation:
- * `planes` uint8 [size, size, A + 2] (the observer, the others in cyclic order, obstacles, drifts) and `time` float32
- * [1], steps done / maxSteps. Rewards of a step: 6 for each drift that is cleared in it, less 4 / k for each of the k
- * agents who cleared one together. Start: obstacles, then agents and drifts on distinct free cells, uniformly; or a map
- * of `.`, `#`, `d` and `1` to `8`.
+ * Actions (K = 6): up, down, left, right, stay, shovel. An illegal action (blocked by a wall or an obstacle, or no
+ * drift to shovel) has the effect of staying and is counted in the info `illegal`; the info `shovelled` is 1 for an
+ * agent that shovels. Observation: `planes` uint8 [size, size, A + 2] (the observer, the others in cyclic order,
+ * obstacles, drifts) and `time` float32 [1], steps done / maxSteps. Rewards of a step: 6 for each drift that is cleared
+ * in it, less 4 / k for each of the k agents who cleared one together. Start: obstacles, then agents and drifts on
+ * distinct free cells, uniformly; or a map of `.`, `#`, `d` and `1` to `8`.
  *
- * The most that 4 agents and 6 drifts can yield is 30 for each agent: 36, less a quarter of the costs of 24. Who never
- * shovels may earn up to 36, if others do.
+ * With 4 agents and 6 drifts, the largest return that all can have is 30 each: 36 less a quarter of the costs of 24. An
+ * agent that never shovels may earn up to 36, if others do.
  *
  * @throws CoplayError for an option that is unknown or out of range, and for more things than there are cells
  */

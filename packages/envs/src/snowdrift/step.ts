@@ -6,8 +6,8 @@ import { hasDrifts, type Rules } from './rules';
 export const INFOS = ['illegal', 'shovelled'] as const;
 
 /**
- * One step, in two phases: every action is judged on the state before the step, then everything happens at once.
- * So neither the order of agents nor what another agent does in this step decides what an action may do.
+ * One step, in two phases: every action is judged on the state before the step, then everything happens at once. So the
+ * effect of an action depends neither on the order of agents nor on the other agents' actions in this step.
  */
 export function step(
   rules: Rules,
@@ -75,7 +75,7 @@ function clear({ agents, at, shovelled }: Rules, state: Int32Array, offset: numb
   return cleared;
 }
 
-/** What an agent pays for the drift that it shovels: an equal share of the cost among its shovellers. */
+/** An agent's cost for the drift that it shovels: an equal share among its shovellers. */
 function costOf({ agents, shovelled, settings }: Rules, agent: number): number {
   if (shovelled[agent] === OUTSIDE) return 0;
   let shovellers = 0;

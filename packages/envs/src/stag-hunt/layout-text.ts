@@ -12,7 +12,7 @@ export interface StagHuntLayout {
   readonly steps?: number | undefined;
   /** The step of the first catch, 1 to `steps`, with the option `stepsAfterFirstHunt`; 0 (default) if there was none */
   readonly firstCatch?: number | undefined;
-  /** [A] what each agent did last, null for nothing, with the option `previousActions`. Default: nothing */
+  /** [A] each agent's previous action, null for none, with the option `previousActions`. Default: nothing */
   readonly previousActions?: readonly (number | null)[] | undefined;
 }
 

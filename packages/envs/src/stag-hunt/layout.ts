@@ -72,7 +72,7 @@ function checkNumbers(layout: CheckedLayout, settings: StagHuntSettings): void {
   }
 }
 
-/** Defaults are left out, so that a layout shows what is particular about a state. */
+/** Defaults are left out, so that a layout shows only the particulars of a state. */
 function layoutOf({ settings, at, grid }: Rules, state: Int32Array, offset: number): StagHuntLayout {
   const values = (start: number) => Array.from(state.subarray(offset + start, offset + start + settings.agents));
   const placesOf = (set: number) => placesIn(state, offset + set, at.words, grid);

@@ -21,7 +21,10 @@ function agentsOn(rules: Rules, state: Int32Array, offset: number, cell: number)
   return count;
 }
 
-/** Writes the action mask of an agent, K bytes: what it may do in this state. Only STAY for one that has left. */
+/**
+ * Writes the action mask of an agent, K bytes: 1 where an action is legal in this state. Only STAY for one that has
+ * left.
+ */
 export function legal(
   rules: Rules,
   state: Int32Array,

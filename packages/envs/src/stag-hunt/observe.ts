@@ -4,7 +4,7 @@ import { ACTION_NAMES } from './actions';
 import type { StagHuntSettings } from './options';
 import { GONE, NO_ACTION, type Rules } from './rules';
 
-/** What an agent sees: planes, time, and (an option) everyone's previous action. */
+/** An agent's observation: planes, time, and (an option) the previous actions of all agents. */
 export function observationSpec({ size, agents, viewRadius, previousActions }: StagHuntSettings): ObservationSpec {
   const side = viewRadius === false ? size : 2 * viewRadius + 1;
   const others = Array.from({ length: agents - 1 }, (_, i) => `other_${i + 1}`);
@@ -19,7 +19,7 @@ export function observationSpec({ size, agents, viewRadius, previousActions }: S
   };
 }
 
-/** Writes what an agent sees. */
+/** Writes an agent's observation. */
 export function observe(
   rules: Rules,
   state: Int32Array,

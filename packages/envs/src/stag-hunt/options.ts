@@ -14,9 +14,9 @@ export interface StagHuntOptions {
   readonly hares?: number | undefined;
   /** Steps after which an episode is truncated, 1 to 1,000,000. Default 35 */
   readonly maxSteps?: number | undefined;
-  /** What a stag is worth to its hunters together. Default 10 */
+  /** The reward for a stag, for all its hunters together. Default 10 */
   readonly stagReward?: number | undefined;
-  /** What a hare is worth to its hunters together. Default 1 */
+  /** The reward for a hare, for all its hunters together. Default 1 */
   readonly hareReward?: number | undefined;
   /** Paid in each step to every agent on the map before it; negative for a cost of time. Default 0 */
   readonly stepReward?: number | undefined;

@@ -11,7 +11,7 @@ const NONE = -1;
 /** The goals and events of a stag hunt. */
 export const EVENTS = ['stag', 'hare'] as const;
 
-/** What an agent caught, if the rules ended it when it did `action`. */
+/** The prey that an agent caught, if the rules ended it when it took `action`. */
 export function eventOf(action: number, left: boolean): number {
   if (!left) return NONE;
   return action === HUNT_STAG ? STAG : action === HUNT_HARE ? HARE : NONE;

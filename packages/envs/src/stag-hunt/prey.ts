@@ -12,7 +12,7 @@ const CHANCES = 2 ** 30;
  */
 export function movePrey(rules: Rules, state: Int32Array, offset: number, generator: Generator): void {
   const { at, list, settings } = rules;
-  // Listed before anything moves, so that nobody moves twice.
+  // Listed before any prey moves, so that none moves twice.
   const stags = listCells(state, offset + at.stags, at.words, list);
   const prey = listCells(state, offset + at.hares, at.words, list, stags);
   for (let i = 0; i < prey; i++) {

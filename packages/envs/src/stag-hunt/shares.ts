@@ -5,9 +5,9 @@ import type { Rules } from './rules';
 export const NOTHING = Number.POSITIVE_INFINITY;
 
 /**
- * What a hunter of this step gets, by the verdicts of phase one. The hunters of one hare split it equally. Two or more
- * on one stag split it in proportion to their strengths, and a lone one gets {@link NOTHING}. Hunters of one kind on
- * one cell hunt the same prey, for no two prey share a cell.
+ * The reward of a hunter in this step, by the verdicts of phase one. The hunters of one hare split it equally. Two or
+ * more on one stag split it in proportion to their strengths, and a lone one gets {@link NOTHING}. Hunters of one kind
+ * on one cell hunt the same prey, for no two prey share a cell.
  */
 export function shareOf(rules: Rules, agent: number): number {
   return rules.hunts[agent] === HUNT_HARE ? hareShare(rules, agent) : stagShare(rules, agent);

@@ -10,8 +10,8 @@ import { NOTHING, shareOf } from './shares';
 export const INFOS = ['illegal', 'caught_hare', 'caught_stag'] as const;
 
 /**
- * One step, in two phases: every action is judged on the state before the step, then everything happens at once.
- * So neither the order of agents nor what another agent does in this step decides what an action may do.
+ * One step, in two phases: every action is judged on the state before the step, then everything happens at once. So the
+ * effect of an action depends neither on the order of agents nor on the other agents' actions in this step.
  */
 export function step(
   rules: Rules,
@@ -50,7 +50,7 @@ function remember(rules: Rules, state: Int32Array, offset: number, actions: Int3
   }
 }
 
-/** Phase two for one agent: it goes where it goes, takes what it caught and leaves. */
+/** Phase two for one agent: moves it, pays its catch, and removes it from the map if it caught something. */
 function settle(
   rules: Rules,
   state: Int32Array,
@@ -77,7 +77,7 @@ function settle(
   if (isFirst) state[offset + at.firstCatch] = state[offset + at.steps];
 }
 
-/** Whether time is up for those who still play: at `maxSteps`, or `stepsAfterFirstHunt` steps after the first catch. */
+/** Whether time is up for the active agents: at `maxSteps`, or `stepsAfterFirstHunt` steps after the first catch. */
 function isCut({ at, settings }: Rules, state: Int32Array, offset: number): boolean {
   const { maxSteps, stepsAfterFirstHunt } = settings;
   const done = state[offset + at.steps];

@@ -2,7 +2,7 @@ import { type AgentOutput, fail, type Game, type NDArray } from '@coplay/core';
 import type { RecordedInsight } from './recording';
 
 /**
- * What an agent told in its extras about the choice it made in one game, under the names of {@link recordEpisode}.
+ * The numbers in an agent's extras about its choice in one game, under the names of {@link recordEpisode}.
  *
  * @returns null where it told nothing
  * @throws CoplayError for an extra of another size
@@ -13,7 +13,7 @@ export function insightOf(game: Game, seat: number, { extras = {} }: AgentOutput
   const numbers = (name: keyof typeof sizes): readonly number[] | undefined => {
     const extra = extras[name];
     if (extra) checkSize(game.agents[seat], name, extra, sizes[name]);
-    // What a rollout fills in for agents that tell nothing is NaN, which JSON hasn't.
+    // A rollout fills in NaN for agents without extras; JSON has no NaN.
     return extra && Array.from(extra.data).every(Number.isFinite) ? Array.from(extra.data) : undefined;
   };
   const [policy, visits, values, beliefs] = [

@@ -58,7 +58,7 @@ interface Window {
   readonly field: ObservationField;
   /** Values of one observation. */
   readonly size: number;
-  /** Writes what is around the observer to `out`, from `base` on. */
+  /** Writes the observer's surroundings to `out`, from `base` on. */
   cut(planes: TypedArray, out: TypedArray, base: number): void;
 }
 

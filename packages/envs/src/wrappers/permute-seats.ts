@@ -11,11 +11,10 @@ import {
 import { checkFits, wrap, wrapOptions } from './wrap';
 
 /**
- * Seats the agents anew in every episode, all orders equally likely. What an agent sees, does and earns, and its number
- * on pictures, follow the agent; it doesn't know its seat. So no agent can settle into what a seat is good for, and
- * weights can be shared.
+ * Seats the agents anew in every episode, all orders equally likely. Observations, actions, rewards and the number on
+ * pictures follow the agent; it doesn't know its seat. So no agent can specialise in a seat, and weights can be shared.
  *
- * A layout seats everybody by name, agent i in seat i, unless its first line says otherwise: `seats: 2 1 3` gives
+ * A layout seats all agents by name, agent i in seat i, unless its first line says otherwise: `seats: 2 1 3` gives
  * agent 1 the second seat of the map below.
  */
 export function permuteSeats<State extends DType>(game: Game<State>): Game<State> {

@@ -51,12 +51,11 @@ const schema = z
   .strict();
 
 /**
- * Plays one episode and writes it down. What the agents remember beyond an episode is put back afterwards.
+ * Plays one episode and records it. The agents' memory beyond an episode is restored afterwards.
  *
- * What an agent tells of its choice in its `extras` is written down as {@link RecordedInsight}: `policy` [1, K],
- * `values` [1], `visits` [1, K], and `beliefs` [1, A G], a row of goals for every seat, its own included. Any agent may
- * tell them; `withInsight` of `@coplay/trainers` makes trained ones do so. The episode is the same with them or
- * without, with observations and predictions or without.
+ * An agent's `extras` about its choice are recorded as {@link RecordedInsight}: `policy` [1, K], `values` [1], `visits`
+ * [1, K], and `beliefs` [1, A G], a row of goals for every seat, its own included. Any agent may have such extras;
+ * `withInsight` of `@coplay/trainers` adds them to trained agents. No option changes the episode.
  *
  * @throws CoplayError for bad options, or agents that don't fit the game
  */
@@ -90,7 +89,7 @@ export async function recordEpisode(
   return tape.recording(rollout.agents.map((agent) => agent.name));
 }
 
-/** What the simulator makes of the step that was played last. */
+/** The simulator's prediction of the last step. */
 async function foretold(
   game: Game,
   simulator: Simulator,
@@ -114,7 +113,10 @@ async function foretold(
   };
 }
 
-/** A model that foretells no number has diverged: JSON, and whoever looks on, can't tell it from damage. */
+/**
+ * A model that predicts NaN or infinity has diverged. JSON can't hold such numbers, and a reader would take them for
+ * damage.
+ */
 function finite(game: Game, reward: number): number {
   if (Number.isFinite(reward)) return reward;
   const remedy = 'Record without it, or with a model that was trained.';
@@ -158,7 +160,7 @@ class Tape {
     return { before: this.frames[this.frames.length - 2], step: this.steps[this.steps.length - 1] };
   }
 
-  /** What the agents answered before the last step. */
+  /** The agents' answers before the last step. */
   tell(outputs: readonly AgentOutput[]): void {
     const { actions } = this.last().step;
     const insights = outputs.map((output, seat) =>
@@ -167,7 +169,7 @@ class Tape {
     if (insights.some((insight) => insight !== null)) this.add({ insights });
   }
 
-  /** What was foretold of the last step. */
+  /** The prediction of the last step. */
   foretell(predicted: RecordedPrediction): void {
     this.add({ predicted });
   }

@@ -58,7 +58,7 @@ const schema = z.looseObject({
  * Whether something is a recording of this version, whole, whose parts fit each other.
  *
  * @param where  for the message: `readRecording(episode.coplay)`
- * @throws CoplayError that names what is wrong with it
+ * @throws CoplayError that names the fault
  */
 export function checkRecording(where: string, value: unknown): Recording {
   const { format, version } = (value ?? {}) as Partial<Record<'format' | 'version', unknown>>;

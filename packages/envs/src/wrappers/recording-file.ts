@@ -17,7 +17,7 @@ interface Files {
 /**
  * A recording as the bytes of a file: JSON, compressed by gzip, whose checksum tells damage.
  *
- * @throws CoplayError for what isn't a whole recording
+ * @throws CoplayError if it isn't a whole recording
  */
 export async function encodeRecording(recording: Recording): Promise<Uint8Array> {
   checkRecording('encodeRecording', recording);
@@ -31,7 +31,7 @@ export async function encodeRecording(recording: Recording): Promise<Uint8Array>
  * @throws CoplayError for bytes that are damaged, no recording, or one of another version
  */
 export async function decodeRecording(bytes: Uint8Array, where = 'decodeRecording'): Promise<Recording> {
-  if (typeof where !== 'string') fail('decodeRecording: where', 'a text', show(where), 'Say what is read.');
+  if (typeof where !== 'string') fail('decodeRecording: where', 'a text', show(where), 'Name the text that is read.');
   checkArgument(where, 'bytes', typedArrays('uint8'), bytes);
   const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
   let value: unknown;

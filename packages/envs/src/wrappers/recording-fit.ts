@@ -1,7 +1,7 @@
 import { type AgentId, type Scene, show, sizeOf } from '@coplay/core';
 import type { RecordedFrame, RecordedInsight, RecordedObservation, RecordedStep, Recording } from './recording';
 
-/** What is wrong, one after another: `steps.3.actions.1: 99, of 7 actions`. */
+/** The faults, one after another: `steps.3.actions.1: 99, of 7 actions`. */
 type Problems = Generator<string, void>;
 
 /**
@@ -85,7 +85,7 @@ function* observationProblems({ observation }: Recording, seen: RecordedObservat
   }
 }
 
-/** Lists of another length than they must have; those that aren't there have none. */
+/** Lists with a wrong length; absent lists aren't checked. */
 function* lengthProblems(
   lists: Readonly<Record<string, readonly unknown[] | undefined>>,
   length: number,

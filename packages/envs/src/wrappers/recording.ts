@@ -1,6 +1,6 @@
 import type { AgentId, Game, GeneratorState, ObservationSpec, Scene, StepArrays } from '@coplay/core';
 
-/** What one agent sees: the numbers of each field of the game's observation, row-major. */
+/** One agent's observation: the numbers of each field of the game's observation, row-major. */
 export type RecordedObservation = Readonly<Record<string, readonly number[]>>;
 
 /** A moment of a recorded episode. */
@@ -15,14 +15,14 @@ export interface RecordedFrame {
   readonly observations?: readonly (RecordedObservation | null)[];
 }
 
-/** What an agent told of how it chose; each part is absent where it told nothing. K actions, G goals. */
+/** An agent's insight into its choice; parts that it didn't give are absent. K actions, G goals. */
 export interface RecordedInsight {
   /** [K] probabilities of the actions, 0 where illegal */
   readonly policy?: readonly number[];
-  /** What it expects to earn from here on, discounted, in the unit of rewards. */
+  /** Its estimate of the discounted return from here on, in the unit of rewards. */
   readonly value?: number;
   /**
-   * [G] by co-player, in the order of the recording's `goals`: what it believes the other is after. Sums of 1; all 0
+   * [G] by co-player, in the order of the recording's `goals`: its belief about the other's goal. Sums of 1; all 0
    * where no goal is open
    */
   readonly beliefs?: Readonly<Record<AgentId, readonly number[]>>;
@@ -30,7 +30,7 @@ export interface RecordedInsight {
   readonly visits?: readonly number[];
 }
 
-/** What a model of the world foretold of the next frame, from the state and what everyone did. */
+/** A world model's prediction of the next frame, from the state and the actions of all agents. */
 export interface RecordedPrediction extends RecordedFrame {
   /** [A] */
   readonly rewards: readonly number[];
@@ -38,7 +38,7 @@ export interface RecordedPrediction extends RecordedFrame {
   readonly terminated: readonly boolean[];
 }
 
-/** What was done between two moments and what came of it; A agents in the order of `agents`. */
+/** The actions between two moments and their outcome; A agents in the order of `agents`. */
 export interface RecordedStep {
   /** [A] null for who had left */
   readonly actions: readonly (number | null)[];
@@ -67,7 +67,7 @@ export interface Recording {
   readonly actionNames: readonly string[];
   /** G names, where beliefs were told. */
   readonly goals?: readonly string[];
-  /** What the fields of `observations` are, where they were asked for. */
+  /** The specification of the fields in `observations`, if the option asked for them. */
   readonly observation?: ObservationSpec;
   /** The game's generator at frame 0: with it and the actions the rest follows. */
   readonly generator: GeneratorState;

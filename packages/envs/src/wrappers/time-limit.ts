@@ -2,8 +2,8 @@ import { checkGame, type DType, fail, type Game, show } from '@coplay/core';
 import { wrap, wrapOptions } from './wrap';
 
 /**
- * Ends episodes after fewer steps: whoever still plays then is truncated. A time fraction in the observation goes on
- * counting against the game's own limit.
+ * Ends episodes after fewer steps: agents that are still active then are truncated. A time fraction in the observation
+ * goes on counting against the game's own limit.
  *
  * @param steps  1 to the game's `maxSteps`
  * @throws CoplayError for any other number

@@ -15,8 +15,8 @@ export function wrapOptions(game: Game, wrapper: (typeof WRAPPERS)[number], valu
 
 /**
  * The game with some parts replaced. The others stay bound to the game itself, so that a game may be an instance of a
- * class as well as a record. `grid` is left out: most wrappers change what is seen or what a state holds. `goals` are
- * where they're told by a field of the observation that is changed.
+ * class as well as a record. `grid` is left out: most wrappers change the observations or the content of a state.
+ * `goals` are where they're told by a field of the observation that is changed.
  */
 export function wrap<State extends DType>(game: Game<State>, changes: Partial<Game<State>>): Game<State> {
   const { readLayout, writeLayout, scene, goals, observation } = game;

@@ -8,11 +8,11 @@ import { type Body, feedforward } from './body';
 import type { RecordedRows } from './recorded-rows';
 import { recurrent } from './recurrent';
 
-/** What an actor-critic is made of. */
+/** Options of an actor-critic. */
 export interface ActorCriticOptions {
-  /** What the actor reads. */
+  /** The actor's inputs. */
   readonly inputs: InputShapes;
-  /** What the critic reads, where it sees more than the actor. Default: the same */
+  /** The critic's inputs, where it sees more than the actor. Default: the same */
   readonly criticInputs?: InputShapes;
   /** K */
   readonly actions: number;
@@ -110,7 +110,7 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
   };
 }
 
-/** Refuses parameters that are no record, and rows that lack what the network reads. */
+/** Refuses parameters that aren't a record, and rows that lack an input of the network. */
 function checkRows(where: string, params: TensorRecord, shapes: InputShapes, rows: RecordedRows, units: number): void {
   checkRecord(where, 'params', params);
   checkRecord(where, 'rows', rows);

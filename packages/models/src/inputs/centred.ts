@@ -20,7 +20,7 @@ export function canCentre(game: SeenGame): boolean {
   return Object.keys(game.observation).some((name) => showsSelf(game, name));
 }
 
-/** Whether a field shows the agent as what isn't 0 in a channel of its own, which neither colours nor indices do. */
+/** Whether a field shows the agent as the nonzero entry of its own channel; fields of colours and of indices don't. */
 export function showsSelf(game: SeenGame, name: string): boolean {
   checkExperienceSpec('showsSelf', game);
   checkText('showsSelf', 'name', name);

@@ -11,8 +11,8 @@ import {
 import { z } from 'zod';
 
 /**
- * What a network reads, without the batch dimension: images `[H, W, C]` by field name, and everything else in `vector`
- * `[F]`.
+ * The shapes of a network's inputs, without the batch dimension: images `[H, W, C]` by field name, and everything else
+ * in `vector` `[F]`.
  */
 export type InputShapes = Readonly<Record<string, readonly number[]>>;
 
@@ -20,7 +20,10 @@ export type InputShapes = Readonly<Record<string, readonly number[]>>;
 export interface InputOptions {
   /** Which observation fields are read. Default: all of the game's */
   readonly fields?: readonly string[];
-  /** Adds everyone's previous action as one-hots, oneself first, then in cyclic order of seats. Default false */
+  /**
+   * Adds the previous actions of all agents as one-hots, the agent's own first, then in cyclic order of seats. Default
+   * false
+   */
   readonly previousActions?: boolean;
   /** Adds the seat as a one-hot: needed where several agents share weights but should differ. Default false */
   readonly agentId?: boolean;
@@ -51,14 +54,16 @@ export interface RowSource {
   /** [rows, A] */
   readonly previousActions: Int32Array;
   readonly extras: NamedArrays;
-  /** For each row of the arrays, 1 where somebody saw it: the numbers of other rows don't matter. Default: all 1 */
+  /**
+   * For each row of the arrays, 1 where an agent observed it: the numbers of other rows don't matter. Default: all 1
+   */
   readonly active?: Uint8Array;
   /** Names a row in messages: `environment 3, step 5`. Default `row 3` */
   readonly nameRow?: (row: number) => string;
 }
 
 /**
- * What an input of a network holds: zeros and ones, one-hot codes of `classes` zeros and ones behind one another along
+ * The content of a network's input: zeros and ones, one-hot codes of `classes` zeros and ones behind one another along
  * the last axis, a picture with values from 0 to `high`, or numbers of any size.
  */
 export type InputKind =
@@ -78,14 +83,14 @@ export interface InputEncoder {
   allocate(rows: number): NamedArrays;
   /**
    * @param into  zeros [N, ...shape], N at least `rows`, to write the rows to, from the first on. Default: new arrays
-   * @returns for each of `shapes` an array [rows, ...shape]: uint8 where a field is held as zeros and ones, else float32;
-   *          `into`, if that was given
+   * @returns for each of `shapes` an array [rows, ...shape]: uint8 where a field is held as zeros and ones, else
+   *          float32; `into`, if that was given
    * @throws CoplayError for values that aren't finite or don't fit the kind of their field, by name
    */
   encode(source: RowSource, into?: NamedArrays): NamedArrays;
 }
 
-/** What a reader asks of an encoder besides {@link InputOptions}. */
+/** A reader's requirements for an encoder, in addition to {@link InputOptions}. */
 export interface InputReading {
   /** `scaled` divides the values of images by their largest, `raw` leaves that to the network. Default `scaled` */
   readonly images?: 'scaled' | 'raw';

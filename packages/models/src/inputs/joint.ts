@@ -12,8 +12,8 @@ import { mapColumns } from '@coplay/core/rows';
 import { checkRoom, encoderSchema, type InputEncoder, type RowSource } from './input-encoder';
 
 /**
- * The encoder of a central critic (Yu et al. 2022, MAPPO): what every agent sees, oneself first, then in cyclic order
- * of seats. Images are joined along channels, vectors end to end.
+ * The encoder of a central critic (Yu et al. 2022, MAPPO): it reads every agent's observation, the agent's own first,
+ * then in cyclic order of seats. Images are joined along channels, vectors end to end.
  *
  * @param own     the encoder of one agent's view
  * @param agents  A

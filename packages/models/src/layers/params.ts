@@ -11,7 +11,7 @@ export function paramOf(where: string, params: TensorRecord, name: string): tf.T
   return param as tf.Tensor;
 }
 
-/** Refuses parameters that are no record; {@link paramOf} refuses those that lack something. */
+/** Refuses parameters that aren't a record; {@link paramOf} refuses a record that lacks a parameter. */
 export function checkParams(where: string, params: TensorRecord): void {
   checkRecord(where, 'params', params);
 }

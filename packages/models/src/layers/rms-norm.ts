@@ -27,7 +27,7 @@ export function checkNorm(where: string, x: tf.Tensor, scale: tf.Tensor, axes: n
 
 /**
  * With n = x / rms and g = dy scale, the gradient of x is (g - n mean(g n)) / rms: shorter than that of the single
- * steps. What the scale gets is dy n, added up where the scale was repeated.
+ * steps. The scale's gradient is dy n, added up where the scale was repeated.
  */
 function normalise(input: tf.Tensor, factor: tf.Tensor, axes: number | number[]): tf.Tensor {
   const norm = tf.customGrad((...given) => {

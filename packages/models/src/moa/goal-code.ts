@@ -1,6 +1,6 @@
 import { tf } from '@coplay/tensor';
 
-/** Numbers that code a goal: one for each, and one for "unknown" where that is told apart. */
+/** The length of a goal's code: one entry for each goal, and one for "unknown" where it has its own. */
 export function goalCodeSize(goals: number, unknownGoal: boolean): number {
   return goals === 0 ? 0 : goals + (unknownGoal ? 1 : 0);
 }

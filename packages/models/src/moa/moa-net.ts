@@ -8,9 +8,9 @@ import { conv, type TorsoBuilder } from '../torso';
 import { checkInputs } from '../torso/flatten';
 import { goalCode, goalCodeSize } from './goal-code';
 
-/** What a model of another agent is made of. */
+/** Options of a model of another agent. */
 export interface MoaNetOptions {
-  /** What it reads of the other agent's own view: images by name, and `vector`. */
+  /** Its inputs from the other agent's own view: images by name, and `vector`. */
   readonly inputs: InputShapes;
   /** K */
   readonly actions: number;
@@ -85,7 +85,7 @@ export interface MoaNet {
 const HEAD_GAIN = 0.01;
 
 /**
- * Builds a model of another agent out of a torso, an optional GRU and a linear head; the goal is read beside the
+ * Builds a model of another agent out of a torso, an optional GRU and a linear head; the goal's code is appended to the
  * vector.
  */
 export function moaNet(options: MoaNetOptions): MoaNet {

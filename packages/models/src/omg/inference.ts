@@ -40,7 +40,7 @@ export interface SubgoalInference {
   /**
    * One step, for acting.
    *
-   * @param inputs [N, ...] what is seen
+   * @param inputs [N, ...] the observations
    * @param state  [N, stateSize] after the step before; zero where an episode begins
    */
   step(params: TensorRecord, inputs: TensorRecord, state: tf.Tensor2D): { posterior: Gaussian; next: tf.Tensor2D };
@@ -131,7 +131,7 @@ export function subgoalInference(options: OmgNetOptions): SubgoalInference {
   };
 }
 
-/** [N, units] the state that each step was entered with: what is known before the step is seen. */
+/** [N, units] the recurrent state before each step, which doesn't depend on the step's observation. */
 function entering(states: tf.Tensor3D, isFirst: tf.Tensor2D, state: tf.Tensor2D): tf.Tensor2D {
   const [rows, steps, units] = states.shape;
   const start = tf.reshape(state, [rows, 1, units]);

@@ -7,15 +7,15 @@ import type { OmgNetSettings } from './options';
 
 /** Recorded steps, N rows. */
 export interface OmgRows {
-  /** [N, ...] for each input: what was seen */
+  /** [N, ...] for each input: the observations */
   readonly inputs: TensorRecord;
-  /** [N, K] what the agent could do; read by the loss `action` alone */
+  /** [N, K] the agent's legal actions; read by the loss `action` only */
   readonly masks?: tf.Tensor2D;
-  /** [N] int32 what it did; read by the loss `action` alone */
+  /** [N] int32 its actions; read by the loss `action` only */
   readonly actions?: tf.Tensor1D;
 }
 
-/** Refuses rows that lack what the networks read. */
+/** Refuses rows that lack an input of the networks. */
 export function checkOmgRows(where: string, { inputs, actions, loss }: OmgNetSettings, rows: OmgRows): void {
   checkRecord(where, 'rows', rows);
   checkInputs(where, inputs, rows.inputs);
@@ -29,7 +29,7 @@ export interface Likelihood {
   init(generator: Generator): NamedArrays;
   /**
    * @param latent   [N, D]
-   * @param context  [N, contextSize] what is known besides the latent
+   * @param context  [N, contextSize] known inputs in addition to the latent
    * @returns [N] negative log-likelihood in nats (weighted, or a mean, as the options say)
    */
   nll(params: TensorRecord, rows: OmgRows, latent: tf.Tensor2D, context?: tf.Tensor2D): tf.Tensor1D;
@@ -62,7 +62,7 @@ export function actionLikelihood({ inputs, goalDim, hidden, actions }: OmgNetSet
   return {
     init: head.init,
     nll: (params, rows, latent) => {
-      const logits = head.apply(params, joined(flattenInputs(inputs, rows.inputs), latent));
+      const logits = head.apply(params, joined(flattenInputs(inputs, rows.inputs), latent)); // [N, K]
       const logProbs = maskedLogProbs(logits, rows.masks as tf.Tensor2D);
       return tf.neg(logProbOf(logProbs, rows.actions as tf.Tensor1D)) as tf.Tensor1D;
     },
@@ -73,7 +73,7 @@ export function actionLikelihood({ inputs, goalDim, hidden, actions }: OmgNetSet
  * How far a reconstruction is off: occupied cells count `occupiedWeight` times.
  *
  * @param outputs [N, F] logits of cells and codes, means of other numbers, in the order of the inputs
- * @param targets [N, F] what was seen
+ * @param targets [N, F] the observations
  * @returns [N] sum (or mean) over the F numbers
  */
 function reconstructionError(

@@ -1,15 +1,15 @@
 import type { InputKinds, InputShapes } from '../inputs';
 
-/** What a latent is fitted to: the state that was seen (`reconstruction`) or what the agent did in it (`action`). */
+/** The target of a latent: the observed state (`reconstruction`) or the agent's action in it (`action`). */
 export type OmgLoss = 'reconstruction' | 'action';
 
-/** What the networks of OMG are made of. Parameters of both networks are made and named apart. */
+/** Options of OMG's networks. Parameters of both networks are made and named apart. */
 export interface OmgNetOptions {
-  /** What is seen of a state */
+  /** The shapes of a state's observation */
   readonly inputs: InputShapes;
   /**
-   * What the inputs hold. `planes` are reconstructed by their chance of a 1, `codes` by the chance of each class, all
-   * else with squared error. Default: inputs of shape [H, W, C] are `planes`, others vectors
+   * The contents of the inputs. `planes` are reconstructed by their chance of a 1, `codes` by the chance of each class,
+   * all else with squared error. Default: inputs of shape [H, W, C] are `planes`, others vectors
    */
   readonly kinds?: InputKinds;
   /**
@@ -30,9 +30,9 @@ export interface OmgNetOptions {
   /** Default `reconstruction` */
   readonly loss?: OmgLoss;
   /**
-   * Weight of an occupied cell beside an empty one's 1 in the reconstruction, at least 1; the notes go up to 20. Planes
-   * are mostly empty: with 1, a decoder that says how often each cell is occupied is nearly as good as one that knows
-   * the state, and the latent is hardly used. Default 5
+   * Weight of an occupied cell in the reconstruction, where an empty cell has 1; at least 1; the notes go up to 20.
+   * Planes are mostly empty: with 1, a decoder that says how often each cell is occupied is nearly as good as one that
+   * knows the state, and the latent is hardly used. Default 5
    */
   readonly occupiedWeight?: number;
   /**

@@ -9,7 +9,7 @@ export type SubgoalSelector = 'optimistic' | 'conservative' | 'fixed' | 'random'
 
 const selectors: readonly SubgoalSelector[] = ['optimistic', 'conservative', 'fixed', 'random'];
 
-/** Steps to select for: N of them, those of an episode side by side. */
+/** N steps to select for; the steps of an episode are adjacent. */
 export interface SelectionSteps {
   /** [N] the first step behind each step's episode (or behind the steps that the agent was there): in i+1..N */
   readonly ends: ArrayLike<number>;

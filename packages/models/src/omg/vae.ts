@@ -9,8 +9,8 @@ import { type OmgNetOptions, omgNetSettings } from './options';
 
 /**
  * A variational autoencoder on single states (Kingma and Welling 2014): the prior model of OMG (Yu, Jiang, Lu 2024),
- * whose latents are subgoals. Trained first, then frozen. With the loss `action` its latent has to help to tell what
- * the agent does, beside the state and the time, which the head sees too.
+ * whose latents are subgoals. Trained first, then frozen. With the loss `action` its latent has to help to predict the
+ * agent's action; the head sees the state and the time too.
  */
 export interface StateVae {
   /** D */

@@ -43,7 +43,7 @@ describe('a table of actions', () => {
   it.each([
     ['is used in imagination where actions are discrete', { kind: 'discrete', count: A } as const, 0, 1],
     ['not where they are numbers', { kind: 'continuous', size: A } as const, 0, 0],
-    ['nor beside co-players', { kind: 'discrete', count: A } as const, 1, 0],
+    ['nor with co-players', { kind: 'discrete', count: A } as const, 1, 0],
   ])('%s', (_, actions, coplayers, times) => {
     const nets = dreamerNets({ observations: { x: { kind: 'vector', size: 2 } }, actions, size: 'debug', coplayers });
     const made = vi.spyOn(nets.rssm, 'actionTable');

@@ -12,12 +12,12 @@ import {
 import type { ParamSpecs } from '../layers';
 import { dreamerHead, type HeadOptions } from './heads';
 
-/** What an agent can do: one of some actions, or numbers in [-1, 1]. */
+/** An action space: one of K actions, or numbers in [-1, 1]. */
 export type DreamerActions =
   | { readonly kind: 'discrete'; readonly count: number }
   | { readonly kind: 'continuous'; readonly size: number };
 
-/** What an actor says about N rows: `logProbs` [N, K], or `mean` and `stddev` [N, A]. */
+/** An actor's distribution for N rows: `logProbs` [N, K], or `mean` and `stddev` [N, A]. */
 export type ActorDistribution =
   | { readonly kind: 'discrete'; readonly logProbs: tf.Tensor2D }
   | { readonly kind: 'continuous'; readonly mean: tf.Tensor2D; readonly stddev: tf.Tensor2D };
@@ -50,7 +50,7 @@ const START = 0.01;
 
 /** Options of {@link dreamerActor}. */
 export interface ActorOptions extends Omit<HeadOptions, 'outputs' | 'scale'> {
-  /** What it chooses from */
+  /** Its action space */
   readonly actions: DreamerActions;
   /**
    * Share of the uniform distribution in a discrete policy, in [0, 1). Default 0, as in DreamerV3's code; its paper

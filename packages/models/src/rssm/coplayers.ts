@@ -6,9 +6,9 @@ import { oneHotCode } from './observations';
 
 /** What co-players do in an imagined step. */
 export interface CoplayerStep {
-  /** [N, M K] codes of their actions; zeros of those who aren't there any more */
+  /** [N, M K] codes of their actions; zeros for co-players that have left */
   readonly codes: tf.Tensor2D;
-  /** [N, M] 1 for those who acted: who has left once stays away */
+  /** [N, M] 1 for co-players that acted; a co-player that has left never returns */
   readonly active: tf.Tensor2D;
 }
 
@@ -16,7 +16,7 @@ export interface CoplayerStep {
 export interface RecordedCoplayers {
   /** [B, T, M] int32, the actions that led to each observation: index t was taken after observation t - 1; -1: none */
   readonly actions: tf.Tensor3D;
-  /** [B, T, M] 1 for those who act after observation t */
+  /** [B, T, M] 1 for co-players that act after observation t */
   readonly active: tf.Tensor3D;
   /** [B, T] 1 in the first step of an episode */
   readonly isFirst: tf.Tensor2D;
@@ -38,16 +38,16 @@ export interface CoplayerModel {
   /** Actions [..., M] int32, -1 for none, to one-hot codes side by side [..., M K]. */
   code(actions: tf.Tensor): tf.Tensor;
   /**
-   * Draws what they do. No gradient flows through it.
+   * Draws their actions. No gradient flows through it.
    *
    * @param logProbs [N, M, K + 1]
-   * @param active   [N, M] 0 for those who left before
+   * @param active   [N, M] 0 for co-players that left before
    * @param noise    [N, M] uniform in [0, 1)
    */
   sample(logProbs: tf.Tensor3D, active: tf.Tensor2D, noise: tf.Tensor2D): CoplayerStep;
   /**
-   * Cross entropy of what they did next, a mean over co-players and steps: of those who were there, and of the first
-   * step in which one isn't. What comes after the end of a sequence or an episode isn't known and doesn't count.
+   * Cross entropy of their next actions, a mean over the steps of co-players that were present, and over the first step
+   * in which each was absent. What comes after the end of a sequence or an episode isn't known and doesn't count.
    *
    * @param logProbs [B, T, M, K + 1]
    * @returns [] nats; 0 where nothing counts
@@ -71,8 +71,8 @@ export function coplayerModel(
     logProbs: (params, features) => tf.logSoftmax(tf.reshape(head.logits(params, features), [-1, M, K + 1])),
     code: (actions) => tf.reshape(oneHotCode(actions, K), [...actions.shape.slice(0, -1), M * K]),
     sample: (logProbs, before, noise) => {
-      const drawn = tf.mul(oneHotSample(tf.exp(logProbs), noise), tf.expandDims(before, 2));
-      const acted = tf.slice(drawn, 0, [-1, M, K]);
+      const drawn = tf.mul(oneHotSample(tf.exp(logProbs), noise), tf.expandDims(before, 2)); // [N, M, K + 1]
+      const acted = tf.slice(drawn, 0, [-1, M, K]); // [N, M, K]
       return {
         codes: tf.reshape(acted, [-1, M * K]) as tf.Tensor2D,
         active: tf.sum(acted, -1) as tf.Tensor2D,
@@ -82,7 +82,7 @@ export function coplayerModel(
       const [B, T] = recorded.isFirst.shape;
       checkShapes('coplayerModel.loss', { logProbs }, `${B} ${T} ${M} ${K + 1}`);
       const { target, counts } = nextActions(recorded, K);
-      const entropies = tf.neg(tf.sum(tf.mul(logProbs, oneHotCode(target, K + 1)), -1));
+      const entropies = tf.neg(tf.sum(tf.mul(logProbs, oneHotCode(target, K + 1)), -1)); // [B, T, M]
       return tf.div(tf.sum(tf.mul(entropies, counts)), tf.maximum(tf.sum(counts), 1)) as tf.Scalar;
     },
   };
@@ -92,12 +92,12 @@ export function coplayerModel(
 function nextActions({ actions, active, isFirst }: RecordedCoplayers, K: number) {
   checkShapes('coplayerModel.loss', { actions, active }, 'B T M');
   const [B, T, M] = actions.shape;
-  const goesOn = tf.expandDims(tf.sub(1, later(isFirst, 1)), 2);
-  const acts = tf.mul(active, goesOn);
-  const wasThere = tf.concat([tf.zeros([B, 1, M]), tf.slice(active, 0, [B, T - 1, M])], 1);
+  const goesOn = tf.expandDims(tf.sub(1, later(isFirst, 1)), 2); // [B, T, 1]
+  const acts = tf.mul(active, goesOn); // [B, T, M]
+  const wasThere = tf.concat([tf.zeros([B, 1, M]), tf.slice(active, 0, [B, T - 1, M])], 1); // [B, T, M]
   const leaves = tf.mul(tf.mul(wasThere, tf.expandDims(tf.sub(1, isFirst), 2)), tf.sub(1, active));
   const next = tf.cast(later(actions, -1), 'float32');
-  const target = tf.add(tf.mul(next, active), tf.mul(tf.sub(1, active), K));
+  const target = tf.add(tf.mul(next, active), tf.mul(tf.sub(1, active), K)); // [B, T, M]
   return { target: stopGradient(target), counts: stopGradient(tf.add(acts, leaves)) };
 }
 

@@ -48,7 +48,7 @@ export function blockGru({ deter, hidden, stoch, classes, blocks }: RssmSizes, a
   const hid = blockDenseSpecs(deter + 3 * blocks * hidden, deter, blocks);
   const gates = blockDenseSpecs(deter, 3 * deter, blocks);
 
-  /** Rows of each block's kernel: those of h come first, then those of u. */
+  /** Rows of each block's kernel: first the rows of h, then the rows of u. */
   const rowsOf = (params: TensorRecord, begin: number, size: number) =>
     tf.slice(params['dynhid0/kernel'] as tf.Tensor3D, [0, begin, 0], [blocks, size, width]);
 

@@ -27,7 +27,7 @@ export interface DreamerDecoder {
    * factor of 1/2), cross entropy for discrete ones, codes and planes, squared error for images.
    */
   losses(outputs: TensorRecord, observations: TensorRecord): TensorRecord;
-  /** What is expected to be seen, for pictures: numbers, probabilities of classes, chances of a 1, values 0 to high. */
+  /** The expected observation, for pictures: numbers, probabilities of classes, chances of a 1, values 0 to high. */
   predictions(outputs: TensorRecord): TensorRecord;
 }
 

@@ -26,7 +26,8 @@ export interface ImaginedSequence {
 /**
  * Imagines H steps with the world model's prior and the actor (Hafner et al. 2023, "actor critic learning"). No
  * gradient flows through what comes out: it teaches neither the world model nor, by itself, the actor. Where co-players
- * are modelled, what they do is drawn from their model in every state, beside one's own action: all move at once.
+ * are modelled, their actions are drawn from their model in every state, together with the agent's own: all move at
+ * once.
  *
  * @param active [N, M] 1 for co-players who act in the first state; default: all
  */

@@ -14,9 +14,9 @@ import { type DreamerSize, type DreamerSizes, dreamerSizes, sizeSchema } from '.
 
 /** Options of {@link dreamerNets}. */
 export interface DreamerNetsOptions {
-  /** What is seen, by name */
+  /** The observations' specifications, by name */
   readonly observations: DreamerObservations;
-  /** What can be done */
+  /** The action space */
   readonly actions: DreamerActions;
   /** A preset, or numbers. Default `nano` */
   readonly size?: DreamerSize;
@@ -25,8 +25,8 @@ export interface DreamerNetsOptions {
   /** The same in a discrete policy. Default 0, as in DreamerV3's code; its paper says 0.01 */
   readonly actorUnimix?: number;
   /**
-   * M, co-players whose actions the world model takes beside one's own, each with as many as oneself, and predicts (see
-   * {@link CoplayerModel}); only with discrete actions. Default 0
+   * M, the number of co-players whose actions the world model takes as inputs and predicts (see {@link CoplayerModel});
+   * each has as many actions as the agent. Only with discrete actions. Default 0
    */
   readonly coplayers?: number;
 }
@@ -34,7 +34,7 @@ export interface DreamerNetsOptions {
 /** The modules; parameters are named `enc/...`, `dyn/...`, `dec/...`, `rew/...`, `con/...`, `pol/...`, `val/...`. */
 export const DREAMER_MODULES = ['enc', 'dyn', 'dec', 'rew', 'con', 'pol', 'val'] as const;
 
-/** A module's name in those of parameters. */
+/** A module's name within parameters' names. */
 export type DreamerModule = (typeof DREAMER_MODULES)[number];
 
 /** All networks of DreamerV3. */
@@ -158,7 +158,7 @@ function checkCoplayers(count: number, { kind }: DreamerActions): void {
   fail('dreamerNets', 'discrete actions where co-players are modelled', kind, 'Leave coplayers out.');
 }
 
-/** The same values, through which no gradient flows: what is imagined with them teaches no world model. */
+/** The same values without gradients: an imagination with them doesn't train the world model. */
 export function detached(params: TensorRecord): TensorRecord {
   checkTerms('detached', params);
   for (const name in params) checkTensor('detached', name, params[name]);

@@ -25,7 +25,7 @@ export type DreamerObservation =
    */
   | { readonly kind: 'image'; readonly shape: readonly number[]; readonly high?: number | undefined };
 
-/** What an agent observes, by name. */
+/** An agent's observations, by name. */
 export type DreamerObservations = Readonly<Record<string, DreamerObservation>>;
 
 const shapesSchema = z.record(z.string(), z.array(z.int().min(0)));
@@ -47,10 +47,10 @@ export function highOfImage(observation: DreamerObservation): number {
   return (observation.kind === 'image' ? observation.high : undefined) ?? 255;
 }
 
-/** Names by kind, sorted: those that a perceptron reads, and images. */
+/** Names by kind, sorted: inputs of a perceptron, and images. */
 export function sortedNames(observations: DreamerObservations): { readonly flat: string[]; readonly images: string[] } {
   const names = Object.keys(observations).sort();
-  if (names.length === 0) fail('dreamerNets', 'at least one observation', 'none', 'Name what is observed.');
+  if (names.length === 0) fail('dreamerNets', 'at least one observation', 'none', 'Name the observations.');
   const isImage = (name: string) => observations[name].kind === 'image';
   return { flat: names.filter((name) => !isImage(name)), images: names.filter(isImage) };
 }

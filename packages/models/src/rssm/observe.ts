@@ -4,7 +4,7 @@ import { linear, normed } from '../layers';
 import type { BlockGru } from './core';
 import type { RssmInputs, RssmOptions, RssmSequence, RssmState } from './sequences';
 
-/** What one step reads, [B, ...] each. */
+/** The inputs of one step, [B, ...] each. */
 interface StepInputs {
   /** [B, 1] 0 where an episode begins */
   readonly keep: tf.Tensor2D;
@@ -17,8 +17,7 @@ interface StepInputs {
 }
 
 /**
- * The function behind `Rssm.observe`: a loop over steps, of which all that doesn't depend on the state is computed
- * beforehand.
+ * The function behind `Rssm.observe`. Loops over time; everything independent of the state is computed before the loop.
  */
 export function sequenceObserver(
   options: RssmOptions,
@@ -28,11 +27,11 @@ export function sequenceObserver(
   const { deter, hidden, stoch, classes, tokens: tokenSize } = options;
 
   const step = (params: TensorRecord, { deter: h, stoch: z }: RssmState, { keep, drive, view, noise }: StepInputs) => {
-    const flat = tf.reshape(z, [-1, stoch * classes]) as tf.Tensor2D;
-    const next = core.step(params, tf.mul(h, keep), tf.mul(flat, keep), drive);
-    const ofDeter = tf.slice(params['obs0/kernel'] as tf.Tensor2D, [0, 0], [deter, hidden]);
-    const x = normed(tf.add(tf.matMul(next, ofDeter), view) as tf.Tensor2D, params['obs0/scale']);
-    const logits = tf.reshape(linear(params, 'obslogit', x), [-1, stoch, classes]);
+    const flat = tf.reshape(z, [-1, stoch * classes]) as tf.Tensor2D; // [B, S C]
+    const next = core.step(params, tf.mul(h, keep), tf.mul(flat, keep), drive); // [B, D]
+    const ofDeter = tf.slice(params['obs0/kernel'] as tf.Tensor2D, [0, 0], [deter, hidden]); // [D, Hd]
+    const x = normed(tf.add(tf.matMul(next, ofDeter), view) as tf.Tensor2D, params['obs0/scale']); // [B, Hd]
+    const logits = tf.reshape(linear(params, 'obslogit', x), [-1, stoch, classes]); // [B, S, C]
     return { state: { deter: next, stoch: sample(logits, noise) }, logits };
   };
 
@@ -42,11 +41,12 @@ export function sequenceObserver(
     noise: tf.Tensor3D,
   ): StepInputs[] => {
     const [rows, steps] = isFirst.shape;
-    const keep = tf.expandDims(tf.sub(1, isFirst), 2);
-    const drive = core.actionPart(params, flatten(tf.mul(actions, keep)));
-    const drives = tf.unstack(tf.transpose(tf.reshape(drive, [drive.shape[0], rows, steps, -1]), [2, 0, 1, 3]));
-    const ofTokens = tf.slice(params['obs0/kernel'] as tf.Tensor2D, [deter, 0], [tokenSize, hidden]);
-    const seen = tf.add(tf.matMul(flatten(tokens), ofTokens), params['obs0/bias']);
+    const keep = tf.expandDims(tf.sub(1, isFirst), 2); // [B, T, 1]
+    const drive = core.actionPart(params, flatten(tf.mul(actions, keep))); // [g, B T, D / g]
+    const driveInTime = tf.reshape(drive, [drive.shape[0], rows, steps, -1]); // [g, B, T, D / g]
+    const drives = tf.unstack(tf.transpose(driveInTime, [2, 0, 1, 3])); // T of [g, B, D / g]
+    const ofTokens = tf.slice(params['obs0/kernel'] as tf.Tensor2D, [deter, 0], [tokenSize, hidden]); // [E, Hd]
+    const seen = tf.add(tf.matMul(flatten(tokens), ofTokens), params['obs0/bias']); // [B T, Hd]
     const [keeps, views, noises] = [keep, tf.reshape(seen, [rows, steps, hidden]), noise].map(byStep);
     return drives.map((own, t) => ({ keep: keeps[t], drive: own, view: views[t], noise: noises[t] }) as StepInputs);
   };

@@ -24,7 +24,7 @@ export interface ReturnRangeOptions {
  * DreamerV3's normaliser of returns (Hafner et al. 2023, eq. 12): exponential means of the 5th and 95th percentile, and
  * scale = max(1, high - low), by which advantages are divided. The means begin at 0 and aren't corrected for it.
  *
- * @param returns any shape; all count alike
+ * @param returns any shape; all have the same weight
  */
 export function trackReturns(
   range: ReturnRange,

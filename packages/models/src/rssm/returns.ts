@@ -40,7 +40,7 @@ export function arrivalReturns(terms: ReturnTerms): tf.Tensor2D {
 
 /**
  * How much imagined step t counts: the chance that the episode still goes on, prod_(i <= t) c_i. It begins with c_0,
- * the real state's: what is imagined from an episode's end doesn't count. No gradient flows.
+ * the real state's: an imagination that starts at an episode's end doesn't count. No gradient flows.
  *
  * @param discounts c [N, T], the continue head's means, which have the discount in them
  * @returns [N, T]
@@ -55,7 +55,7 @@ export interface ReplayTerms {
   readonly rewards: tf.Tensor2D;
   /** 1 where the episode ended in state t, and nothing can follow. */
   readonly isTerminal: tf.Tensor2D;
-  /** 1 where an episode's record ends with state t, for whatever reason. */
+  /** 1 where an episode's record ends with state t, for any reason. */
   readonly isLast: tf.Tensor2D;
   /** Imagined returns from each state: the values that lie beyond. */
   readonly imagined: tf.Tensor2D;
@@ -79,7 +79,7 @@ export function replayReturns(terms: ReplayTerms, discount: number, lambda: numb
   return arrivalReturns({ rewards, discounts, traces, values: imagined });
 }
 
-/** Refuses what is no record, before its parts are looked at. */
+/** Refuses a value that isn't a record, before its parts are checked. */
 export function checkTerms(where: string, terms: unknown): void {
   const isRecord = typeof terms === 'object' && terms !== null && !Array.isArray(terms) && !(terms instanceof Promise);
   if (isRecord) return;

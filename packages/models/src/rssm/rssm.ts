@@ -39,14 +39,14 @@ export interface Rssm {
     table?: tf.Tensor3D,
   ): RssmState;
   /**
-   * What each of A discrete actions does to the state: the same in all rows and steps, so that it's looked up instead
-   * of computed.
+   * The effect of each of A discrete actions on the state: the same in all rows and steps, so that it's looked up
+   * instead of computed.
    *
    * @returns [g, A, D / g]
    */
   actionTable(params: TensorRecord): tf.Tensor3D;
   /**
-   * What is expected before the observation is seen.
+   * The state's distribution before the observation is known.
    *
    * @param deter [..., D]
    * @returns logits [..., S, C]
@@ -61,7 +61,7 @@ export interface Rssm {
   features(state: { readonly deter: tf.Tensor; readonly stoch: tf.Tensor }): tf.Tensor2D;
 }
 
-/** Builds an RSSM. Parameters: those of {@link blockGru}, prior0, prior1, priorlogit, obs0, obslogit. */
+/** Builds an RSSM. Parameters: the parameters of {@link blockGru}, prior0, prior1, priorlogit, obs0, obslogit. */
 export function rssm(options: RssmOptions): Rssm {
   const { deter, hidden, stoch, classes, tokens: tokenSize, actions: actionSize, unimix: share = 0.01 } = options;
   const latent = stoch * classes;

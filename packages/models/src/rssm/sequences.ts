@@ -3,7 +3,7 @@ import type { RssmSizes } from './sizes';
 
 /** Options of {@link rssm}. */
 export interface RssmOptions extends RssmSizes {
-  /** E, size of what the encoder makes of an observation */
+  /** E, size of the encoder's output */
   readonly tokens: number;
   /** A, size of an action's code: the number of discrete actions, or of continuous dimensions */
   readonly actions: number;
@@ -19,7 +19,7 @@ export interface RssmState {
   readonly stoch: tf.Tensor3D;
 }
 
-/** What one step of {@link Rssm.observe} reads. */
+/** The inputs of {@link Rssm.observe}. */
 export interface RssmInputs {
   /** [B, T, E] of the encoder */
   readonly tokens: tf.Tensor3D;

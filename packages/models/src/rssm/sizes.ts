@@ -62,7 +62,7 @@ export const DREAMER_SIZES = {
 const whole = () => z.int().min(1);
 const names = Object.keys(DREAMER_SIZES) as [DreamerSizeName, ...DreamerSizeName[]];
 
-/** Schema of a size: a preset's name, or sizes that replace those of a preset. */
+/** Schema of a size: a preset's name, or sizes that replace some of a preset. */
 export const sizeSchema = z.union([
   z.enum(names),
   z.strictObject({

@@ -3,7 +3,7 @@ import { encodeSequence, type RecordedSequence } from './encode-sequence';
 import type { DreamerNets } from './nets';
 import type { RssmSequence, RssmState } from './sequences';
 
-/** Recorded sequences, rewards and flags on arrival: those of index t belong to observation t. */
+/** Recorded sequences, rewards and flags on arrival: index t belongs to observation t. */
 export interface DreamerBatch extends RecordedSequence {
   /** [B, T] */
   readonly rewards: tf.Tensor2D;
@@ -47,17 +47,17 @@ export function worldModelLosses(
 ): WorldModelLosses {
   const { dyn, dec, rew, con } = nets.parts(params);
   const [rows, steps] = batch.isFirst.shape;
-  const inTime = (x: tf.Tensor) => tf.reshape(x, [rows, steps]);
-  const flat = (x: tf.Tensor) => tf.reshape(x, [-1]);
+  const inTime = (x: tf.Tensor) => tf.reshape(x, [rows, steps]); // [B T] to [B, T]
+  const flat = (x: tf.Tensor) => tf.reshape(x, [-1]); // [B, T] to [B T]
 
   const { states, features, observations } = encodeSequence(nets, params, batch, start, noise);
-  const posterior = unimixLog(states.logits, nets.rssm.unimix);
-  const prior = unimixLog(nets.rssm.prior(dyn, states.deter), nets.rssm.unimix);
-  const { dynamics, representation } = latentLosses(posterior, prior, freeNats);
-  const deter = tf.slice(features, [0, 0], [rows * steps, nets.sizes.deter]);
-  const stoch = tf.reshape(states.stoch, [rows * steps, -1]) as tf.Tensor2D;
+  const posterior = unimixLog(states.logits, nets.rssm.unimix); // [B, T, S, C]
+  const prior = unimixLog(nets.rssm.prior(dyn, states.deter), nets.rssm.unimix); // [B, T, S, C]
+  const { dynamics, representation } = latentLosses(posterior, prior, freeNats); // [B, T] each
+  const deter = tf.slice(features, [0, 0], [rows * steps, nets.sizes.deter]); // [B T, D]
+  const stoch = tf.reshape(states.stoch, [rows * steps, -1]) as tf.Tensor2D; // [B T, S C]
   const reconstructions = nets.decoder.losses(nets.decoder.apply(dec, { deter, stoch }), observations);
-  const goesOn = tf.mul(tf.sub(1, flat(batch.isTerminal)), discount);
+  const goesOn = tf.mul(tf.sub(1, flat(batch.isTerminal)), discount); // [B T]
 
   const losses: TensorRecord = {
     dynamics,

@@ -14,9 +14,7 @@ export interface Torso {
   apply(params: TensorRecord, inputs: TensorRecord): tf.Tensor2D;
 }
 
-/**
- * What a user chooses as a network: given the shapes of its inputs, a torso. `config` describes it in run directories.
- */
+/** A user's choice of a network: makes a torso for given shapes of inputs. `config` describes it in run directories. */
 export interface TorsoBuilder {
   (shapes: InputShapes): Torso;
   readonly config: Readonly<Record<string, unknown>>;
@@ -24,7 +22,7 @@ export interface TorsoBuilder {
 
 const configSchema = z.record(z.string(), z.unknown());
 
-/** Puts the description beside the function. */
+/** Adds the description to the function. */
 export function torsoBuilder(config: Record<string, unknown>, build: (shapes: InputShapes) => Torso): TorsoBuilder {
   checkArgument('torsoBuilder', 'config', configSchema, config);
   checkFunction('torsoBuilder', 'build', build);

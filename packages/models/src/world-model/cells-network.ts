@@ -5,7 +5,7 @@ import type { GridShape } from './grid';
 import { cellOneHots, LEAVE, MOVES, neighbourTable, targetTable } from './moves';
 import { REWARD_BINS } from './two-hot';
 
-/** What the network of {@link cellsWorldModel} is made of. */
+/** Options of the network of {@link cellsWorldModel}. */
 export interface CellsNetworkOptions {
   readonly filters: readonly number[];
   readonly kernelSize: number;
@@ -13,9 +13,9 @@ export interface CellsNetworkOptions {
   readonly rewards: 'events' | 'two-hot';
 }
 
-/** What the network says of a step. */
+/** The network's prediction of a step. */
 export interface CellsOutputs {
-  /** [B, A, 6] log-probabilities of the moves of `moves.ts`; about -1e9 for those that can't be */
+  /** [B, A, 6] log-probabilities of the moves of `moves.ts`; about -1e9 for impossible moves */
   readonly moves: tf.Tensor3D;
   /** [B, A, 5, HW] one-hots of the cells that all moves but leaving lead to */
   readonly targets: tf.Tensor4D;
@@ -32,9 +32,9 @@ export interface CellsNetwork {
 }
 
 /**
- * Convolutions over planes in which everyone's actions stand at their cells, summed; what becomes of an agent is read
- * off at its own cell, beside its own action. Everything is local and agents are told apart by nothing but their place
- * and action, so that what is learned of one cell and seat holds for all.
+ * Convolutions over planes that hold the sum of all agents' actions at their cells; an agent's outcome is read off at
+ * its own cell, together with its own action. Everything is local, and agents differ only by place and action, so that
+ * what is learned at one cell and seat holds for all.
  */
 export function cellsNetwork(shape: GridShape, options: CellsNetworkOptions): CellsNetwork {
   const { parts, actions: K, things: M, fixed: F, cells: HW } = shape;
@@ -145,7 +145,7 @@ function possibleMoves({ cells, fixed }: GridShape, rows: TensorRecord, targets:
   return tf.concat([open, tf.ones([B, A, 1])], -1) as tf.Tensor3D;
 }
 
-/** Beside each agent's features the sums over all cells: what happened elsewhere. */
+/** Appends the sums over all cells to each agent's features: events elsewhere on the map. */
 function withTotals(agents: tf.Tensor3D, local: tf.Tensor3D): tf.Tensor3D {
   const [B, A] = agents.shape;
   const totals = tf.tile(tf.sum(local, 1, true), [1, A, 1]);

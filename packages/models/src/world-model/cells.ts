@@ -32,8 +32,8 @@ const schema = z.strictObject({
 
 /**
  * A world model of games on a grid in which agents can't jump, split or fade: for each agent a categorical over H*W + 1
- * cells (the last one: it has left) of which all are impossible but its own, the four beside it that are free of what
- * stays, and the last; for each cell and kind of thing whether one lies there; what stays is copied.
+ * cells (the last one: it has left) of which only its own, its free neighbours and the last are possible; for each cell
+ * and kind of thing the probability that one lies there; fixed things are copied.
  *
  * `imagine` gives `moves` [B, A, 6], the probabilities of staying, going up, down, left, right, leaving; `things` [B,
  * M, HW]; with `rewards: 'two-hot'` also `rewards` [B, A]. Loss: the cross-entropy of the moves, a mean over the agents
@@ -75,18 +75,18 @@ function probabilities({ moves, things, rewards }: CellsOutputs): TensorRecord {
 }
 
 function cellsLoss(shape: GridShape, network: CellsNetwork, params: TensorRecord, rows: TensorRecord) {
-  const { moves, targets, things, rewards } = network.apply(params, rows);
+  const { moves, targets, things, rewards } = network.apply(params, rows); // [B, A, 6], [B, A, 5, HW], ...
   const plays = tf.cast(tf.less(rows['cells'], shape.cells), 'float32'); // [B, A]
   const players = tf.maximum(tf.sum(plays), 1);
   const next = tf.expandDims(cellOneHots(rows['next/cells'], shape.cells), 2); // [B, A, 1, HW]
   const goes = tf.sum(tf.mul(targets, next), -1); // [B, A, 5]
-  const leaves = tf.cast(tf.equal(rows['next/cells'], shape.cells), 'float32');
+  const leaves = tf.cast(tf.equal(rows['next/cells'], shape.cells), 'float32'); // [B, A]
   const taken = tf.concat([goes, tf.expandDims(leaves, -1)], -1); // [B, A, 6] one-hot
-  const surprise = tf.neg(tf.sum(tf.mul(moves, taken), -1));
+  const surprise = tf.neg(tf.sum(tf.mul(moves, taken), -1)); // [B, A]
   const metrics: TensorRecord = { cells_loss: tf.div(tf.sum(tf.mul(surprise, plays)), players) };
   if (things) metrics['things_loss'] = tf.mean(tf.sum(crossEntropy(things, rows['next/things']), [1, 2]));
   if (rewards) {
-    const surprises = tf.neg(tf.sum(tf.mul(tf.logSoftmax(rewards), twoHot(rows['rewards'])), -1));
+    const surprises = tf.neg(tf.sum(tf.mul(tf.logSoftmax(rewards), twoHot(rows['rewards'])), -1)); // [B, A]
     metrics['reward_loss'] = tf.div(tf.sum(tf.mul(surprises, plays)), players);
   }
   const loss = Object.values(metrics).reduce((sum, part) => tf.add(sum, part)) as tf.Scalar;

@@ -121,7 +121,7 @@ export function payByEvents({ parts, agents, cells }: GridShape, rows: NamedArra
   return rewards;
 }
 
-/** [B, A] 1 for those who are off the map, and for everyone where the episode is over. */
+/** [B, A] 1 for agents that are off the map, and for all agents where the episode is over. */
 export function hasEnded({ parts, agents, cells }: GridShape, after: GridArrays): Uint8Array {
   const ended = Uint8Array.from(after.cells, (cell) => (cell === cells ? 1 : 0));
   for (let row = 0; parts.isOver && row * agents < ended.length; row++) {

@@ -1,7 +1,7 @@
 import type { GridParts } from '@coplay/core';
 import { tf } from '@coplay/tensor';
 
-/** What an agent may do to its place in a step: stay, go up, down, left, right, or leave the game. */
+/** The changes of an agent's place in a step: stay, go up, down, left, right, or leave the game. */
 export const MOVES = 6;
 /** The last of them. */
 export const LEAVE = 5;
@@ -38,7 +38,7 @@ export function targetTable(neighbours: Int32Array, cells: number): Float32Array
   return table;
 }
 
-/** One-hots of cells [B, A, HW]: zeros for those who have left. */
+/** One-hots of cells [B, A, HW]: zeros for agents that have left. */
 export function cellOneHots(cells: tf.Tensor, count: number): tf.Tensor3D {
   return tf.cast(tf.equal(tf.expandDims(cells, -1), tf.range(0, count, 1, 'int32')), 'float32') as tf.Tensor3D;
 }

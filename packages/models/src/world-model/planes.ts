@@ -29,15 +29,15 @@ const schema = z.strictObject({
 });
 
 /**
- * A plain convolutional model of pixels, to compare with: it reads planes (agents, what stays, things, and each agent's
- * action at its cell) and predicts the change of each pixel by squared error, rewards by squared error and who has left
- * by cross-entropy; the last two are sums over the cells of what a cell's own pixels say. Nothing keeps an agent from
- * fading, splitting or jumping.
+ * A plain convolutional model of pixels, to compare with: it reads planes (agents, fixed things, other things, and each
+ * agent's action at its cell) and predicts the change of each pixel by squared error, rewards by squared error and who
+ * has left by cross-entropy; the last two are sums over the outputs of all cells. Nothing keeps an agent from fading,
+ * splitting or jumping.
  *
  * `imagine` gives `planes` [B, HW, A + F + M], raw, `rewards` [B, A] and `terminated` [B, A], a probability. In
- * imagination the planes are projected to a state, whatever they say: an agent is off the map where that is more
- * probable than not, else on the cell where its plane is greatest; a thing is where its plane is above 0.5; what stays
- * is copied. (With a generator, leaving is drawn.)
+ * imagination the planes are always projected to a valid state: an agent is off the map where that is more probable
+ * than not, else on the cell where its plane is greatest; a thing is where its plane is above 0.5; fixed things are
+ * copied. (With a generator, leaving is drawn.)
  *
  * @throws CoplayError, when it's built, for a game without grid parts and for weights of another number than there are
  *         planes
@@ -74,7 +74,7 @@ function buildPlanes(game: Game, config: z.infer<typeof schema>): WorldModel {
   };
 }
 
-/** What the network says: `leaving` are logits. */
+/** The network's outputs: `leaving` are logits. */
 interface PlanesOutputs {
   readonly planes: tf.Tensor3D;
   readonly rewards: tf.Tensor2D;
@@ -128,9 +128,9 @@ function planesLoss(
   rows: TensorRecord,
 ) {
   const after = planesOf({ agents, cells }, rows['next/cells'], rows['fixed'], rows['next/things']);
-  const pixels = tf.mean(tf.mul(tf.square(tf.sub(planes, after)), tf.tensor1d([...weights])));
-  const plays = tf.cast(tf.less(rows['cells'], cells), 'float32');
-  const left = tf.cast(tf.equal(rows['next/cells'], cells), 'float32');
+  const pixels = tf.mean(tf.mul(tf.square(tf.sub(planes, after)), tf.tensor1d([...weights]))); // []
+  const plays = tf.cast(tf.less(rows['cells'], cells), 'float32'); // [B, A]
+  const left = tf.cast(tf.equal(rows['next/cells'], cells), 'float32'); // [B, A]
   const surprise = tf.add(tf.sub(tf.relu(leaving), tf.mul(leaving, left)), tf.log1p(tf.exp(tf.neg(tf.abs(leaving)))));
   const metrics: TensorRecord = {
     planes_loss: pixels,
@@ -152,7 +152,7 @@ function planesOf(
   fixed: tf.Tensor,
   things: tf.Tensor,
 ): tf.Tensor3D {
-  const places = tf.reshape(cellOneHots(cells, HW), [-1, agents, HW]);
+  const places = tf.reshape(cellOneHots(cells, HW), [-1, agents, HW]); // [B, A, HW]
   const parts = [places, fixed, things].filter((part) => part.shape[1] !== 0);
   return tf.transpose(tf.concat(parts, 1), [0, 2, 1]) as tf.Tensor3D;
 }

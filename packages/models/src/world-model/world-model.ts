@@ -10,7 +10,7 @@ import type { TensorRecord, tf } from '@coplay/tensor';
  * others are known before it, but for `rewards`. `data` says which rows the model reads:
  *
  * - `grid`: `cells` int32 [B, A], `things` uint8 [B, M, HW], `fixed` uint8 [B, F, HW], `elapsed` int32 [B], `actions`
- *   int32 [B, A] (-1 for those who had left), `rewards` float32 [B, A], `next/cells`, `next/things`: see `GridArrays`
+ *   int32 [B, A] (-1 for agents that had left), `rewards` float32 [B, A], `next/cells`, `next/things`: see `GridArrays`
  *   of core.
  * - `observations`: every field of the game's observation [B, A, ...shape] and `next/FIELD`, `actions` and `rewards` as
  *   above, `active` uint8 [B, A] before the step, `next/terminated` uint8 [B, A].
@@ -25,10 +25,10 @@ export interface WorldModel {
   /** Fresh parameters. */
   init(generator: Generator): NamedArrays;
   /**
-   * What it expects of a step, as probabilities and means [B, ...]: members of an ensemble are averaged over them, and
-   * they disagree by their variance.
+   * Its prediction of a step, as probabilities and means [B, ...]: an ensemble averages its members' predictions, and
+   * their variance is the disagreement.
    *
-   * @param rows  what is known before the step, as tensors
+   * @param rows  the state and actions before the step, as tensors
    */
   imagine(params: TensorRecord, rows: TensorRecord): TensorRecord;
   /**
@@ -45,19 +45,19 @@ export interface WorldModel {
    */
   encode(states: ArrayOf<DType>, actions: Int32Array): NamedArrays;
   /**
-   * What happens, out of what is expected: the fields `next/NAME` of the rows, `rewards` [B, A], and `terminated` uint8
-   * [B, A].
+   * The outcome of a step, made from its prediction: the fields `next/NAME` of the rows, `rewards` [B, A], and
+   * `terminated` uint8 [B, A].
    *
    * @param imagined   what `imagine` returned
-   * @param rows       what it was given
-   * @param generator  to draw what happens; without it, what is most probable
+   * @param rows       the rows before the step
+   * @param generator  to draw the outcome; without it, the most probable one
    */
   decode(imagined: NamedArrays, rows: NamedArrays, generator?: Generator): NamedArrays;
   /** Writes row `row` of what happened over the state that it happened in, its step counted. */
   write(happened: NamedArrays, row: number, states: ArrayOf<DType>, offset: number): void;
   /**
-   * What it expects as planes [B, H, W, A + F + M], raw: agents by seat, what stays, things. For evaluation; models of
-   * games that aren't played on a grid have none.
+   * Its prediction as raw planes [B, H, W, A + F + M]: agents by seat, fixed things, other things. For evaluation;
+   * models of games that aren't played on a grid have none.
    */
   planes?(imagined: NamedArrays, rows: NamedArrays): NDArray<Float32Array>;
   /** Refuses transitions that the model can't represent. */

@@ -32,16 +32,13 @@ export interface BeliefOptions {
   /** Whether beliefs follow what co-players do within an episode (intra-OM). Default true */
   readonly intra?: boolean | undefined;
   /**
-   * What is remembered of a co-player between episodes (inter-OM): `false` for nothing, or a memory of your own, made
-   * once for each co-player. Default: `driftMemory` where the game's goals have an `otherwise`, else `goalMemory`
+   * The memory of a co-player between episodes (inter-OM): `false` for none, or your own, made once for each co-player.
+   * Default: `driftMemory` where the game's goals have an `otherwise`, else `goalMemory`
    */
   readonly inter?: false | ((coPlayer: AgentId) => GoalMemory) | undefined;
 }
 
-/**
- * What one agent believes of what each co-player is after, in B games at once; its memory of a co-player is one for all
- * of them.
- */
+/** One agent's beliefs about each co-player's goal, in B games at once; all games share its memory of a co-player. */
 export interface GoalBeliefs {
   readonly id: AgentId;
   readonly coPlayers: readonly AgentId[];
@@ -49,23 +46,20 @@ export interface GoalBeliefs {
   readonly goals: number;
   /**
    * The beliefs in a step that is about to be played. Where an episode begins, and for a co-player that has just
-   * reached a goal, the prior (inter-OM); else the beliefs before, after Bayes' rule for what was done in the step
-   * before (intra-OM).
+   * reached a goal, the prior (inter-OM); else the previous beliefs, updated by Bayes' rule for the previous action
+   * (intra-OM).
    *
    * @param states       [B, S]
    * @param isFirst      [B] 1 in the first step of an episode
-   * @param likelihoods  [B, A, G] Pr(a | s, g) of the step before, see `goalLikelihoods`; those of oneself, of whoever
-   *                     left, and of first steps don't matter. Default: all alike
-   * @returns [B, A, G] sums of 1; all 0 for oneself, and where no goal is open. The memory is used again: copy what you
-   *          keep
+   * @param likelihoods  [B, A, G] Pr(a | s, g) of the step before, see `goalLikelihoods`; rows of the agent itself, of
+   *                     agents that left, and of first steps don't matter. Default: uniform
+   * @returns [B, A, G]; each row sums to 1, or is all 0 for the agent itself and where no goal is open. The memory is
+   *          used again: copy the parts that you keep
    */
   see(states: ArrayOf<DType>, isFirst: Uint8Array, likelihoods?: Float64Array): Float64Array;
-  /**
-   * What happened in the step that was seen last, as an `Agent` is told: which goals were reached, which episodes
-   * ended.
-   */
+  /** The events of the last step, as `Agent.observe` receives them: which goals were reached, which episodes ended. */
   observe(step: AgentStep): void;
-  /** [G] what a co-player would be believed to be after at the start of an episode with every goal open. */
+  /** [G] the belief about a co-player's goal at the start of an episode in which every goal is open. */
   prior(coPlayer: AgentId): Float64Array;
   /** Everything, beliefs within episodes too. */
   save(): SavedState;

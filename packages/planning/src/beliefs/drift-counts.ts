@@ -84,8 +84,8 @@ const memorySchema = z.strictObject({
 });
 
 /**
- * Drift counts as a memory of a co-player: "won't shovel again" has P(count <= shovelled so far), and the drifts that
- * are left share the rest alike.
+ * Drift counts as a memory of a co-player: "won't shovel again" has P(count <= shovelled so far), and the remaining
+ * drifts share the rest equally.
  */
 export function driftMemory(options: DriftMemoryOptions): GoalMemory {
   const checked = checkOptions('driftMemory', memorySchema, options);

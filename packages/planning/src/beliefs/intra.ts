@@ -12,10 +12,10 @@ import {
 
 /**
  * Opponent modelling within an episode (intra-OM; Huang et al. 2024, eq. 3): b'(g) is proportional to b(g) Pr(a | s,
- * g), Bayes' rule for one action. A goal that can't be reached any more gets 0; where nothing is left, all goals that
- * still can be reached are alike.
+ * g), Bayes' rule for one action. A goal that can't be reached any more gets 0; where no probability is left, all goals
+ * that can still be reached are equally likely.
  *
- * @param beliefs      [B, G] sums of 1, or of 0 for "nothing is known"
+ * @param beliefs      [B, G]; each row sums to 1, or to 0 when nothing is known
  * @param likelihoods  [B, G] Pr(a | s, g) of the action that was taken, in 0..1
  * @param open         [B, G] 1 where the goal can still be reached
  * @param goals        G

@@ -2,10 +2,10 @@ import type { SavedState } from '@coplay/core';
 import { checkCount } from '@coplay/core';
 import { normaliseOpen } from './intra';
 
-/** What one observer keeps of one co-player from episode to episode (inter-OM). */
+/** One observer's memory of one co-player from episode to episode (inter-OM). */
 export interface GoalMemory {
   /**
-   * What the co-player is likely to be after next.
+   * The prior of the co-player's next goal.
    *
    * @param reached  goals that it has reached in this episode already
    * @param open     [G] from `from` on: 1 where a goal can still be reached

@@ -10,7 +10,7 @@ import {
   typedArrays,
 } from '@coplay/core';
 
-/** What was believed of one co-player in one row, step by step: plain data for logs and figures. */
+/** The beliefs about one co-player in one row, step by step: plain data for logs and figures. */
 export interface BeliefTrace {
   readonly coPlayer: AgentId;
   /** G names */
@@ -33,7 +33,7 @@ export interface BeliefTracer {
   add(beliefs: Float64Array, isFirst: Uint8Array): void;
 }
 
-/** A trace of what is believed of `coPlayer` in row `row`. */
+/** A trace of the beliefs about `coPlayer` in row `row`. */
 export function beliefTracer(game: Game, coPlayer: AgentId, row = 0): BeliefTracer {
   checkGame('beliefTracer', game);
   checkCount('beliefTracer', 'row', row);

@@ -9,7 +9,7 @@ import { summarise } from './summarise';
 import { Trees } from './trees';
 import { Walk } from './walk';
 
-/** What a search has done since it was made. */
+/** Counters of a search since it was made. */
 export interface SearchCounts {
   /** Paths from a root down, over all trees. */
   readonly simulations: number;

@@ -4,10 +4,7 @@ import type { SearchSettings } from './options';
 /** No child, no sibling. */
 export const NONE = -1;
 
-/**
- * What a node is: one to go on from; one where the agent that searches has ended; one where a time limit cut the
- * episode.
- */
+/** The kinds of nodes: play goes on; the searching agent has ended; a time limit cut the episode. */
 export const OPEN = 0;
 export const ENDED = 1;
 export const CUT = 2;
@@ -113,7 +110,7 @@ export class Forest {
     return NONE;
   }
 
-  /** Puts a child below an edge, before those that are there. */
+  /** Puts a child below an edge, before the edge's other children. */
   attach(edge: number, child: number): void {
     if (this.size.perVisit) this.siblings[child] = this.children[edge];
     this.children[edge] = child;
@@ -121,8 +118,8 @@ export class Forest {
 
   /**
    * The edge that PUCT takes (Silver et al. 2017, with HOP's Q): the largest Q(s, a) + c P(s, a) sqrt(sum_b N(s, b)) /
-   * (1 + N(s, a)) with Q = W / N; see {@link worth} for unvisited ones. Of equal ones that with the larger prior, then
-   * the first: a new node's scores are all alike.
+   * (1 + N(s, a)) with Q = W / N; see {@link worth} for unvisited ones. Of equal scores, the action with the larger
+   * prior wins, then the first: in a new node all scores are equal.
    */
   select(node: number, { exploration, unvisited }: Pick<SearchSettings, 'exploration' | 'unvisited'>): number {
     const K = this.size.game.actions;
@@ -144,8 +141,8 @@ export class Forest {
   }
 
   /**
-   * What an edge that nobody has tried counts in a node: 0, or what the node is worth by now, (V + sum_b W(s, b)) / (1
-   * + sum_b N(s, b)): the mean of the critic's value and of all returns from there.
+   * The value of an unvisited edge in a node: 0, or the node's present estimate, (V + sum_b W(s, b)) / (1 + sum_b N(s,
+   * b)): the mean of the critic's value and of all returns from there.
    */
   worth(node: number, unvisited: SearchSettings['unvisited']): number {
     if (unvisited === 'zero') return 0;

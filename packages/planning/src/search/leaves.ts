@@ -5,7 +5,7 @@ import type { SearchSettings } from './options';
 import { type Question, QuestionTable } from './question-table';
 import type { Trees } from './trees';
 
-/** Entry of a seat about which nothing is asked: one's own, or that of somebody who has left. */
+/** Entry of a seat without a query: the agent's own seat, or an agent that has left. */
 const NOBODY = -1;
 
 /** Questions so far, and how many of them went to a network. */
@@ -17,8 +17,8 @@ export interface QuestionCounts {
 }
 
 /**
- * New nodes that wait for their evaluation: what the agent that searches would do there and expects, and what each
- * co-player would do. Everyone's questions are put at once.
+ * New nodes that wait for their evaluation: the searching agent's policy and value there, and each co-player's policy.
+ * Everyone's questions are put at once.
  */
 export class Leaves {
   readonly counts: QuestionCounts = { focalAsked: 0, focalRows: 0, coPlayersAsked: 0, coPlayerRows: 0 };
@@ -28,7 +28,10 @@ export class Leaves {
   private waiting = 0;
   private trees = new Int32Array(0);
   private nodes = new Int32Array(0);
-  /** [W] entries of the questions; [W, A] of those about co-players, NOBODY for oneself and those who have left */
+  /**
+   * [W] entries of the agent's own questions; [W, A] entries of questions about co-players, NOBODY for the agent itself
+   * and for agents that have left
+   */
   private focalEntries = new Int32Array(0);
   private coPlayerEntries = new Int32Array(0);
   private readonly question: Question = { seat: 0, player: 0, goal: -1, root: 0 };
@@ -118,7 +121,7 @@ export class Leaves {
     if (!this.settings.share) this.forget();
   }
 
-  /** Copies the answers to a node, and draws what its co-players do. */
+  /** Copies the answers to a node, and draws its co-players' actions. */
   private fill(at: number, trees: Trees): void {
     const { game } = this.settings;
     const { forest } = trees;
@@ -153,7 +156,7 @@ export class Leaves {
   }
 }
 
-/** A promise also where the function throws at once, so that nobody's failure is missed. */
+/** A promise also where the function throws at once, so that no failure is missed. */
 async function asked<T>(ask: () => T | Promise<T>): Promise<T> {
   return ask();
 }

@@ -13,7 +13,10 @@ export interface LeafRows {
   readonly seats: Int32Array;
   /** [n] whose networks are asked: the number that the root was given */
   readonly players: Int32Array;
-  /** [n, A] what everyone did before, -1 for those who had left; only with `reads: { previousActions: true }` */
+  /**
+   * [n, A] the previous actions of all agents, -1 for agents that had left; only with
+   * `reads: { previousActions: true }`
+   */
   readonly previousActions?: Int32Array;
   /** [n] the root below which the state was met; only with `reads: { root: true }` */
   readonly roots?: Int32Array;
@@ -24,7 +27,7 @@ export type FocalRows = LeafRows;
 
 /** States in which models of co-players are asked what those do. */
 export interface CoPlayerRows extends LeafRows {
-  /** [n] what the co-player is after in this tree: 0..G-1, or -1 where beliefs weren't given or have no goal left */
+  /** [n] the co-player's goal in this tree: 0..G-1, or -1 where beliefs weren't given or have no goal left */
   readonly goals: Int32Array;
 }
 

@@ -18,7 +18,7 @@ import {
 import { z } from 'zod';
 import type { LeafRows } from './networks';
 
-/** What is seen in n states, for a network. */
+/** The observations of n states, for a network. */
 export interface RowObservations {
   /** [n, ...shape] for each field of the game's observation */
   readonly observations: ObservationArrays;
@@ -26,7 +26,7 @@ export interface RowObservations {
   readonly masks: Uint8Array;
 }
 
-/** Room for what is seen in `rows` states; every action is legal until it's written. */
+/** Arrays for the observations of `rows` states; every action is legal until masks are written. */
 export function allocateRows(game: Game, rows: number): RowObservations {
   checkGame('allocateRows', game);
   checkCount('allocateRows', 'rows', rows);

@@ -9,9 +9,9 @@ export interface RootNoise {
   readonly share: number;
 }
 
-/** Options of {@link createSearch}. The defaults are those of HOP in the stag hunt (Huang et al. 2024). */
+/** Options of {@link createSearch}. The defaults are HOP's in the stag hunt (Huang et al. 2024). */
 export interface SearchOptions {
-  /** Whose rules say what is legal, who plays, and what is seen. */
+  /** Its rules determine legal actions, active agents, and observations. */
   readonly game: Game;
   /**
    * What plays the steps: a learned model of the world. Default: the rules of the game, each tree with its own random
@@ -26,10 +26,10 @@ export interface SearchOptions {
   /** c of PUCT, above 0: Q + c P sqrt(sum N) / (1 + N). Default 1 */
   readonly exploration?: number | undefined;
   /**
-   * Q of actions that a tree hasn't tried yet in a state: `zero`, as in HOP; or `parent`, what the state is worth by
-   * now: the mean of the critic's value there and of all returns from there (mctx's
-   * `qtransform_by_parent_and_siblings`, without its scaling). Where returns are above 0, `zero` tries again what was
-   * good before it tries what is new. Default `zero`
+   * Q of actions that a tree hasn't tried yet in a state: `zero`, as in HOP; or `parent`, the state's present estimate:
+   * the mean of the critic's value there and of all returns from there (mctx's `qtransform_by_parent_and_siblings`,
+   * without its scaling). Where returns are above 0, `zero` repeats good actions before it tries new ones. Default
+   * `zero`
    */
   readonly unvisited?: 'zero' | 'parent' | undefined;
   /** Discount per step, 0 to 1. Default 0.95 */
@@ -46,14 +46,14 @@ export interface SearchOptions {
   /** Default false, as it must be in evaluation */
   readonly rootNoise?: RootNoise | false | undefined;
   /**
-   * When co-players' actions, and whatever the rules draw, are drawn: once for each node of a tree, or anew in each
-   * visit. Per node a tree plans for one draw as if it were certain, which is optimistic; the mean over trees evens it
-   * out in part. Per visit costs a step of the simulator for each level. Default `node`
+   * When co-players' actions, and the random draws of the rules, are drawn: once for each node of a tree, or anew in
+   * each visit. Per node a tree plans for one draw as if it were certain, which is optimistic; the mean over trees
+   * evens it out in part. Per visit costs a step of the simulator for each level. Default `node`
    */
   readonly draws?: 'node' | 'visit' | undefined;
   /**
-   * What a time limit is worth: the critic's value of what is seen there, or nothing, as an end by the rules. Default
-   * `bootstrap`
+   * The value of a state at a time limit: the critic's value of its observation, or 0, as for an end by the rules.
+   * Default `bootstrap`
    */
   readonly truncation?: 'bootstrap' | 'terminal' | undefined;
   /** Whether equal questions are put to the networks once, until `forget()`. Default true */
@@ -64,8 +64,8 @@ export interface SearchOptions {
    */
   readonly capacity?: number | undefined;
   /**
-   * What networks read beside the state: everyone's previous actions, the number of the root. Only then do rows carry
-   * them. Default neither
+   * Additional inputs of the networks: the previous actions of all agents, the number of the root. Only then do rows
+   * carry them. Default neither
    */
   readonly reads?: { readonly previousActions?: boolean | undefined; readonly root?: boolean | undefined } | undefined;
 }

@@ -2,7 +2,7 @@ import { type ArrayOf, allocate, type DType, fail, type Game } from '@coplay/cor
 import type { CoPlayerRows } from './networks';
 import { maskedSoftmax } from './softmax';
 
-/** What tells one question to a network from another, beside the state. */
+/** Identifies a question to a network, together with the state. */
 export interface Question {
   seat: number;
   player: number;
@@ -24,8 +24,8 @@ const FIRST_CAPACITY = 256;
 
 /**
  * Questions to a network and its answers: entry e is one (state, seat, player, goal), with room for K probabilities and
- * a value. Entries are numbered in the order in which they came, so those that wait for an answer are the last ones,
- * and the arrays of a batch of rows are views of the table. Equal questions are found by a hash table of open
+ * a value. Entries are numbered in the order in which they came, so the entries that wait for an answer are the last
+ * ones, and the arrays of a batch of rows are views of the table. Equal questions are found by a hash table of open
  * addressing.
  */
 export class QuestionTable {
@@ -203,7 +203,7 @@ function refuse(what: string, got: Float32Array): never {
   fail(`search: ${what}`, 'numbers from the networks', `[${got.join(', ')}]`, 'Look for NaN in their parameters.');
 }
 
-/** The bits of states, as few numbers as can be, so that equal means equal bits. */
+/** The states viewed as 32-bit words (bytes if they don't divide), so that comparison is bitwise. */
 function wordsOf(states: ArrayOf<DType>, stateSize: number): Int32Array | Uint8Array {
   const isWhole = (stateSize * states.BYTES_PER_ELEMENT) % 4 === 0;
   return isWhole ? new Int32Array(states.buffer) : new Uint8Array(states.buffer);

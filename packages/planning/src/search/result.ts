@@ -1,8 +1,11 @@
-/** What a search found for R roots. The arrays belong to the caller. */
+/** The result of a search for R roots. The arrays belong to the caller. */
 export interface SearchResult {
   /** [R, K] the target for the actor; sums to 1, 0 where illegal */
   readonly policy: Float32Array;
-  /** [R, K] mean over trees of Q = W / N; of what a tree didn't try as the option `unvisited` says, 0 where illegal */
+  /**
+   * [R, K] mean over trees of Q = W / N; for actions that a tree didn't try, the value of the option `unvisited`; 0
+   * where illegal
+   */
   readonly q: Float64Array;
   /** [R, K] visits, summed over trees */
   readonly visits: Int32Array;

@@ -22,12 +22,14 @@ export interface SearchRoots {
   readonly seats: Int32Array;
   /** [R] whose networks are asked, a number of your choice that tells sets of weights apart. Default: the seats */
   readonly players?: Int32Array;
-  /** [R, A, G] what each co-player is after; those of the own seat are ignored. Default: nothing is known (goal -1) */
+  /**
+   * [R, A, G] the beliefs about each co-player's goal; the own seat's are ignored. Default: nothing is known (goal -1)
+   */
   readonly beliefs?: Float64Array | Float32Array;
   /** [R, A] what everyone did before, -1 for nothing; for networks that read it. Default: -1 */
   readonly previousActions?: Int32Array;
   /**
-   * One for all roots, or one for each: then what a root finds doesn't depend on its place among the others. Each is
+   * One for all roots, or one for each: then a root's result doesn't depend on its place among the others. Each is
    * advanced by one draw, so that the next search draws other numbers.
    */
   readonly generator: Generator | readonly Generator[];

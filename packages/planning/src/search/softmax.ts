@@ -1,6 +1,6 @@
 /**
- * Probabilities of legal actions: exp(logits) normalised over them, -1 where an action is illegal, so that a legal
- * action of probability 0 is told from it. Uniform where there are no logits, or none above -Infinity is legal.
+ * Probabilities of legal actions: exp(logits) normalised over them, -1 where an action is illegal, so that it differs
+ * from a legal action of probability 0. Uniform where there are no logits, or none above -Infinity is legal.
  *
  * @param logits         K of them from `logitsOffset` on
  * @param mask           [K] 1 where legal, at least one

@@ -3,7 +3,7 @@ import type { SearchSettings } from './options';
 import type { SearchResult } from './result';
 import type { Trees } from './trees';
 
-/** What the trees of R roots found, put together. */
+/** The combined results of the trees of R roots. */
 export function summarise(settings: SearchSettings, trees: Trees): SearchResult {
   const { game, trees: T } = settings;
   const K = game.actions;

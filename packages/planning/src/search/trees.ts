@@ -28,7 +28,7 @@ export class Trees {
   generators: Generator[] = [];
   /** Draws the action at each root. */
   actionGenerators: Generator[] = [];
-  /** What a simulator other than the rules draws from. */
+  /** The generator of a simulator other than the rules. */
   simulatorGenerator: Generator | undefined;
 
   /** [B, D] edges taken, and rewards on the way */
@@ -114,7 +114,7 @@ export class Trees {
     this.nodes[tree] = this.forest.rootOf(tree);
   }
 
-  /** Adds what the simulation found to every edge of the path: the discounted return from there on. */
+  /** Adds the simulation's result to every edge of the path: the discounted return from there on. */
   backup(tree: number): void {
     const { forest, maxDepth, settings } = this;
     const K = settings.game.actions;

@@ -46,7 +46,7 @@ export class Walk {
   /**
    * Goes down until a step must be simulated, which becomes row `row`.
    *
-   * @returns false where the path ended in a node that nobody goes on from
+   * @returns false where the path ended in a terminal node
    */
   private advance(tree: number, row: number): boolean {
     const { trees, perVisit, settings } = this;
@@ -158,7 +158,7 @@ export class Walk {
     return node;
   }
 
-  /** Whoever had left before the step did nothing in it: -1, as previous actions say it. */
+  /** An agent that had left before the step has no action in it: -1, as in previous actions. */
   private forgetActionsOfLeft(node: number, row: number): void {
     const { game, reads } = this.settings;
     if (!reads.previousActions) return;

@@ -20,7 +20,7 @@ export interface BackendInfo {
 
 const CHOICES: readonly BackendChoice[] = ['auto', 'cpu', 'wasm', 'tensorflow'];
 
-/** Whether tfjs's name of a backend is one of those that we know and mend. */
+/** Whether a backend of tfjs is one that this package patches, by its name. */
 export function isBackendName(name: string): name is BackendName {
   return name !== 'auto' && (CHOICES as readonly string[]).includes(name);
 }
@@ -84,7 +84,7 @@ function loadCpu(): Promise<void> {
   return cpu;
 }
 
-/** The JavaScript backend comes along: wasm borrows from it what it lacks. */
+/** The JavaScript backend is loaded too: wasm uses it for the kernels that it lacks. */
 async function startWasm(): Promise<string | undefined> {
   const problem = await withoutNewListeners(() =>
     attempt('wasm', async () => {

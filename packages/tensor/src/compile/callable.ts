@@ -100,8 +100,8 @@ type Inspector = (inputs: Tree<NDArray>, statics: Statics) => Promise<GraphInspe
 const inspectors = new WeakMap<object, Inspector>();
 
 /**
- * What it takes to make a function's graph for inputs like these ready: times of tracing, passes and loading, and the
- * size of the graph after each pass. It's done once more for that; no state is read or written.
+ * The cost of preparing a function's graph for inputs like these: times of tracing, passes and loading, and the size of
+ * the graph after each pass. It's done once more for that; no state is read or written.
  *
  * @param inputs   arrays, as the function takes them
  * @param statics  as the function takes them

@@ -13,7 +13,7 @@ export function callStep(
   statics: Statics,
 ): StepResult {
   const result = fn(state, inputs as never, statics);
-  // What follows its first await runs outside of the call and may well fail: nobody is to hear of that.
+  // The code after its first await runs outside of the call and may fail: that failure is ignored.
   if ((result as unknown) instanceof Promise) (result as unknown as Promise<unknown>).catch(() => undefined);
   const outputs: unknown = result?.outputs;
   if (outputs === undefined) {

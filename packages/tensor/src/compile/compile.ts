@@ -15,7 +15,7 @@ import { storeOf, type VariableStore, type Variables } from './variables';
 
 /**
  * A function of tensors that can be compiled: it uses tensor operations only (gradients included), reads no values, has
- * no effect besides its result, and draws no random numbers (they enter as inputs).
+ * no side effects, and draws no random numbers (they enter as inputs).
  */
 export type StepFunction<
   Key extends string = string,
@@ -57,8 +57,8 @@ export type ArraysOf<T> = T extends tf.Tensor ? NDArray : { readonly [Name in ke
 /**
  * A compiled function: arrays in, arrays out, state kept behind. Calls of all compiled functions run one after the
  * other, in the order in which they were made, awaited or not (those of `compileScanEach` may overlap where they share
- * no variables); one that fails leaves the others alone. `variables.read` and `write` don't wait for calls: await those
- * first.
+ * no variables); a failing call doesn't affect the others. `variables.read` and `write` don't wait for calls: await
+ * those first.
  */
 export interface Compiled<Inputs extends TensorTree = TensorRecord, Outputs extends TensorTree = TensorRecord> {
   /**
@@ -68,7 +68,7 @@ export interface Compiled<Inputs extends TensorTree = TensorRecord, Outputs exte
    * @returns the outputs: float32, int32, or uint8 for booleans; they belong to the caller
    */
   (inputs: ArraysOf<Inputs>, statics?: Statics): Promise<ArraysOf<Outputs>>;
-  /** Frees what the compilation holds, after the calls that were made before; the variables stay. */
+  /** Frees the compilation's memory after the calls that were made before; the variables stay. */
   dispose(): void;
 }
 
@@ -127,7 +127,7 @@ export function checkStep(where: string, fn: unknown, options: unknown): void {
   checkRecord(where, 'options', options);
 }
 
-/** The variables of a function; refuses what isn't made by `variables`. */
+/** The variables of a function; refuses a value that `variables` didn't make. */
 export function checkState(where: string, state: Readonly<Record<string, Variables>>): Record<string, VariableStore> {
   for (const [key, group] of Object.entries(state)) {
     storeOf(where, `state.${key}`, group);

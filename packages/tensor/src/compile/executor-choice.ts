@@ -25,17 +25,17 @@ export interface ExecutorPlan extends ExecutorInfo {
 const CHOICES: readonly ExecutorChoice[] = ['auto', 'onnx', 'eager'];
 const VARIABLE = 'COPLAY_EXECUTOR';
 
-/** What holds for all functions of this process, also for those of another copy of this package. */
+/** The setting for all functions of this process, also for functions of another copy of this package. */
 const chosen = oneForAllCopies('@coplay/tensor/executor@1', () => ({
   asked: 'auto' as ExecutorChoice,
-  /** Whether somebody has been told that ONNX Runtime isn't there. */
+  /** Whether the warning that ONNX Runtime is missing was given. */
   isTold: false,
 }));
 
 /**
- * Chooses the executor of all functions that leave it at `auto`, from their first call on; those that were called
- * before keep theirs. For tests and studies that compare executors. With `auto`, in Node, the environment variable
- * `COPLAY_EXECUTOR` decides if it's set.
+ * Chooses the executor of all functions that leave it at `auto`, from their first call on; functions that were called
+ * before keep their executor. For tests and studies that compare executors. With `auto`, in Node, the environment
+ * variable `COPLAY_EXECUTOR` decides if it's set.
  *
  * @throws CoplayError for `onnx` where ONNX Runtime doesn't load; the choice stays as it was
  */
@@ -55,7 +55,7 @@ export async function useExecutor(choice: ExecutorChoice = 'auto'): Promise<Exec
  * Which executor functions run on that leave the choice to the library, and why; a line to print where a program
  * starts.
  *
- * @throws CoplayError if `COPLAY_EXECUTOR` asks for what isn't there
+ * @throws CoplayError if the executor that `COPLAY_EXECUTOR` names isn't available
  */
 export async function executorInfo(): Promise<ExecutorInfo> {
   chosen.isTold = true;
@@ -63,15 +63,15 @@ export async function executorInfo(): Promise<ExecutorInfo> {
   return { name, reason };
 }
 
-/** Refuses what is no executor. */
+/** Refuses a value that isn't an executor. */
 export function checkChoice(where: string, choice: unknown): asserts choice is ExecutorChoice {
   if ((CHOICES as readonly unknown[]).includes(choice)) return;
   fail(where, "executor 'auto', 'onnx' or 'eager'", show(choice), "Leave it out for 'auto'.");
 }
 
 /**
- * Loads what a choice needs. Where `auto` finds no ONNX Runtime, that is said once in a program, by `console.warn`,
- * unless {@link executorInfo} said it.
+ * Loads the modules that a choice needs. Where `auto` finds no ONNX Runtime, that is said once in a program, by
+ * `console.warn`, unless {@link executorInfo} said it.
  */
 export async function planExecutor(where: string, own: ExecutorChoice = 'auto'): Promise<ExecutorPlan> {
   const { choice, by } = own === 'auto' ? globalChoice() : { choice: own, by: 'as asked' };

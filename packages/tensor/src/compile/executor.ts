@@ -5,7 +5,7 @@ import type { OperationTime } from './onnx/profile';
 import type { Tree } from './tree';
 import type { VariableStore } from './variables';
 
-/** What it takes to make the graph of a compiled function ready, once for each signature. */
+/** The cost of preparing a compiled function's graph, once for each signature. */
 export interface GraphInspection {
   /** Milliseconds of tracing the function. */
   readonly traceMilliseconds: number;
@@ -23,18 +23,18 @@ export type StateOf<Key extends string> = Readonly<Record<Key, TensorRecord>>;
 /** Values that are fixed while a function is traced: a change of one means another graph. */
 export type Statics = Readonly<Record<string, string | number | boolean | null>>;
 
-/** What a step function returns. */
+/** A step function's result. */
 export interface StepResult<Key extends string = string, Outputs extends TensorTree = TensorTree> {
-  /** New values, complete, of the groups that change. Names, shapes and dtypes must be those of the group. */
+  /** New values, complete, of the groups that change. Names, shapes and dtypes must equal the group's. */
   readonly state?: Partial<Record<Key, TensorRecord>>;
-  /** What the caller gets, as arrays. */
+  /** The caller's result, as arrays. */
   readonly outputs: Outputs;
 }
 
-/** A step function of whatever groups, inputs and outputs. */
+/** A step function with any groups, inputs and outputs. */
 export type AnyStep = (state: StateOf<string>, inputs: never, statics: Statics) => StepResult;
 
-/** A function to compile, its variables, and what is asked of its outputs before the new state is taken. */
+/** A function to compile, its variables, and the condition on its outputs under which the new state is accepted. */
 export interface StepSetup {
   readonly name: string;
   readonly fn: AnyStep;
@@ -48,6 +48,6 @@ export interface Executor {
   dispose(): Promise<void>;
   /** Times of operations since the last time, where they're kept. */
   profile?(): Promise<readonly OperationTime[] | undefined>;
-  /** Measures what it takes to make a graph ready, where there are graphs. */
+  /** Measures the cost of preparing a graph, where there are graphs. */
   inspect?(inputs: Tree<NDArray>, statics: Statics): Promise<GraphInspection>;
 }

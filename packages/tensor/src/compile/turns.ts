@@ -1,7 +1,7 @@
 import { oneForAllCopies } from '@coplay/core';
 import { untilGathered } from './gathering';
 
-/** The queue of all calls in this process, also of those that another copy of this package makes. */
+/** The queue of all calls in this process, also of calls that another copy of this package makes. */
 const queue = oneForAllCopies('@coplay/tensor/queue@1', () => ({
   /** When the last job ends that uses a thing. */
   ends: new WeakMap<object, Promise<unknown>>(),

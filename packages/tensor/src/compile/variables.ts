@@ -40,9 +40,9 @@ export interface Variables {
 }
 
 /**
- * Makes {@link Variables} of arrays. float32 and int32 stay what they are, other dtypes become float32.
+ * Makes {@link Variables} of arrays. float32 and int32 keep their dtype, other dtypes become float32.
  *
- * @throws CoplayError for what isn't a record of arrays
+ * @throws CoplayError if they aren't a record of arrays
  */
 export function variables(arrays: NamedArrays): Variables {
   checkArrays('variables', arrays);
@@ -50,8 +50,8 @@ export function variables(arrays: NamedArrays): Variables {
 }
 
 /**
- * The implementation. Values live in host arrays (for graphs) or in tensors (for eager use), whichever was written
- * last; the other side is made when it's asked for. A graph reads one set of host arrays and writes into the other, so
+ * The implementation. Values live in host arrays (for graphs) or in tensors (for eager use): on the side that was
+ * written last; the other side is made on demand. A graph reads one set of host arrays and writes into the other, so
  * that a step that is refused changes nothing.
  */
 export class VariableStore implements Variables, GroupSpec {
@@ -142,7 +142,7 @@ export class VariableStore implements Variables, GroupSpec {
     this.other = spare;
   }
 
-  /** Takes over tensors, which outlive any tidy, and disposes what they replace. For eager use. */
+  /** Takes over tensors, which outlive any tidy, and disposes the old ones. For eager use. */
   replace(next: TensorRecord): void {
     const previous = this.tensors();
     const replaced: TensorRecord = {};
@@ -188,7 +188,10 @@ export function storeOf(where: string, name: string, group: unknown): VariableSt
   return fail(where, `${name} made by variables()`, show(group), remedy);
 }
 
-/** Refuses what isn't a record of arrays with names that graphs can have, and as many numbers as their shapes say. */
+/**
+ * Refuses a value that isn't a record of arrays with names that graphs can have, and with as many numbers as their
+ * shapes need.
+ */
 function checkArrays(where: string, arrays: NamedArrays): void {
   const words = { root: 'arrays', kind: 'an array { data, shape }', remedy: 'Wrap it: ndarray(data, shape).' };
   for (const [path, array] of leavesOf(where, arrays, isArray, words)) {
@@ -207,7 +210,7 @@ function checkWhole(where: string, name: string, dtype: string, { data }: NDArra
   fail(where, `${name} of whole numbers, as it was made`, dtypeOf(data), 'Give an Int32Array.');
 }
 
-/** Refuses a record whose names or shapes aren't those of the variables. */
+/** Refuses a record whose names or shapes differ from the variables'. */
 export function checkRecord(
   where: string,
   { names, shapes }: Pick<Variables, 'names' | 'shapes'>,

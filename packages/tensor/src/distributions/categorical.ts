@@ -19,7 +19,7 @@ const FURTHEST = -1e30;
  * Log-probabilities of a categorical distribution over the legal actions alone. The largest legal logit is moved to 0
  * first, so that the penalty of illegal actions is far below it however low it was.
  *
- * @param logits  [..., K] any finite numbers; those of illegal actions have no influence and get no gradient
+ * @param logits  [..., K] any finite numbers; logits of illegal actions have no influence and get no gradient
  * @param mask    [..., K] float32, 1 where legal, 0 where not
  * @returns [..., K]; about -1e9 (probability exactly 0) where illegal; uniform where no action is legal
  */
@@ -75,7 +75,8 @@ function oneHotOf(actions: tf.Tensor, K: number): tf.Tensor {
 }
 
 /**
- * Kullback-Leibler divergence sum p (log p - log q) in nats. Where both are masked alike, illegal actions add nothing.
+ * Kullback-Leibler divergence sum p (log p - log q) in nats. Where both have the same mask, illegal actions add
+ * nothing.
  *
  * @param logP  [..., K]
  * @param logQ  [..., K]

@@ -28,10 +28,9 @@ export function twoHotBins(count: number): Float32Array {
 }
 
 /**
- * Bins, or whatever has an entry for each along its last axis, with the lower half turned round: n / 2 - 1, ..., 0 and
- * then the rest as it is. Each bin lies where its mirror image does in the other half then, so that {@link twoHotMean}
- * has nothing to turn round: a head that makes many rows of logits does better to turn round its kernel. Twice gives
- * what was given.
+ * Reverses the lower half of the last axis (n / 2 - 1, ..., 0, and then the rest unchanged), so that entries i and
+ * n/2+i mirror each other. Its own inverse. With mirrored bins {@link twoHotMean} has nothing to reverse: a head that
+ * makes many rows of logits is faster if it mirrors its kernel once.
  */
 export function mirrorBins(bins: Float32Array): Float32Array;
 /** @param x [..., n] */

@@ -35,7 +35,7 @@ export function anyBatch(traces: Traces): AnyBatch {
   return new Generaliser(traces).run();
 }
 
-/** A value of the first graph with those that stand at its place in the others. */
+/** A value of the first graph with the values at its place in the others. */
 type Row = readonly Value[];
 
 class Generaliser {

@@ -18,7 +18,7 @@ import { TENSOR_VERSION } from './version';
 /** Sizes at which a function is traced to learn where the batch size matters: no layer is likely to have them. */
 const BATCHES = [37, 41, 43];
 
-/** What an exported file holds. */
+/** The content of an exported file. */
 export interface OnnxFile {
   /** The size of the file in bytes. */
   readonly size: number;
@@ -38,9 +38,9 @@ export interface OnnxValue {
 
 /**
  * Writes a function of tensors as a standard ONNX file (operator set 18, no operators of ONNX Runtime's own), which
- * ONNX Runtime and others read in any language. It's a function as {@link compile} takes: the values that its variables
- * have at the moment become constants; of what it returns the outputs are exported, and new state isn't. The file
- * appears whole or not at all.
+ * ONNX Runtime and others read in any language. It's a function as {@link compile} takes: the present values of its
+ * variables become constants; of its result, the outputs are exported, and the new state isn't. The file appears whole
+ * or not at all.
  *
  * Inputs and outputs have the names of the function's own records (`seen/board` where they're nested). Axes given as
  * `'batch'` may have any size from 1 on.
@@ -57,12 +57,12 @@ export async function exportOnnx<
   checkText('exportOnnx', 'file', file);
   const { graph, info, summary } = await build('exportOnnx', fn as unknown as AnyStep, options);
   const bytes: Bytes = modelBytes(graph, info);
-  const remedy = 'What was there before is intact: mend that and export again.';
+  const remedy = 'The previous file is intact: mend that and export again.';
   await writeWhole(file, bytes.pieces, { where: `exportOnnx(${info.name})`, remedy });
   return { size: bytes.length, ...summary };
 }
 
-/** The bytes of the file that {@link exportOnnx} would write, for browsers and for whoever keeps them elsewhere. */
+/** The bytes of the file that {@link exportOnnx} would write, for browsers, or to be kept elsewhere. */
 export async function toOnnx<
   Key extends string = never,
   Inputs extends TensorTree = TensorRecord,
@@ -130,7 +130,7 @@ function arrayLike({ shape, dtype = 'float32' }: OnnxInput, batch: number): NDAr
   return { data: allocate(dtype, 0), shape: shape.map((size) => (size === 'batch' ? batch : size)) };
 }
 
-/** In an ONNX file inputs and outputs are told apart by their names alone. */
+/** In an ONNX file inputs and outputs differ only by their names. */
 function checkNames(where: string, { inputs, outputs }: Graph, options: ResolvedOnnxOptions): void {
   const names = inputs.map(({ name }) => name);
   const twice = outputs.find(({ name }) => names.includes(name));

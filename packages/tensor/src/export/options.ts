@@ -10,7 +10,7 @@ export interface OnnxInput {
   readonly shape: readonly (number | 'batch')[];
   /** In which the file wants it; the function gets uint8 as float32. Default `float32` */
   readonly dtype?: 'float32' | 'int32' | 'uint8';
-  /** What it means, for whoever reads the file. */
+  /** Its meaning, for readers of the file. */
   readonly meaning?: string;
 }
 
@@ -27,9 +27,9 @@ export interface OnnxOptions<Key extends string = string> {
   readonly state?: Readonly<Record<Key, Variables>>;
   /** Static arguments, fixed in the file. Default none */
   readonly statics?: Statics;
-  /** What the outputs mean, by name, for whoever reads the file. */
+  /** The meanings of the outputs, by name, for readers of the file. */
   readonly outputs?: Readonly<Record<string, string>>;
-  /** What the function is for, in a sentence. */
+  /** The function's purpose, in a sentence. */
   readonly description?: string;
   /** Further text by key, such as the names of actions or the game. Keys of Coplay's own begin with `coplay.` */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -61,7 +61,7 @@ const inputSchema = z.strictObject({
   meaning: z.string().optional(),
 });
 
-/** Refuses what can't be exported before anything is traced. */
+/** Refuses options that can't be exported before anything is traced. */
 export function checkOnnxOptions(name: string, options: OnnxOptions): ResolvedOnnxOptions {
   const checked = checkOptions(name, schema, options);
   const where = `${name}(${checked.name})`;

@@ -3,8 +3,8 @@ import { type Graph, type GraphBuilder, type Node, rewrite, type Value } from '.
 import { spellOutNorms } from '../passes';
 
 /**
- * The same graph with operators of the ONNX standard alone: those of ONNX Runtime's own that tracing and passes make
- * are spelt out.
+ * The same graph with operators of the ONNX standard alone: ONNX Runtime's own operators, which tracing and passes
+ * make, are expanded.
  *
  * @throws CoplayError for one that has no such spelling
  */

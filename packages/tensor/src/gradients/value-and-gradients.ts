@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs-core';
 import type { TensorRecord } from '../compile/convert';
 
-/** What a loss function returns. */
+/** A loss function's result. */
 export interface LossResult {
   readonly loss: tf.Scalar;
   /** Anything else worth knowing; not differentiated. */
@@ -17,8 +17,8 @@ export interface ValueAndGradients {
 }
 
 /**
- * The loss, its gradients with respect to every parameter, and metrics that survive the gradient tape.
- * Usable inside a compiled function; elsewhere wrap it in `tf.tidy` or dispose what it returns.
+ * The loss, its gradients with respect to every parameter, and metrics that survive the gradient tape. Usable inside a
+ * compiled function; elsewhere wrap it in `tf.tidy` or dispose its result.
  *
  * @param lossFn  must use the tensors of `params` that it's given, and return a scalar loss
  */

@@ -1,7 +1,7 @@
 import { sizeOf } from '@coplay/core';
 import type { Attributes, ConstantData, Node, Value, ValueType } from './graph';
 
-/** Shape and dtype of what a node makes. */
+/** Shape and dtype of a node's output. */
 export interface ValueSpec {
   readonly shape: readonly number[];
   readonly dtype: ValueType;

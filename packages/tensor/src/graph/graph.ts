@@ -1,7 +1,9 @@
-/** What a value in a graph holds. uint8 and int64 occur only at the edges: as inputs, and where ONNX wants indices. */
+/**
+ * The dtype of a value in a graph. uint8 and int64 occur only at the edges: as inputs, and where ONNX wants indices.
+ */
 export type ValueType = 'float32' | 'int32' | 'bool' | 'uint8' | 'int64';
 
-/** Constants by value; those of dtype int64 are held as Int32Array, bools as 0 and 1. */
+/** Constants by value; constants of dtype int64 are held as Int32Array, bools as 0 and 1. */
 export type ConstantData = Float32Array | Int32Array | Uint8Array;
 
 /** A tensor that a graph computes with, told apart from others by identity. */
@@ -29,7 +31,7 @@ export interface Node {
   readonly outputs: readonly Value[];
   readonly attributes: Attributes;
   /**
-   * What a Scan repeats. Its nodes may read values of the graph around it, which passes don't see: loops are made last.
+   * The body of a Scan. Its nodes may read values of the graph around it, which passes don't see: loops are made last.
    */
   readonly body?: Graph;
 }
@@ -40,12 +42,12 @@ export interface NamedValue {
   readonly value: Value;
 }
 
-/** Nodes in an order in which each comes after what it reads. Constants are values that no node makes. */
+/** Nodes in an order in which each comes after its operands. Constants are values that no node makes. */
 export interface Graph {
   readonly inputs: readonly NamedValue[];
   readonly nodes: readonly Node[];
   readonly outputs: readonly NamedValue[];
 }
 
-/** A function from graph to graph that keeps what the graph computes. */
+/** A function from graph to graph that doesn't change the result of the computation. */
 export type Pass = (graph: Graph) => Graph;

@@ -1,7 +1,7 @@
 import { GraphBuilder } from './builder';
 import type { Graph, Node, Value } from './graph';
 
-/** What a {@link Rule} sees of the graph around a node. */
+/** A {@link Rule}'s view of the graph around a node. */
 export interface RewriteContext {
   /** The graph as rewritten so far; a rule appends its new nodes here. */
   readonly builder: GraphBuilder;
@@ -15,8 +15,8 @@ export interface RewriteContext {
 export type Rule = (node: Node, context: RewriteContext) => readonly Value[] | undefined;
 
 /**
- * Offers each node, its inputs rewritten already, to a rule. Nodes that nobody reads any more stay; the pass for dead
- * nodes takes them out.
+ * Offers each node, its inputs rewritten already, to a rule. Nodes without readers stay; the pass for dead nodes
+ * removes them.
  */
 export function rewrite(graph: Graph, rule: Rule): Graph {
   const builder = new GraphBuilder();

@@ -22,8 +22,8 @@ export function zeros(shape: readonly number[]): NDArray<Float32Array> {
 }
 
 /**
- * A random matrix with orthonormal rows or columns (whichever are fewer), times `gain` (Saxe et al. 2014).
- * All dimensions but the last are taken together as rows, as for a convolution's kernel.
+ * A random matrix with orthonormal rows or columns (the shorter dimension), times `gain` (Saxe et al. 2014). All
+ * dimensions but the last are taken together as rows, as for a convolution's kernel.
  *
  * @param shape  at least two dimensions
  * @param gain   usually sqrt(2) for hidden layers, 0.01 for a policy's head, 1 for a value's

@@ -6,12 +6,12 @@ import type { LayersModel, LayersModelWeight } from './layers-model';
 import { weightName } from './weights';
 
 /**
- * What a model gives for inputs if its trainable weights are `params`: a `LayersModel` as a function of its parameters,
+ * A model's outputs for inputs if its trainable weights are `params`: a `LayersModel` as a function of its parameters,
  * which can be compiled and differentiated. The model itself isn't changed; {@link writeWeights} does that.
  *
- * Layers work as in `model.predict`: dropout does nothing, and batch normalisation uses its moving averages. Those, and
- * whatever else isn't trainable, keep the values that they have in the model; a compiled function keeps those of the
- * moment of its trace.
+ * Layers work as in `model.predict`: dropout does nothing, and batch normalisation uses its moving averages. Moving
+ * averages, and all other weights that aren't trainable, keep their values in the model; a compiled function keeps the
+ * values at the time of its trace.
  *
  * @param params  as {@link readWeights} names them; of another group of parameters take its part first
  * @param inputs  one tensor [B, ...] for each input of the model

@@ -2,7 +2,7 @@ import { fail, type NamedArrays } from '@coplay/core';
 import * as tf from '@tensorflow/tfjs-core';
 import type { LayersModel } from './layers-model';
 
-/** Weights are told apart by their position: tfjs renames layers behind the user's back. */
+/** Weights are identified by their position: tfjs renames layers without notice. */
 export function weightName(position: number): string {
   return `weight_${position}`;
 }
@@ -21,8 +21,8 @@ export function readWeights(model: LayersModel): NamedArrays {
 }
 
 /**
- * Puts parameters back into a model, so that `model.predict` and `model.save` see what was trained. Weights that aren't
- * trainable, such as batch normalisation's moving averages, stay as they are.
+ * Puts parameters back into a model, so that `model.predict` and `model.save` use the trained values. Weights that
+ * aren't trainable, such as batch normalisation's moving averages, stay as they are.
  *
  * @param params  as {@link readWeights} names them; others are ignored
  * @param under   what comes before their names, such as `actor/body` among the parameters of an agent

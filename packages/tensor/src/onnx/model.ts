@@ -8,10 +8,10 @@ const OPSET = 18;
 
 const DATA_TYPES: Record<ValueType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 };
 
-/** What one file holds at most: protobuf counts bytes in 31 bits, and so does ONNX Runtime. */
+/** The largest size of one file: protobuf counts bytes in 31 bits, and so does ONNX Runtime. */
 const MAX_BYTES = 2 ** 31 - 1;
 
-/** What a file says about itself. */
+/** A file's metadata. */
 export interface ModelInfo {
   readonly name: string;
   /** Of Coplay. */
@@ -89,7 +89,7 @@ function encodeGraph(graph: Graph, { name, dynamicAxes = {}, meanings = {} }: Mo
   );
 }
 
-/** Names of values: those of the outside where they have one. */
+/** Names of values: their outside names where they have one. */
 class Names {
   private readonly known = new Map<Value, string>();
   private readonly taken: ReadonlySet<string>;
@@ -134,7 +134,10 @@ function encodeNode({ op, domain, inputs, outputs, attributes, body }: Node, nam
   );
 }
 
-/** A graph inside a node. Its values have names unlike any outside; what it reads from outside keeps its name. */
+/**
+ * A graph inside a node. Its values have names that differ from all outside names; values that it reads from outside
+ * keep their names.
+ */
 function encodeBody(body: Graph, names: Names): Bytes {
   const inputs = body.inputs.map(({ value }) => valueInfo(names.of(value), value, {}));
   const nodes = body.nodes.map((node) => bytes(1, encodeNode(node, names)));

@@ -25,7 +25,7 @@ const schema = z.strictObject({
 
 /**
  * The learning rate of each update, counted from 0, for {@link Optimiser.update}. Give it as an input of the compiled
- * step: a number in the traced function would stay what it was. DreamerV3's is
+ * step: a number in the traced function would never change. DreamerV3's is
  * `learningRate({ rate: 4e-5, warmUp: 1000 })`.
  *
  * @throws CoplayError for a schedule without `updates`, or a warm-up that isn't shorter than them

@@ -49,10 +49,10 @@ interface UpdateArguments {
 }
 
 /**
- * Refuses gradients and slots that don't belong to the parameters, and what is no learning rate.
+ * Refuses gradients and slots that don't belong to the parameters, and an invalid learning rate.
  *
  * @param vectors  names of the slots that hold a number for each parameter
- * @param counts   names of those that hold one number
+ * @param counts   names of slots that hold one number
  */
 export function checkUpdate(
   where: string,

@@ -79,7 +79,7 @@ function checksum({ constant }: Value): number {
   return hash;
 }
 
-/** Bits are compared, so that 0 and -0 are told apart. */
+/** Bits are compared, so that 0 and -0 differ. */
 function sameContents(a: Value, b: Value): boolean {
   const [left, right] = [wordsOf(a.constant!), wordsOf(b.constant!)];
   if (left.length !== right.length) return false;

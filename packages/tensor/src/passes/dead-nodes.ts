@@ -1,6 +1,6 @@
 import type { Graph, Node, Value } from '../graph';
 
-/** Takes out what no output depends on: nodes, and inputs of the function and of the state that nobody reads. */
+/** Removes everything on which no output depends: nodes, and unread inputs of the function and of the state. */
 export function deadNodes(graph: Graph): Graph {
   const needed = new Set<Value | undefined>(graph.outputs.map(({ value }) => value));
   const kept: Node[] = [];

@@ -4,8 +4,8 @@ import { deadNodes } from './dead-nodes';
 /**
  * The variables of a group lie one after another in memory, so that a graph may read and write them as one vector: an
  * input `state/GROUP/` [N] stands for the concatenation of all float32 variables of the group, an output `next/GROUP/`
- * [N] for all of them being cut from one vector. Inputs `state/GROUP/NAME` that nobody reads any more go, so this pass
- * comes before others that take inputs out: it must see every variable of a group.
+ * [N] for all of them being cut from one vector. It removes inputs `state/GROUP/NAME` that are no longer read, so it
+ * comes before other passes that remove inputs: it must see every variable of a group.
  *
  * It saves copies of all parameters: an optimiser that works on flat vectors joins and cuts them in every step.
  */

@@ -25,7 +25,7 @@ import { sumsOfSquares } from './sums-of-squares';
 
 export { spellOutNorms } from './rms-norms';
 
-/** Cleans up: what other passes leave behind. */
+/** Cleans up after other passes. */
 const cleaning = [
   { name: 'fold-constants', pass: foldConstants },
   { name: 'simplify', pass: simplify },
@@ -88,7 +88,7 @@ export interface PassMeasure {
 }
 
 /**
- * What each pass in turn makes of a graph.
+ * The graph after each pass in turn.
  *
  * @param clock such as `() => performance.now()`
  */

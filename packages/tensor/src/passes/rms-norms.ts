@@ -64,7 +64,7 @@ function fusedNode({ outputs: [y] }: Node, { x, scale, epsilon, inverse }: Norm)
   return { op: FUSED, inputs: [x, scale], outputs: [y, inverse.outputs[0]], attributes };
 }
 
-/** What a product normalises and scales, if it does: (x inverse) scale. */
+/** The input that a product normalises and scales, if it has the form (x inverse) scale. */
 function normOf(node: Node, maker: MakerOf): Norm | undefined {
   if (node.op !== 'Mul') return undefined;
   for (const [product, scale] of inBothOrders(node)) {

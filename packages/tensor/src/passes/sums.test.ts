@@ -5,7 +5,7 @@ import { sumsOfPads } from './recurrence';
 import { sumsOfSquares } from './sums-of-squares';
 
 describe('sumsOfPads', () => {
-  it('pads once what was padded alike, and leaves the rest of the sum', async () => {
+  it('pads terms with equal padding once, and leaves the rest of the sum', async () => {
     const graph = graphOf({ a: [1, 2], b: [1, 2], c: [2, 2], d: [3, 2] }, (builder, { a, b, c, d }) => {
       const above = (x?: Value) => builder.op('Pad', [x, indices([0, 0, 2, 0])], f32(3, 2), { mode: 'constant' });
       const below = builder.op('Pad', [c, indices([1, 0, 0, 0])], f32(3, 2), { mode: 'constant' });

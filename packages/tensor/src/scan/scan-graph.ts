@@ -38,7 +38,7 @@ export function scanGraph(graph: Graph, { steps, isEach, axis }: ScanOptions): G
   const outer = new Map([...carried.map(({ before }) => before), ...each.map(({ value }) => value)].map((v) => [v, v]));
   for (const { before } of carried) outer.set(before, { shape: before.shape, dtype: before.dtype });
   for (const { value } of each) outer.set(value, withSteps(value, steps, axis));
-  // ONNX's Scan counts its steps by what each of them is given, so it's given something.
+  // ONNX's Scan takes the number of its steps from its inputs per step, so it needs at least one.
   if (found.length === 0)
     outer.set(each[0].value, constant(new Float32Array(steps), axis === 0 ? [steps] : [1, steps], 'float32'));
   const results = builder.append({
@@ -79,7 +79,7 @@ function carriedState(graph: Graph): Carried[] {
   });
 }
 
-/** Names inside a body are nobody's business. */
+/** Names inside a body have no meaning outside. */
 function named(value: Value): NamedValue {
   return { name: '', value };
 }

@@ -119,7 +119,7 @@ const expand: StackRule = (node, context) => {
   return one(node, context, [context.aligned(node.inputs[0]!, shape.length - 1), indices(shape)]);
 };
 
-/** Matrices of a member are matrices of a batch; those that all members share are broadcast. */
+/** Matrices of a member are matrices of a batch; shared matrices are broadcast. */
 const matMul: StackRule = (node, context) => {
   const rank = node.outputs[0].shape.length;
   const [a, b] = node.inputs as [Value, Value];

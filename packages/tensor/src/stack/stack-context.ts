@@ -1,6 +1,6 @@
 import { constant, type GraphBuilder, indices, reshape, type Value } from '../graph';
 
-/** What has been stacked so far, and ways to bring values into shape. */
+/** The stacked values so far, and functions that reshape values. */
 export class StackContext {
   private readonly stacked = new Map<Value, Value>();
 
@@ -10,7 +10,7 @@ export class StackContext {
     readonly members: number,
   ) {}
 
-  /** Says what a value became. */
+  /** Records the stacked value of a value. */
   set(value: Value, stacked: Value): void {
     this.stacked.set(value, stacked);
   }

@@ -69,7 +69,7 @@ async function stacked(
 const bool = (...shape: number[]): ValueSpec => ({ shape, dtype: 'bool' });
 const int32 = (...shape: number[]): ValueSpec => ({ shape, dtype: 'int32' });
 
-/** A constant of numbers of which no two are alike. */
+/** A constant of pairwise different numbers. */
 function fixed(...shape: readonly number[]): Value {
   const size = shape.reduce((a, b) => a * b, 1);
   return constant(

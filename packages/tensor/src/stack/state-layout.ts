@@ -8,8 +8,8 @@ export interface FloatGroup {
 }
 
 /**
- * Reads and writes a group's float32 variables as one vector `state/KEY/` [N]: what is read or written one by one
- * becomes a part of it. A group that isn't written stays so.
+ * Reads and writes a group's float32 variables as one vector `state/KEY/` [N]: each variable that was read or written
+ * alone becomes a part of it. A group that isn't written stays so.
  */
 export function readFlat(graph: Graph, key: string, group: FloatGroup): Graph {
   const builder = new GraphBuilder();
@@ -36,7 +36,7 @@ export function readFlat(graph: Graph, key: string, group: FloatGroup): Graph {
 }
 
 /**
- * The reverse: what is read or written as one vector `state/KEY/` is put together from, or taken apart into, variables.
+ * The reverse: a vector `state/KEY/` that was read or written as one is concatenated from, or split into, variables.
  */
 export function readApart(graph: Graph, key: string, group: FloatGroup): Graph {
   const flatIn = graph.inputs.find(({ name }) => name === `state/${key}/`);

@@ -17,7 +17,7 @@ export function traceBackendName(): string {
   return ownName;
 }
 
-/** Whether operations are recorded now, by whichever copy of this package. */
+/** Whether any copy of this package records operations now. */
 export function isTracing(): boolean {
   return tf.engine().backendName?.startsWith(NAME) ?? false;
 }
@@ -44,7 +44,7 @@ export class TraceBackend extends tf.KernelBackend {
   private captured = new Map<object, Value>();
   private readonly counts = new WeakMap<object, number>();
 
-  /** Why the trace fails, where the cause came up in a promise that nobody may ever look at. */
+  /** The cause of a failing trace, if it occurred in a promise that may never be awaited. */
   complaint: unknown;
 
   /** The graph being recorded. */
@@ -133,7 +133,7 @@ export class TraceBackend extends tf.KernelBackend {
     return fail(this.traced, expected, 'one that does', remedy);
   }
 
-  /** A read that fails makes the trace fail; its promise stays open, as nobody may be there to take a rejection. */
+  /** A read that fails makes the trace fail; its promise stays open, since a rejection might be unhandled. */
   override read(dataId: tf.DataId): Promise<tf.BackendValues> {
     try {
       return Promise.resolve(this.readSync(dataId));

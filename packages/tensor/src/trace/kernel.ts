@@ -2,7 +2,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { constant, type GraphBuilder, type Value } from '../graph';
 import { ARRAYS, TraceBackend, traceBackendName } from './backend';
 
-/** What a kernel is called with while tracing. */
+/** The arguments of a kernel while tracing. */
 export interface KernelCall<Attrs> {
   /** By tfjs's names. */
   readonly inputs: Readonly<Record<string, Value>>;
@@ -14,7 +14,7 @@ export interface KernelCall<Attrs> {
   readonly where: string;
 }
 
-/** Records a tfjs kernel as nodes and returns what it makes. */
+/** Records a tfjs kernel as nodes and returns its outputs. */
 export type TraceKernel<Attrs = Record<string, never>> = (call: KernelCall<Attrs>) => Value | readonly Value[];
 
 let backend: TraceBackend | undefined;

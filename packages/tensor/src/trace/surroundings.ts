@@ -9,7 +9,7 @@ interface Current {
 }
 
 /**
- * Makes the tracing backend tfjs's own for the time of a call; before and after it is whatever it was, none included.
+ * Makes the tracing backend tfjs's own for the time of a call; afterwards the previous backend is restored, or none.
  */
 export function withTraceBackend(backend: TraceBackend, body: () => void): void {
   const engine = tf.engine() as unknown as Current;
@@ -29,8 +29,8 @@ interface Tracker {
 }
 
 /**
- * Disposes every tensor that a call made and left behind: kept ones, variables, and those that tfjs's tape forgets when
- * a function throws.
+ * Disposes every tensor that a call made and left behind: kept tensors, variables, and tensors that tfjs's tape forgets
+ * when a function throws.
  *
  * @returns how many of them `body` left
  */

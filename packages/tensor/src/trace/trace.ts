@@ -16,8 +16,8 @@ export interface Tracing {
 }
 
 /**
- * Runs `body` once with tensors that record what is done to them. Nothing remains of it in tfjs: its tensors are
- * disposed, its current backend is what it was.
+ * Runs `body` once with tensors that record the operations on them. Nothing remains of it in tfjs: its tensors are
+ * disposed, its backend is restored.
  *
  * @throws CoplayError for kernels that can't be recorded, values that are read, random numbers drawn, tensors kept
  */

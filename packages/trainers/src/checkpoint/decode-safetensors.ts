@@ -28,7 +28,7 @@ interface Entry {
  *
  * @param bytes  the whole file
  * @returns arrays with memory of their own
- * @throws CoplayError saying what is wrong with the file
+ * @throws CoplayError that names the fault of the file
  */
 export function decodeSafetensors(bytes: Uint8Array): Safetensors {
   checkArgument('decodeSafetensors', 'bytes', typedArrays('uint8'), bytes);

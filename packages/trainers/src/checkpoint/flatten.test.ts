@@ -84,7 +84,7 @@ describe('flattenState and unflattenState', () => {
     });
   });
 
-  test('names that look alike stay apart', () => {
+  test('names that look the same stay apart', () => {
     const one = (value: number): Uint8Array => Uint8Array.of(value);
     const saved = { 'a/b': one(1), a: { b: one(2), '': one(3) }, 'a%2Fb': one(4), '': one(5) };
     expect(Object.keys(flattenState(saved).arrays)).toHaveLength(5);

@@ -37,7 +37,7 @@ const MAX_DEPTH = 100;
  * `{"$": "-0"}`, `"NaN"`, `"Infinity"`, `"-Infinity"` are numbers; `{"$": "record", "entries": {...}}` is a record that
  * itself has a key `$`.
  *
- * The arrays are those of `saved`, not copies.
+ * The arrays are the state's own, not copies.
  *
  * @throws CoplayError naming the path of anything that a checkpoint can't hold: undefined, functions, bigints, class
  *   instances, other kinds of arrays, an array whose shape doesn't fit its data, a cycle
@@ -156,8 +156,9 @@ function pathName(path: readonly string[]): string {
 }
 
 /**
- * A key without characters that JSON writes as an escape: `%` and four hex digits instead. Node 24's JSON.parse mistakes
- * escaped keys of one character for one another ("\\n" for "\\\\") once it has seen the other in the same place.
+ * A key without characters that JSON writes as an escape: `%` and four hex digits instead. Node 24's JSON.parse
+ * mistakes escaped keys of one character for one another ("\\n" for "\\\\") once it has seen the other in the same
+ * place.
  */
 function encodeKey(key: string): string {
   return key.replace(
@@ -182,7 +183,7 @@ function isNDArray(value: Readonly<Record<string, unknown>>): value is { data: T
 }
 
 function checkArray(array: ArrayBufferView, path: readonly string[]): asserts array is TypedArray {
-  // A Buffer is a Uint8Array whose slice() shares its memory, so that it would change with what it was made from.
+  // A Buffer is a Uint8Array whose slice() shares its memory, so that it would change with its source.
   if (isTypedArray(array) && array.constructor.name === array[Symbol.toStringTag]) return;
   refuse(path, 'a typed array of one of the dtypes of @coplay/core', show(array), 'Convert it first.');
 }

@@ -27,7 +27,9 @@ export async function moveIntoPlace(
   });
 }
 
-/** Removes what a kill left half written or half removed, and puts back what it left aside. */
+/**
+ * Removes directories that a kill left half written or half removed, and puts back a checkpoint that was moved aside.
+ */
 export async function clean(files: FileSystem, directory: string): Promise<void> {
   const names = new Set(await files.list(directory));
   for (const leftover of leftovers([...names]).filter(abandoned)) {
@@ -41,8 +43,8 @@ export async function clean(files: FileSystem, directory: string): Promise<void>
 }
 
 /**
- * Removes all but the newest `keep` checkpoints, and those that were replaced. What can't be read is left alone: it
- * may not be ours, and somebody may want to know what happened to it.
+ * Removes all but the newest `keep` checkpoints, and replaced ones. Unreadable ones are kept: they may not be ours, and
+ * a user may want to examine them.
  */
 export async function prune(files: FileSystem, directory: string, keep: number): Promise<void> {
   const { readable } = await findCheckpoints(files, directory);

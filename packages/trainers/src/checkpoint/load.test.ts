@@ -63,7 +63,7 @@ describe('loadCheckpoint', () => {
           return copy;
         });
         const reason = await reasonOf(damaged);
-        // A manifest whose version number changed says that it's newer; whatever the change, the file is named.
+        // A manifest whose version number changed says that it's newer; the file is named for every change.
         if (!/newer form/.test(reason)) expect(`${at}: ${reason}`).toContain(name);
       }
     }

@@ -12,7 +12,7 @@ export interface Checkpoint {
   /** Its directory. */
   readonly path: string;
   readonly step: number;
-  /** What the caller told of the run when it was saved. */
+  /** The caller's description of the run at the time of saving. */
   readonly about: Readonly<Record<string, unknown>>;
   /** The version of @coplay/trainers that wrote it. */
   readonly library: string;
@@ -23,7 +23,7 @@ export interface Checkpoint {
 /** A directory that looks like a checkpoint and can't be used. */
 export interface SkippedCheckpoint {
   readonly path: string;
-  /** What is wrong with it: `a damaged state.json (its checksum differs)`. */
+  /** Its fault: `a damaged state.json (its checksum differs)`. */
   readonly reason: string;
 }
 
@@ -31,7 +31,7 @@ export interface SkippedCheckpoint {
 export interface LatestCheckpoint {
   /** The newest complete and undamaged one; absent if there is none. */
   readonly checkpoint?: Checkpoint;
-  /** Those that were refused on the way, newest first. */
+  /** The checkpoints that were refused on the way, newest first. */
   readonly skipped: readonly SkippedCheckpoint[];
 }
 
@@ -43,7 +43,7 @@ export interface LoadOptions {
 
 /** Options of {@link latestCheckpoint}. */
 export interface LatestOptions extends LoadOptions {
-  /** Told a line for each checkpoint that is refused. Default: nobody; `skipped` says the same. */
+  /** Told a line for each checkpoint that is refused. Default: none; `skipped` has the same content. */
   readonly warn?: (line: string) => void;
 }
 
@@ -51,8 +51,8 @@ const loadSchema = z.strictObject({ fileSystem: fileSystemSchema.optional() });
 const latestSchema = loadSchema.extend({ warn: warnSchema.optional() });
 
 /**
- * Reads one checkpoint, every byte of it checked. Nothing is put back anywhere: give `saved` to the `restore` of what
- * was saved.
+ * Reads one checkpoint, every byte of it checked. This restores nothing by itself: give `saved` to the `restore` of the
+ * saved object.
  *
  * @param path  the directory of the checkpoint, such as `runs/a/checkpoints/step-000000012345`
  * @throws CoplayError if it's unfinished, damaged, foreign or of a newer version; it says which
@@ -65,8 +65,8 @@ export async function loadCheckpoint(path: string, options: LoadOptions = {}): P
 }
 
 /**
- * Finds the checkpoint to go on from, by reading: the one saved last that is complete and undamaged. Those that are
- * not are refused by name, and the one before is tried.
+ * Finds the checkpoint to go on from, by reading: the one saved last that is complete and undamaged. Other ones are
+ * refused by name, and the previous one is tried.
  *
  * @param directory  where {@link saveCheckpoint} put them; it need not exist
  */

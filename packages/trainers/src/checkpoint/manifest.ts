@@ -4,19 +4,21 @@ import { z } from 'zod';
 import { type FileSystem, sha256 } from './file-system';
 import { FORMAT_VERSION, LIBRARY_VERSION } from './version';
 
-/** The files of a checkpoint, beside the manifest. */
+/** The files of a checkpoint, without the manifest. */
 export const FILES = ['arrays.safetensors', 'state.json'] as const;
 const MANIFEST = 'manifest.json';
 const FORMAT = 'coplay-checkpoint';
 
-/** What was written, to tell whether it's still there. */
+/** A description of the files, to check that they are complete. */
 export interface FileRecord {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
 }
 
-/** What a checkpoint says of itself, in `manifest.json`. It's written last: without it a checkpoint isn't finished. */
+/**
+ * A checkpoint's description of itself, in `manifest.json`. It's written last: without it a checkpoint isn't finished.
+ */
 export interface Manifest {
   readonly format: typeof FORMAT;
   readonly formatVersion: number;
@@ -24,9 +26,9 @@ export interface Manifest {
   readonly library: string;
   /** The step that names the directory. */
   readonly step: number;
-  /** How many checkpoints its directory had seen, this one included: the newest has the highest, whatever its step. */
+  /** How many checkpoints its directory had seen, this one included: the newest has the highest, for any step. */
   readonly sequence: number;
-  /** What the caller told of the run: the game, options, counters. */
+  /** The caller's description of the run: the game, options, counters. */
   readonly about: Readonly<Record<string, unknown>>;
   readonly files: Readonly<Record<(typeof FILES)[number], FileRecord>>;
 }
@@ -42,7 +44,7 @@ const schema = z.object({
   files: z.object({ 'arrays.safetensors': fileSchema, 'state.json': fileSchema }),
 });
 
-/** A manifest with what is the same in all. */
+/** A manifest with the fields that are the same in all. */
 export function createManifest(fields: Pick<Manifest, 'step' | 'sequence' | 'about' | 'files'>): Manifest {
   return { format: FORMAT, formatVersion: FORMAT_VERSION, library: LIBRARY_VERSION, ...fields };
 }
@@ -57,7 +59,7 @@ export async function writeManifest(files: FileSystem, path: string, manifest: M
  * Reads the manifest of a checkpoint.
  *
  * @param path  the checkpoint's directory
- * @throws CoplayError that names the path and says what is wrong: unfinished, foreign, of a newer version, damaged
+ * @throws CoplayError that names the path and the fault: unfinished, foreign, of a newer version, damaged
  */
 export async function readManifest(files: FileSystem, path: string): Promise<Manifest> {
   const bytes = await readFile(files, path, MANIFEST);
@@ -124,8 +126,8 @@ function parse(path: string, bytes: Uint8Array): { text: string; content: Record
 }
 
 /**
- * The text of a manifest, which ends with the checksum of all that comes before. Reading seals what it parsed again
- * and compares the texts, so that not one byte can differ.
+ * The text of a manifest, which ends with the checksum of all that comes before. Reading seals the parsed manifest
+ * again and compares the texts, so that no byte can differ.
  */
 async function seal(content: object): Promise<string> {
   const digest = await sha256([new TextEncoder().encode(JSON.stringify(content))]);

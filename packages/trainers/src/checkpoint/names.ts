@@ -1,7 +1,7 @@
 /** Why a directory has another name than its checkpoint's. */
 export type Purpose = 'writing' | 'replaced' | 'removing';
 
-/** A directory that a kill, or another process at work, left beside the checkpoints. */
+/** A directory that a killed or running process left among the checkpoints. */
 export interface Leftover {
   /** Its own name. */
   readonly name: string;
@@ -42,7 +42,7 @@ export async function withName<T>(
   }
 }
 
-/** Those of the names in a directory that are leftovers. */
+/** The names in a directory that are leftovers. */
 export function leftovers(names: readonly string[]): Leftover[] {
   return names.flatMap((name) => {
     const parts = LEFTOVER.exec(name);
@@ -50,7 +50,7 @@ export function leftovers(names: readonly string[]): Leftover[] {
   });
 }
 
-/** Whether nobody is at work on a leftover any more. */
+/** Whether no process works on a leftover any more. */
 export function abandoned(leftover: Leftover): boolean {
   const owner = Number(LEFTOVER.exec(leftover.name)?.[3]);
   return owner === process.pid ? !inUse.has(leftover.name) : !isAlive(owner);

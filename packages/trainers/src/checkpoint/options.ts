@@ -6,7 +6,7 @@ export const fileSystemSchema = z.custom<FileSystem>((value) => typeof value ===
   error: 'a file system',
 });
 
-/** A function that is told a line. */
+/** A function that receives a line. */
 export const warnSchema = z.custom<(line: string) => void>((value) => typeof value === 'function', {
   error: 'a function that takes a line',
 });

@@ -12,7 +12,7 @@ const about = {
 };
 
 describe('resumeFits', () => {
-  test('the same run fits, whatever else the checkpoint tells', () => {
+  test('the same run fits, with any other facts in the checkpoint', () => {
     resumeFits(about, {});
     resumeFits(about, { game: about.game, agents: about.agents, envs: 64 });
     resumeFits(about, { envs: 64, note: undefined }); // as JSON there is no such field

@@ -6,8 +6,8 @@ import type { Checkpoint } from './load';
 const SHOWN = 5;
 
 /**
- * Refuses to go on from a checkpoint of another run: every field of `current` must be the same in what the checkpoint
- * says about itself. Give what must not change: the game and its options, the agents, sizes of networks, the number of
+ * Refuses to go on from a checkpoint of another run: every field of `current` must be the same in the checkpoint's
+ * description. Give what must not change: the game and its options, the agents, sizes of networks, the number of
  * environments. What may change (the steps to train, the log) is left out.
  *
  * @param about    of the checkpoint
@@ -31,7 +31,7 @@ export function resumeFits(about: Readonly<Record<string, unknown>>, current: Re
 
 /**
  * One line to print after loading: `step-000000012345: 12,345 steps, update 24, saved 5 minutes ago by version 0.1.0`.
- * The update and the age are those of `about.update` and `about.savedAt` (a time that `Date` reads), where they are.
+ * The update and the age come from `about.update` and `about.savedAt` (a time that `Date` reads), where they exist.
  *
  * @param now  milliseconds since 1970, for the age
  */

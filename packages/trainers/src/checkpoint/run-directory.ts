@@ -80,7 +80,7 @@ export async function writeFileAtomic(
       'writeFileAtomic',
       `to write ${path}`,
       error,
-      'What was there before is intact: mend that and try again.',
+      'The previous file is intact: mend that and try again.',
     );
   }
 }
@@ -95,7 +95,7 @@ async function makeDirectory(files: FileSystem, path: string): Promise<readonly 
   }
 }
 
-/** Writes `name.json` unless it says the same already; what it said before becomes `name.1.json` or the next number. */
+/** Writes `name.json` unless it already has this content; the old file becomes `name.1.json` or the next number. */
 async function writeVersioned(
   files: FileSystem,
   path: string,

@@ -43,7 +43,7 @@ function file(header: unknown, data: Uint8Array = new Uint8Array(0), length?: bi
 }
 
 describe('encodeSafetensors', () => {
-  test('writes the same bytes as Python, in whatever order the arrays are named', () => {
+  test('writes the same bytes as Python, in any order of the names of arrays', () => {
     const python = new Uint8Array(Buffer.from(PYTHON, 'base64'));
     expect(bytesOf(arrays, { by: 'numpy' })).toEqual(python);
     expect(bytesOf(Object.fromEntries(Object.entries(arrays).reverse()), { by: 'numpy' })).toEqual(python);
@@ -148,7 +148,7 @@ test('repeatedKey finds keys, not values, in their own object', () => {
 const python = process.env['PYTHON'] ?? 'python3';
 const found = spawnSync(python, ['-c', 'import numpy, safetensors.numpy']).status === 0;
 
-describe.skipIf(!found)("beside Python's safetensors (skipped where python3 has no numpy and safetensors)", () => {
+describe.skipIf(!found)("against Python's safetensors (skipped where python3 has no numpy and safetensors)", () => {
   test('Python reads ours, and we read what it writes back', () => {
     const directory = mkdtempSync(join(tmpdir(), 'coplay-safetensors-'));
     try {

@@ -35,7 +35,7 @@ export const FILE_ORDER = Object.keys(DTYPES) as readonly DType[];
 /** The name that the format keeps for texts. */
 export const METADATA = '__metadata__';
 
-/** What a safetensors file holds. */
+/** The content of a safetensors file. */
 export interface Safetensors {
   readonly arrays: NamedArrays;
   /** Free texts by name. */
@@ -43,9 +43,8 @@ export interface Safetensors {
 }
 
 /**
- * The bytes of a safetensors file, as pieces to be written one after the other. The same arrays give the same bytes
- * (those of Python's `save`), in whatever order they are named: wide elements come first, so that every array is
- * aligned, then by name.
+ * The bytes of a safetensors file, as pieces to be written one after the other. The same arrays give the same bytes (as
+ * Python's `save`) in any order of names: wide elements come first, so that every array is aligned, then by name.
  *
  * @returns pieces that are views on the arrays: write them before the arrays change
  * @throws CoplayError for an array whose shape doesn't fit, or one named `__metadata__`

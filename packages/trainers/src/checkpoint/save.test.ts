@@ -154,7 +154,7 @@ describe('a process that dies', () => {
       await saveCheckpoint(directory, 1, stateOf(1));
       let complete = 1;
       operations = 0;
-      // Whatever the dying process would do after that fails as well.
+      // Everything that the dying process would do after that fails as well.
       const dying = watched(files, () => {
         if (++operations > last) throw died;
       });

@@ -14,7 +14,10 @@ import { encodeSafetensors } from './safetensors';
 export interface SaveOptions {
   /** How many checkpoints stay, the new one included; at least 1, or Infinity. Default 3 */
   readonly keep?: number;
-  /** What to say of the run, as JSON: the game, options, counters, the time; for people and for {@link resumeFits}. Default {} */
+  /**
+   * What to say of the run, as JSON: the game, options, counters, the time; for people and for {@link resumeFits}.
+   * Default {}
+   */
   readonly about?: Readonly<Record<string, unknown>>;
   /** Told if an older checkpoint can't be removed; the new one is safe then. Default `console.warn` */
   readonly warn?: (line: string) => void;
@@ -45,8 +48,8 @@ const schema = z.strictObject({
  * @param step       0 or more, such as the environment steps done
  * @param saved      must not change until the promise resolves
  * @returns the path of the checkpoint
- * @throws CoplayError if the state holds what can't be saved, or the disk is full or refuses: then what was written is
- *   removed again and the older checkpoints are as they were
+ * @throws CoplayError if the state holds a value that can't be saved, or the disk is full or refuses: then the new
+ *         files are removed again and the older checkpoints are unchanged
  */
 export async function saveCheckpoint(
   directory: string,
@@ -76,7 +79,7 @@ export async function saveCheckpoint(
   return path;
 }
 
-/** The files' bytes; what a checkpoint can't hold is refused in the name of the function that was given it. */
+/** The files' bytes; a value that a checkpoint can't hold is refused in the name of the called function. */
 function encodeSaved(saved: SavedState) {
   checkRecord('saveCheckpoint', 'saved', saved);
   try {

@@ -5,7 +5,7 @@ export type Change = 'makeDirectory' | 'write' | 'rename' | 'remove' | 'syncDire
 
 /**
  * A file system for tests in which `before` runs ahead of each change; it may throw instead of letting it happen. A
- * write for which it throws leaves nothing, as a write that fails does; what a kill leaves is tried in kill.test.ts.
+ * write for which it throws leaves nothing, as a write that fails does; kill.test.ts tests the leftovers of a kill.
  */
 export function watched(files: FileSystem, before: (change: Change, path: string) => void): FileSystem {
   const guarded =

@@ -5,8 +5,9 @@ import { hasLegalHead, masked } from './legal';
 import type { DreamerSetup } from './setup';
 
 /**
- * Acting as a function of tensors. Inputs: `obs/NAME` [B, ...], `previousActions` [B] int32 (and `coplayerActions` [B, M] where co-players are modelled), `isFirst` [B], `mask` [B, K], `deter` [B, D],
- * `stoch` [B, S] int32 classes, `noise` [B, S]. Outputs: `logProbs` [B, K] over the legal actions, and the next `deter` and `stoch`.
+ * Acting as a function of tensors. Inputs: `obs/NAME` [B, ...], `previousActions` [B] int32 (and `coplayerActions` [B,
+ * M] where co-players are modelled), `isFirst` [B], `mask` [B, K], `deter` [B, D], `stoch` [B, S] int32 classes,
+ * `noise` [B, S]. Outputs: `logProbs` [B, K] over the legal actions, and the next `deter` and `stoch`.
  */
 export function actStep({ nets }: Pick<DreamerSetup, 'nets'>): StepFunction<'world' | 'behaviour'> {
   const actor = hasLegalHead(nets) ? nets.unmasked : nets.actor;

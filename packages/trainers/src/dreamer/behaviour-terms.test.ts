@@ -22,8 +22,8 @@ interface Script {
 }
 
 /**
- * A scripted model: the state is a counter n that every step raises by 1; on arrival at n the reward is n, the episode goes on below 5; the
- * value of n is 10 n, and the policy's log-probability of its only action is p n.
+ * A scripted model: the state is a counter n that every step raises by 1; on arrival at n the reward is n, the episode
+ * goes on below 5; the value of n is 10 n, and the policy's log-probability of its only action is p n.
  */
 function counterParts(options: Parameters<typeof smallParts>[0] = {}, script: Script = {}): DreamerParts {
   const { goesOn = (x) => tf.cast(tf.less(x, 5), 'float32'), pays = 1 } = script;
@@ -78,7 +78,10 @@ const memory = ([low, high]: readonly number[]): CriticMemory => ({
   range: { low: tf.scalar(low), high: tf.scalar(high) },
 });
 
-/** Losses and metrics from a counter at `n`, and the gradient of the policy's loss by p, at which log-probabilities are p n. */
+/**
+ * Losses and metrics from a counter at `n`, and the gradient of the policy's loss by p, at which log-probabilities are
+ * p n.
+ */
 function imagineFrom(n: number, options: Parameters<typeof smallParts>[0] = {}, script: Script = {}, range = [0, 0]) {
   const parts = counterParts({ lossScales: { value: 0 }, ...options }, script);
   const starts = { deter: tf.tensor2d([[n]]), stoch: tf.zeros([1, 2, 4]) } as RssmState;
@@ -138,7 +141,8 @@ describe('what is imagined', () => {
   });
 });
 
-// pytorch/rl #4128: the discount is in the continue head, and nowhere else; the weights begin with the start's own chance to go on.
+// pytorch/rl #4128: the discount is in the continue head, and nowhere else; the weights begin with the start's own
+// chance to go on.
 describe('the discount', () => {
   it('is what the continue head says, once, in returns and in weights', () => {
     const c = 0.9;

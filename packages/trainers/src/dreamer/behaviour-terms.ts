@@ -13,7 +13,7 @@ import {
 import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
 import { type DreamerParts, meanOf, startingCoplayers } from './inputs';
 
-/** What actor and critic keep besides their parameters. */
+/** The state of actor and critic in addition to their parameters. */
 export interface CriticMemory {
   /** Parameters of the slow critic, named as the critic's without `val/` */
   readonly slow: TensorRecord;
@@ -33,11 +33,12 @@ export interface BehaviourTerms {
 }
 
 /**
- * Imagines from N states and judges it (Hafner et al. 2023, eq. 4-7): losses of actor and critic on H steps, means over all. The world model gets no gradient: what
- * is imagined is detached, and so are the heads that are asked about it.
+ * Imagines from N states and judges it (Hafner et al. 2023, eq. 4-7): losses of actor and critic on H steps, means over
+ * all. The world model gets no gradient: imagined states are detached, and so are the heads that are applied to them.
  *
  * @param starts states that exist: no gradient flows into them
- * @param inputs `noise/prior` [H, N, S] and `noise/actions` [H + 1, N, 1]; where co-players are modelled `noise/coplayers` [H, N, M] and `coplayersActive` [B, T, M]
+ * @param inputs `noise/prior` [H, N, S] and `noise/actions` [H + 1, N, 1]; where co-players are modelled
+ *               `noise/coplayers` [H, N, M] and `coplayersActive` [B, T, M]
  */
 export function behaviourTerms(
   parts: DreamerParts,

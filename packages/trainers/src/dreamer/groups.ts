@@ -3,8 +3,8 @@ import type { BehaviourTerms } from './behaviour-terms';
 import type { DreamerParts } from './inputs';
 
 /**
- * The groups of variables of a Dreamer. World model and actor-critic have an optimiser each in every schedule: LaProp and adaptive clipping treat
- * arrays apart, so that two of them that step together are one.
+ * The groups of variables of a Dreamer. World model and actor-critic have an optimiser each in every schedule: LaProp
+ * and adaptive clipping treat arrays apart, so that two of them that step together are one.
  */
 export type DreamerGroup = 'world' | 'worldSlots' | 'behaviour' | 'behaviourSlots' | 'slow' | 'range';
 

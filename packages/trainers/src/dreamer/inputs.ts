@@ -16,7 +16,7 @@ export interface DreamerParts {
  *   rewards, isFirst, isLast, isTerminal        [B, T] on arrival
  *   legal                                       [B, T, K] where the legal actions are learned
  *   coplayerActions                             [B, T, M] int32 as previousActions, where co-players are modelled
- *   coplayersActive                             [B, T, M] 1 for those who act after this observation
+ *   coplayersActive                             [B, T, M] 1 for co-players that act after this observation
  *   startDeter, startStoch                      [B, D], [B, S] the state before the first step, its classes as int32
  */
 export function batchOf({ nets }: DreamerParts, inputs: TensorRecord): DreamerBatch {
@@ -29,7 +29,10 @@ export function batchOf({ nets }: DreamerParts, inputs: TensorRecord): DreamerBa
   };
 }
 
-/** Codes of the actions that led here, [..., K]; with those of co-players after one's own where they are modelled, [..., K + M K]. */
+/**
+ * Codes of the actions that led here, [..., K]; with the co-players' after the agent's own where they are modelled,
+ * [..., K + M K].
+ */
 export function previousCodes({ actor, coplayers }: DreamerNets, inputs: TensorRecord): tf.Tensor {
   const own = oneHotCode(inputs['previousActions'], actor.actionSize);
   return coplayers ? tf.concat([own, coplayers.code(inputs['coplayerActions'])], -1) : own;

@@ -23,9 +23,9 @@ export interface MaskedNets extends DreamerNets {
 const INSIDE = 'legal';
 
 /**
- * Adds a head that learns which actions are legal. In imagination nobody knows them, and a world model has never seen what follows an illegal
- * one: the actor chooses among those that the head takes for legal (MAMBA, Egorov and Shpilman 2022, has such a head). No gradient of the actor
- * reaches it.
+ * Adds a head that learns which actions are legal. In imagination they aren't known, and a world model has never seen
+ * the outcome of an illegal one: the actor chooses among the actions that the head predicts to be legal (MAMBA, Egorov
+ * and Shpilman 2022, has such a head). No gradient of the actor reaches it.
  */
 export function withLegalHead(nets: DreamerNets): MaskedNets {
   const { actor, rssm, sizes } = nets;

@@ -14,8 +14,8 @@ export function posteriorNoise(nets: DreamerNets, generator: Generator, B: numbe
 }
 
 /**
- * Noise of H imagined steps from N states: `noise/prior` [H, N, S], `noise/actions` [H + 1, N, 1], and `noise/coplayers` [H, N, M] where co-players are
- * modelled.
+ * Noise of H imagined steps from N states: `noise/prior` [H, N, S], `noise/actions` [H + 1, N, 1], and
+ * `noise/coplayers` [H, N, M] where co-players are modelled.
  */
 export function imaginationNoise(nets: DreamerNets, generator: Generator, N: number, H: number): NamedArrays {
   return {

@@ -27,15 +27,19 @@ export interface DreamerLossScales {
   readonly replayValue?: number;
 }
 
-/** The numbers of DreamerV3. Defaults are those of its published code, except where they're said to follow the size. */
+/** The numbers of DreamerV3. Defaults are taken from its published code, except where they follow the size. */
 export interface DreamerOptions {
   /**
-   * How world model and actor-critic take turns. `joint`: one loss and one backward pass for all of it, as in DreamerV3's code. `coupled`: each
-   * update of the world model hands its posterior states on to an update of the actor-critic at once. `separate`: as many updates of the world
-   * model as are due, then as many of the actor-critic, from states that are sampled and encoded afresh. Default `joint`
+   * How world model and actor-critic take turns. `joint`: one loss and one backward pass for all of it, as in
+   * DreamerV3's code. `coupled`: each update of the world model hands its posterior states on to an update of the
+   * actor-critic at once. `separate`: as many updates of the world model as are due, then as many of the actor-critic,
+   * from states that are sampled and encoded afresh. Default `joint`
    */
   readonly schedule?: 'joint' | 'coupled' | 'separate';
-  /** Where imagination begins: in `all` T states of a sequence, in the `last` one, or in the last K (at most T). Default `all` */
+  /**
+   * Where imagination begins: in `all` T states of a sequence, in the `last` one, or in the last K (at most T). Default
+   * `all`
+   */
   readonly starts?: 'all' | 'last' | number;
   /** B, sequences of a batch, at least 1. Default 16 */
   readonly batchSize?: number;
@@ -44,15 +48,15 @@ export interface DreamerOptions {
   /** H, imagined steps, at least 1. Default 15 */
   readonly horizon?: number;
   /**
-   * Replayed steps (B T for each update) for each step that an agent of this learner lives through, above 0: updates for each step are
-   * trainRatio / (B T). Default 32
+   * Replayed steps (B T for each update) for each step that an agent of this learner lives through, above 0: updates
+   * for each step are trainRatio / (B T). Default 32
    */
   readonly trainRatio?: number;
   /** Instead of `trainRatio`: updates after each rollout, however long, at least 1. Default: by `trainRatio` */
   readonly updatesPerPhase?: number;
   /**
-   * Windows that must be held before training begins, at least 1; above `replayCapacity` it never does by itself, for training by hand.
-   * Default B T
+   * Windows that must be held before training begins, at least 1; above `replayCapacity` it never does by itself, for
+   * training by hand. Default B T
    */
   readonly startAfter?: number;
   /** Step size of LaProp, positive. Default 1e-3 for the sizes below `size1m`, else 4e-5 */
@@ -66,8 +70,8 @@ export interface DreamerOptions {
   /** Lambda of the returns, in [0, 1]. Default 0.95 */
   readonly lambda?: number;
   /**
-   * Weight of the policy's entropy, at least 0; `{ from, to }` is a straight line over the training's progress. Default 3e-4, as published; where
-   * the first thing that pays keeps agents from what pays more, begin higher
+   * Weight of the policy's entropy, at least 0; `{ from, to }` is a straight line over the training's progress. Default
+   * 3e-4, as published; where the first thing that pays keeps agents from what pays more, begin higher
    */
   readonly entropyScale?: Annealed;
   /** Nats of divergence that aren't pushed down, at least 0. Default 1 */
@@ -84,13 +88,15 @@ export interface DreamerOptions {
   readonly slowScale?: number;
   /** Share of new percentiles of returns in the running ones, in (0, 1]. Default 0.01 */
   readonly returnRate?: number;
-  /** Steps of experience held, all streams together, at least T for each; their memory is taken at once. Default 100,000 */
+  /**
+   * Steps of experience held, all streams together, at least T for each; their memory is taken at once. Default 100,000
+   */
   readonly replayCapacity?: number;
-  /** Whether what is new is learned from once before anything is drawn by chance. Default true */
+  /** Whether new steps are learned from once before any are drawn at random. Default true */
   readonly replayOnline?: boolean;
   /**
-   * Whether sequences begin with the state that the agent was in, kept with every step and renewed by each update; otherwise they begin with
-   * zeros, as episodes do. Default true
+   * Whether sequences begin with the state that the agent was in, kept with every step and renewed by each update;
+   * otherwise they begin with zeros, as episodes do. Default true
    */
   readonly replayLatents?: boolean;
   /** What to do when a loss or gradient is not finite: `stop` the run, or `skip` the batch. Default `stop` */

@@ -12,8 +12,9 @@ export interface ReplayValueTerms {
 }
 
 /**
- * The critic learns from the real rewards of the last K steps of each sequence, with imagined returns for what lies beyond (DreamerV3's
- * "replay critic loss"). Its gradient flows into the features, and so into encoder and recurrent model, where those are differentiable.
+ * The critic learns from the real rewards of the last K steps of each sequence, with imagined returns for what lies
+ * beyond (DreamerV3's "replay critic loss"). Its gradient flows into the features, and so into encoder and recurrent
+ * model, where those are differentiable.
  *
  * @param slow         parameters of the slow critic
  * @param features     [B T, F]

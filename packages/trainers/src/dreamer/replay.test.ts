@@ -2,7 +2,10 @@ import { type NamedArrays, ndarray } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
 import { batchInputs } from './replay';
 
-/** Two windows of four records: in the first an episode ends properly after the second record, in the second one is broken off there. */
+/**
+ * Two windows of four records: in the first an episode ends properly after the second record, in the second one is
+ * broken off there.
+ */
 function sample() {
   const flags = (...values: number[]) => ndarray(Uint8Array.from(values), [2, 4]);
   const rows: NamedArrays = {

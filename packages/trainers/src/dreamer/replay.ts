@@ -4,19 +4,19 @@ import type { RowSource } from '@coplay/models';
 import { checkSavedRows } from '../training/saved-arrays';
 import type { DreamerSetup } from './setup';
 
-/** What is read here of the state of a sequence replay. */
+/** The part of a sequence replay's state that is read here. */
 interface SavedReplay {
   readonly buffer: { readonly rows: NamedArrays; readonly pushed: Float64Array };
 }
 
-/** Names of what the acting agent gives with each step: its state after it saw the observation. */
+/** Names of the acting agent's extras: its state after the observation. */
 export function latentNames(learner: string) {
   return { deter: `dreamer/${learner}/deter`, stoch: `dreamer/${learner}/stoch` };
 }
 
 /**
- * Adds what the learner's agents lived through to the replay: a stream for each agent of each environment. What lies after an agent's end
- * is left out, so that its next episode follows at once.
+ * Adds the experience of the learner's agents to the replay: a stream for each agent of each environment. What lies
+ * after an agent's end is left out, so that its next episode follows at once.
  *
  * @returns steps that these agents played
  */
@@ -46,8 +46,8 @@ export function pushExperience(
 }
 
 /**
- * The records of a piece that aren't in the replay yet: a piece that goes on with an episode begins with the last one of the piece before. An
- * agent's records end with the one that it left in.
+ * The records of a piece that aren't in the replay yet: a piece that goes on with an episode begins with the last one
+ * of the piece before. An agent's records end with the one that it left in.
  */
 function newRecords({ records: R, agents, isFirst, active }: Records, piece: number, seat: number): [number, number] {
   const from = isFirst[piece * R] === 1 ? 0 : 1;
@@ -62,7 +62,7 @@ export function streamsOf(saved: Saved): number {
 }
 
 /**
- * Refuses a saved replay whose fields are others than those that this learner records, or whose actions its game doesn't have.
+ * Refuses a saved replay whose fields differ from this learner's records, or whose actions its game doesn't have.
  *
  * @throws CoplayError naming the field, and both shapes and dtypes
  */
@@ -133,7 +133,8 @@ function seatRows(setup: DreamerSetup, name: string, records: Records, seat: num
 }
 
 /**
- * The actions that led to each row, -1 for none: a seat's own, and where they are modelled those of its co-players in cyclic order of seats.
+ * The actions that led to each row, -1 for none: a seat's own, and where co-players are modelled, theirs in cyclic
+ * order of seats.
  *
  * @param given [rows, A]
  */
@@ -146,7 +147,7 @@ export function previousActions({ game, nets }: DreamerSetup, given: Int32Array,
   return { previousActions: ndarray(own), coplayerActions: others };
 }
 
-/** Who of a seat's co-players acts after each record: those who are there and for whom it isn't the last. [rows, A - 1] */
+/** Which of a seat's co-players act after each record: those present for whom it isn't the last. [rows, A - 1] */
 function coplayersActive({ active, isLast, agents, envs, records: R }: Records, seat: number): NDArray {
   const acts = active.map((isThere, row) => isThere & ~isLast[row]);
   const [rows, A] = [envs * R, agents.length];
@@ -205,8 +206,8 @@ function rowsBetween(rows: NamedArrays, from: number, to: number): NamedArrays {
 }
 
 /**
- * A sample as inputs of an update. Without stored states every sequence begins as an episode does. An episode that was broken off, so that the
- * next one follows in the stream, ends there: DreamerV3's annotation of its replay.
+ * A sample as inputs of an update. Without stored states every sequence begins as an episode does. An episode that was
+ * broken off, so that the next one follows in the stream, ends there: DreamerV3's annotation of its replay.
  */
 export function batchInputs({ rows }: SequenceSample, replayLatents: boolean): NamedArrays {
   const { startDeter, startStoch, ...fields } = rows;

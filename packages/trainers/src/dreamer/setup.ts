@@ -15,29 +15,32 @@ import { checkFields, checkId, inputSchema } from '../training/inputs';
 import { withLegalHead } from './legal';
 import { type DreamerOptions, type ResolvedDreamerOptions, resolveDreamerOptions } from './options';
 
-/** What a Dreamer is made of, besides the algorithm's own numbers. */
+/** The parts of a Dreamer, in addition to the algorithm's hyperparameters. */
 export interface DreamerNetworkOptions {
   /** A preset such as `nano`, `size1m`, or numbers: `{ preset: 'nano', stoch: 16 }`. Default `nano` */
   readonly size?: DreamerSize;
-  /** What the networks read besides the game's observation. Default: nothing */
+  /** Inputs of the networks in addition to the game's observation. Default: nothing */
   readonly inputs?: Omit<InputOptions, 'extras'>;
   /**
-   * How fields of shape [H, W, C] are read: as `planes` of 0 and 1, an `image` whose sides 16 divides, or a `vector` of any
-   * numbers. Default: by the `kind` that the game declares, else whole numbers as `planes` and floats as a `vector`
+   * How fields of shape [H, W, C] are read: as `planes` of 0 and 1, an `image` whose sides 16 divides, or a `vector` of
+   * any numbers. Default: by the `kind` that the game declares, else whole numbers as `planes` and floats as a `vector`
    */
   readonly images?: 'planes' | 'image' | 'vector';
   /**
-   * Whether the world model learns which actions are legal, and imagination keeps to them. Default: whether the game ever forbids one in
-   * some hundred steps of random play. Acting keeps to the legal actions in any case
+   * Whether the world model learns which actions are legal, and imagination keeps to them. Default: whether the game
+   * ever forbids one in some hundred steps of random play. Acting keeps to the legal actions in any case
    */
   readonly masks?: boolean;
   /**
-   * What the world model knows of the others. `none`: their actions are part of what happens to one. `moa`: it is told in every step what they did
-   * beside what oneself did, and has a head that learns from its own state what they are about to do; imagination asks that. For games of at least two
-   * agents. Default `none`
+   * How the world model treats the others. `none`: their actions are part of the environment. `moa`: it also takes the
+   * co-players' actions as input; a head predicts them from its state, and imagination samples from it. For games of at
+   * least two agents. Default `none`
    */
   readonly coplayers?: 'none' | 'moa';
-  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  /**
+   * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
+   * `auto`
+   */
   readonly executor?: ExecutorChoice;
 }
 
@@ -102,7 +105,7 @@ function checkCoplayers(where: string, { agents, name }: Game, coplayers: 'none'
   fail(where, "a game of at least two agents for coplayers 'moa'", `${agents.length} in ${name}`, remedy);
 }
 
-/** What is seen of a game, its fields of shape [H, W, C] declared to be of one kind. */
+/** A game's observation, with all fields of shape [H, W, C] declared to be of one kind. */
 function readAs(game: Game, kind: 'planes' | 'image' | 'vector' | undefined): SeenGame {
   if (kind === undefined) return game;
   const fields = Object.entries(game.observation).map(([name, { classes: _, high, ...field }]) => {

@@ -68,8 +68,8 @@ function worldModelStep(parts: DreamerParts) {
 }
 
 /**
- * An update of actor and critic from posterior states; with those of a batch the critic also learns from its rewards. The world model stays
- * as it is.
+ * An update of actor and critic from posterior states; with the states of a batch the critic also learns from its
+ * rewards. The world model stays as it is.
  */
 function behaviourStep(parts: DreamerParts) {
   return (state: State, inputs: TensorRecord, { states, features }: Posterior) => {
@@ -99,7 +99,9 @@ function encodeBatch(parts: DreamerParts, world: TensorRecord, inputs: TensorRec
   return encodeSequence(parts.nets, world, batchOf(parts, inputs), startOf(parts, inputs), noise);
 }
 
-/** World model first, then, in the same graph, actor and critic from its posterior states and with its new parameters. */
+/**
+ * World model first, then, in the same graph, actor and critic from its posterior states and with its new parameters.
+ */
 export function coupledStep(parts: DreamerParts): StepFunction<DreamerGroup> {
   const world = worldModelStep(parts);
   const behaviour = behaviourStep(parts);
@@ -120,7 +122,10 @@ export function separateWorldStep(parts: DreamerParts): StepFunction<'world' | '
   };
 }
 
-/** {@link behaviourStep} to be compiled: from states that are given, `fromDeter` [B, T, D] and `fromStoch` [B, T, S], or those of a batch, encoded here. */
+/**
+ * {@link behaviourStep} to be compiled: from given states, `fromDeter` [B, T, D] and `fromStoch` [B, T, S], or from a
+ * batch that is encoded here.
+ */
 export function separateBehaviourStep(parts: DreamerParts): StepFunction<DreamerGroup> {
   const step = behaviourStep(parts);
   return (state, inputs) => {

@@ -23,7 +23,9 @@ const NAMES = {
   continue: 'loss/con',
 } as const;
 
-/** The sum of all losses of the world model on a batch (see {@link batchOf}), each a mean over B and T times its scale. */
+/**
+ * The sum of all losses of the world model on a batch (see {@link batchOf}), each a mean over B and T times its scale.
+ */
 export function worldModelTerms(parts: DreamerParts, params: TensorRecord, inputs: TensorRecord): WorldModelTerms {
   const { nets, options } = parts;
   const { lossScales: scales, freeNats } = options;

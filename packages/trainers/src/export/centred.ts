@@ -2,8 +2,8 @@ import type { Game } from '@coplay/core';
 import { tf } from '@coplay/tensor';
 
 /**
- * What `centredEncoder` of `@coplay/models` does on arrays, as operations on tensors. Moving an image by whole cells is a product with
- * a matrix of zeros and ones from either side, made of the row and the column of the agent.
+ * What `centredEncoder` of `@coplay/models` does on arrays, as operations on tensors. Moving an image by whole cells is
+ * a product with a matrix of zeros and ones from either side, made of the row and the column of the agent.
  *
  * @param image  [B, H, W, C]
  * @returns [B, 2H - 1, 2W - 1, C + 1]
@@ -28,7 +28,7 @@ export function centredImage(game: Game, name: string, image: tf.Tensor4D): tf.T
   return tf.concat([tf.slice(moved, [0, 0, 0, 0], [...cells, depth]), outside], 3) as tf.Tensor4D;
 }
 
-/** For the one-hots [B, n] of where somebody is, [B, 2n - 1, n]: 1 where what was at the second place comes to the first. */
+/** For the one-hots [B, n] of an agent's place, [B, 2n - 1, n]: 1 where the second index moves to the first. */
 function shifts(place: tf.Tensor2D, size: number): tf.Tensor3D {
   const moves = new Float32Array(size * (2 * size - 1) * size);
   for (let own = 0; own < size; own++) {

@@ -3,7 +3,7 @@ import { type InputOptions, showsSelf } from '@coplay/models';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { centredImage } from './centred';
 
-/** What an agent sees, as tensors with the rows of a batch: fields of the observation, `mask` and `previousActions`. */
+/** An agent's inputs, as tensors with the rows of a batch: fields of the observation, `mask` and `previousActions`. */
 export interface SeenTensors {
   /** [B, ...shape] of each field */
   readonly fields: TensorRecord;
@@ -14,8 +14,8 @@ export interface SeenTensors {
 }
 
 /**
- * What `inputEncoder(game, options)` of `@coplay/models` does on arrays, as operations on tensors: fields of rank 3 stay images, all else
- * is one `vector` [B, F] of fields, mask, previous actions and the seat.
+ * What `inputEncoder(game, options)` of `@coplay/models` does on arrays, as operations on tensors: fields of rank 3
+ * stay images, all else is one `vector` [B, F] of fields, mask, previous actions and the seat.
  */
 export function encodeTensors(game: Game, options: InputOptions, seat: number, seen: SeenTensors): TensorRecord {
   const { fields, mask, previousActions } = seen;
@@ -49,7 +49,7 @@ function fieldTensor(field: ObservationField, values: tf.Tensor): tf.Tensor {
   return tf.reshape(codes, field.shape.length === 0 ? [shape[0], last] : [...shape.slice(0, -2), last]);
 }
 
-/** [B, A] actions as [B, A K] one-hots, oneself first, then in cyclic order of seats; zeros for -1. */
+/** [B, A] actions as [B, A K] one-hots, the agent's own first, then in cyclic order of seats; zeros for -1. */
 function oneHots(actions: tf.Tensor2D, seat: number, K: number): tf.Tensor {
   const [rows, agents] = actions.shape;
   const own = tf.slice(actions, [0, seat], [rows, agents - seat]);

@@ -8,9 +8,12 @@ import { type PolicyFunction, policyFunction } from './policy-function';
 export interface PolicyExportOptions {
   /** The seat that it plays in, whose view the policy takes. Default: the agent's own */
   readonly id?: AgentId;
-  /** Whether the critic's value is an output too; not for a central critic, which sees what an agent doesn't. Default false */
+  /**
+   * Whether the critic's value is an output too; not for a central critic, whose inputs an agent doesn't have. Default
+   * false
+   */
   readonly value?: boolean;
-  /** Further text by key, for whoever reads the file. */
+  /** Further text by key, for readers of the file. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
@@ -21,12 +24,13 @@ const schema = z.strictObject({
 });
 
 /**
- * Writes the policy of an agent, with its parameters of the moment, as a standard ONNX file; or a function, as `exportOnnx` of
- * `@coplay/tensor` does.
+ * Writes the policy of an agent, with its parameters of the moment, as a standard ONNX file; or a function, as
+ * `exportOnnx` of `@coplay/tensor` does.
  *
- * An agent's file takes what the agent sees, as the game writes it: the fields of the observation by name, `mask` and, where the agent
- * reads or has them, `previousActions` and `state`; any number of rows. Encoding is part of the graph. Out come `logProbs` [batch, K] and,
- * recurrent, `nextState`. Names of actions, the game and its options are in the file's metadata.
+ * An agent's file takes the agent's inputs as the game writes them: the fields of the observation by name, `mask` and,
+ * where the agent reads or has them, `previousActions` and `state`; any number of rows. Encoding is part of the graph.
+ * Out come `logProbs` [batch, K] and, recurrent, `nextState`. Names of actions, the game and its options are in the
+ * file's metadata.
  *
  * @param file  path of the file; an older one is replaced, at once or not at all
  * @throws CoplayError for an agent without parameters yet, unknown options, or if the file can't be written
@@ -52,7 +56,7 @@ export async function exportOnnx(
   return tensor.exportOnnx(policy.fn, file, policy.options);
 }
 
-/** The bytes of the file that {@link exportOnnx} would write, for browsers and for whoever keeps them elsewhere. */
+/** The bytes of the file that {@link exportOnnx} would write, for browsers, or to be kept elsewhere. */
 export function toOnnx(agent: PpoAgent, options?: PolicyExportOptions): Promise<Uint8Array>;
 export function toOnnx<
   Key extends string = never,

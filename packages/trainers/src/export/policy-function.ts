@@ -28,7 +28,7 @@ function nameOf(field: string): string {
 }
 
 /**
- * The policy of a PPO learner from what an agent sees to log-probabilities, encoding included.
+ * The policy of a PPO learner from an agent's observation to log-probabilities, encoding included.
  *
  * @param seat      whose view it is
  * @param withValue whether the critic's value comes out too, in the unit of returns
@@ -57,7 +57,7 @@ export async function policyFunction(learner: PpoLearner, seat: number, withValu
     state: { params },
     inputs: inputsOf(game, inputs, fields, net.stateSize, withValue),
     outputs: outputsOf(net.stateSize > 0, withValue),
-    description: `The policy of ${game.agents[seat]} in ${game.name}: from what it sees to log-probabilities of its actions.`,
+    description: `The policy of ${game.agents[seat]} in ${game.name}: from its observation to log-probabilities of its actions.`,
     metadata: {
       'coplay.game': game.name,
       'coplay.game.options': JSON.stringify(game.options),
@@ -84,7 +84,7 @@ async function valueScale(learner: PpoLearner): Promise<Scale> {
   return { mean: norm.mean, deviation: Math.sqrt(norm.variance) };
 }
 
-/** The critic's value [B] of what is seen, and its next state where it's recurrent. */
+/** The critic's value [B] of the observation, and its next state where it's recurrent. */
 function criticOutputs(
   { setup: { net } }: PpoLearner,
   params: TensorRecord,
@@ -111,7 +111,7 @@ function inputsOf(
   given['mask'] = { shape: ['batch', game.actions], dtype: 'uint8', meaning: '1 where an action is legal, else 0' };
   if (previousActions) {
     const meaning =
-      'what each agent did in the step before, in the order of coplay.agents; -1 in the first step and for those who left';
+      'the previous action of each agent, in the order of coplay.agents; -1 in the first step and for agents that left';
     given['previousActions'] = { shape: ['batch', game.agents.length], dtype: 'int32', meaning };
   }
   if (stateSize > 0) {

@@ -16,7 +16,10 @@ import { chooseActions } from '../training/choose-actions';
 import type { HopPlusPlayers } from './setup';
 import { MEMORY, SUBGOALS } from './subgoals';
 
-/** Acts by the policy, which sees the subgoals that are inferred of every co-player. Its state is the inference's memory. */
+/**
+ * Acts by the policy, which sees the subgoals that are inferred of every co-player. Its state is the inference's
+ * memory.
+ */
 export class MindedAgent<Players extends HopPlusPlayers> implements LearningAgent<Float32Array> {
   readonly name = 'HOP+';
   private readonly seat: number;

@@ -37,7 +37,7 @@ const shareOfStags = (goals: Int32Array) => {
 };
 
 describe('modelledCoPlayer', () => {
-  it('draws goals by what was shown, or all alike, or a mixture', () => {
+  it('draws goals by the prior, uniformly, or by a mixture', () => {
     // Standard deviations are below 0.01.
     expect(Math.abs(shareOfStags(drawn(0)) - 0.9)).toBeLessThan(0.04);
     expect(Math.abs(shareOfStags(drawn(1)) - 0.5)).toBeLessThan(0.04);

@@ -6,16 +6,19 @@ import type { PpoLearner } from '../ppo';
 import type { Starts } from './starts';
 import { SUBGOALS } from './subgoals';
 
-/** Somebody who plays in imagination, and the state with which it begins. */
+/** A player in imagination, and its initial state. */
 export interface ImaginedPlayer {
   readonly agent: Agent;
   readonly state: Saved;
 }
 
-/** How an imagined co-player's goal is drawn: the chance that all open goals are alike; undefined where it's left to the model. */
+/**
+ * How an imagined co-player's goal is drawn: the probability of a uniform draw over open goals; undefined where the
+ * model chooses it.
+ */
 export type GoalChance = number | undefined;
 
-/** A co-player as the model of it: what it's after is drawn once for each imagined episode. */
+/** A co-player as the model of it: its goal is drawn once for each imagined episode. */
 export function modelledCoPlayer(
   moa: MoaLearner,
   coPlayer: AgentId,
@@ -25,7 +28,7 @@ export function modelledCoPlayer(
   generator: Generator,
 ): ImaginedPlayer {
   const goals = drawGoals(moa, coPlayer, game, starts, choice, generator);
-  const agent = moa.agent(coPlayer, (row) => goals[row]); // asked where an episode begins; elsewhere they come with the state
+  const agent = moa.agent(coPlayer, (row) => goals[row]); // called at episode starts
   const { memory } = agent.initialState(starts.rows.length);
   return { agent, state: { goals, memory } };
 }
@@ -43,9 +46,9 @@ function drawGoals(
   const drawn = new Int32Array(starts.rows.length).fill(-1);
   if (!goals || choice === undefined || moa.goals === 0) return drawn;
   const shown = moa.prior(coPlayer);
-  const alike = shown.map(() => 1);
+  const uniform = shown.map(() => 1);
   for (let row = 0; row < drawn.length; row++) {
-    const prior = generator.uniform() < choice ? alike : shown;
+    const prior = generator.uniform() < choice ? uniform : shown;
     const open = prior.map((p, goal) => (goals.isOpen(goal, starts.states, row * game.stateSize) ? p : 0));
     drawn[row] = drawIndex(open, generator);
     // Nothing was drawn where no goal is open; the rows after it must not depend on that.
@@ -54,7 +57,7 @@ function drawGoals(
   return drawn;
 }
 
-/** A co-player as a copy of oneself: the same policy in another seat, with nothing inferred of anyone. */
+/** A co-player as a copy of the agent: the same policy in another seat, without any inferred subgoals. */
 export function copiedCoPlayer(ppo: PpoLearner, coPlayer: AgentId, subgoalSize: number): ImaginedPlayer {
   const seat = ppo.setup.game.agents.indexOf(coPlayer);
   const K = ppo.setup.net.actions;

@@ -11,9 +11,9 @@ export interface HopPlusAgent extends LearningAgent<Float32Array> {
 }
 
 /**
- * HOP+ for one agent: a PPO policy that sees what the others are heading for (OMG), learns from what it lived through and from
- * what it imagined with models of the world and of the others (MOA). Every module can be switched off; with all of them off
- * it's PPO that sees everyone's previous actions.
+ * HOP+ for one agent: a PPO policy that sees the others' inferred subgoals (OMG) and learns from real experience and
+ * from experience imagined with models of the world and of the others (MOA). Every module can be switched off; with all
+ * of them off it's PPO that sees everyone's previous actions.
  *
  * @throws CoplayError for unknown options, or modules that need one that's off
  */
@@ -23,7 +23,7 @@ export function hopPlusAgent(given: HopPlusOptions): HopPlusAgent {
   return new MindedAgent(id, new HopPlusLearner(hopPlusSetup('hopPlusAgent', [id], options)));
 }
 
-/** Agents that share one policy and one world model; what each makes of the others is its own. */
+/** Agents that share one policy and one world model; each has its own models of the others. */
 export function sharedHopPlusAgents(given: SharedHopPlusOptions): HopPlusAgent[] {
   checkRecord('sharedHopPlusAgents', 'options', given);
   const { ids, ...options } = given;

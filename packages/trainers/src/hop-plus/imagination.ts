@@ -15,7 +15,8 @@ export interface Permission {
 }
 
 /**
- * The gates: a staged start, the world model's accuracy, and the length for which the worst model of a co-player is trusted.
+ * The gates: a staged start, the world model's accuracy, and the length for which the worst model of a co-player is
+ * trusted.
  *
  * @param worldAccuracy  1 for the rules
  * @param coPlayers      accuracy of the model of each co-player; none where they aren't modelled
@@ -64,7 +65,9 @@ export async function imagineFrom(
   if (!starts) return undefined;
   const goals = own.split(SPLITS.goals);
   const players = game.agents.map((_, player) => {
-    return player === seat ? oneself(learner, experience, seat, starts) : coPlayer(parts, seat, player, starts, goals);
+    return player === seat
+      ? ownPlayer(learner, experience, seat, starts)
+      : coPlayer(parts, seat, player, starts, goals);
   });
   return imagine(
     simulator,
@@ -74,7 +77,7 @@ export async function imagineFrom(
   );
 }
 
-function oneself(learner: HopPlusPlayers, experience: Experience, seat: number, starts: Starts): ImaginedPlayer {
+function ownPlayer(learner: HopPlusPlayers, experience: Experience, seat: number, starts: Starts): ImaginedPlayer {
   const agent = new MindedAgent(learner.setup.game.agents[seat], learner);
   const memory = experience.extras[MEMORY];
   if (!learner.mindOf(seat).omg || !memory) return { agent, state: agent.initialState(starts.rows.length) };

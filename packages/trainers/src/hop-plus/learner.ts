@@ -36,8 +36,8 @@ const savedSchema = z.looseObject({
 });
 
 /**
- * HOP+ without tree search: PPO on real and imagined experience. Each update trains the models on what was lived through,
- * imagines from there on with the present policy, and then trains the policy on both.
+ * HOP+ without tree search: PPO on real and imagined experience. Each update trains the models on real experience,
+ * imagines from its states with the present policy, and then trains the policy on both.
  */
 export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   private readonly simulator: Simulator | undefined;
@@ -49,7 +49,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     else if (worldModel) this.simulator = worldModel.simulator({ sample: imagined ? imagined.sample : true });
   }
 
-  /** What the agent in a seat makes of the others; nothing in seats of other learners. */
+  /** The models of the others that belong to the agent in a seat; undefined in seats of other learners. */
   mindOf(seat: number): Mind {
     const { length } = this.setup.game.agents;
     checkNumber(`HOP+ (${this.name}).mindOf`, 'seat', seat, { min: 0, max: length - 1, whole: true });
@@ -101,7 +101,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     (await this.takeOver(saved)).keep();
   }
 
-  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
   takeOver(saved: SavedState): Promise<Takeover> {
     const where = `HOP+ (${this.name}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
@@ -123,7 +123,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     ]);
   }
 
-  /** Refuses what was saved with other modules, before anything has changed. */
+  /** Refuses a state that was saved with other modules, before anything has changed. */
   private checkSaved(saved: SavedState): void {
     const { worldModel, minds, game } = this.setup;
     const all = (saved['minds'] ?? {}) as Record<AgentId, SavedState>;
@@ -159,14 +159,14 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     return [...this.setup.minds.keys()];
   }
 
-  /** The same experience with what the critic reads at its cuts. */
+  /** The same experience with the critic's inputs at its cuts. */
   private async completed(experience: Experience): Promise<Experience> {
     const { seats } = this;
     if (!this.mindOf(seats[0]).omg) return experience;
     return withCutSubgoals(experience, seats, (seat) => this.mindOf(seat).omg!);
   }
 
-  /** One update of every model on what was lived through. */
+  /** One update of every model on real experience. */
   private async teachModels(experience: Experience, values: Float32Array | undefined, generator: Generator) {
     const { worldModel } = this.setup;
     const updates: Promise<Metrics>[] = [];
@@ -198,7 +198,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     return meanMetrics(await Promise.all(metrics));
   }
 
-  /** What each agent imagines, once the gates are open. */
+  /** Each agent's imagined experience, once the gates are open. */
   private async imagine(experience: Experience, progress: number, generator: Generator) {
     const { imagined: options, worldModel } = this.setup;
     const { simulator } = this;
@@ -226,14 +226,17 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     return omg ? withCutSubgoals(imagined, [seat], () => omg) : imagined;
   }
 
-  /** What an agent imagined of itself; the co-players in it are only imagined too, and learn nothing from it. */
+  /** The agent's own part of its imagined experience; the co-players in it are imagined, and learn nothing from it. */
   private ownOnly(imagined: Experience, seat: number): Experience {
     if (this.seats.length === 1) return imagined;
     const agents = imagined.agents.length;
     return { ...imagined, active: imagined.active.map((flag, row) => (row % agents === seat ? flag : 0)) };
   }
 
-  /** With a chance that falls, the selected subgoals in the place of the inferred ones, and the log-probabilities they give. */
+  /**
+   * With a chance that falls, the selected subgoals in the place of the inferred ones, and the log-probabilities they
+   * give.
+   */
   private async withSelectedSubgoals(
     experience: Experience,
     values: Float32Array | undefined,

@@ -17,15 +17,18 @@ export interface ImaginedOptions {
   /** Accuracy of the world model, in [0, 1], that imagination waits for; see the learner's `accuracy`. Default 0.98 */
   readonly minAccuracy?: number;
   /**
-   * Accuracy of the model of a co-player, above 0 and at most 1, from which on it is imagined for the whole horizon; with less it's
-   * for a share of it, and the shortest decides (after Zhang et al. 2021). Default 0.3
+   * Accuracy of the model of a co-player, above 0 and at most 1, from which on it is imagined for the whole horizon;
+   * with less it's for a share of it, and the shortest decides (after Zhang et al. 2021). Default 0.3
    */
   readonly moaAccuracy?: number;
-  /** What imagined co-players are after: drawn by what each has shown lately (`prior`), or left to the model (`unknown`). Default `prior` */
+  /**
+   * The goals of imagined co-players: drawn by the goals that each has shown lately (`prior`), or left to the model
+   * (`unknown`). Default `prior`
+   */
   readonly goals?: 'prior' | 'unknown';
   /**
-   * Chance, in [0, 1], that such a goal is drawn from all that are left alike, and not by what was shown: so an agent finds out
-   * what would pay if the others came along, before they do. Default 1 to 0
+   * Chance, in [0, 1], that such a goal is drawn uniformly from all open goals instead of by the prior (exploration:
+   * the agent learns the rewards of cooperation before the others cooperate). Default 1 to 0
    */
   readonly uniformGoals?: Annealed;
   /** Whether steps are drawn from the world model, or the most probable ones. Default true */
@@ -40,22 +43,37 @@ export type SubgoalOptions = Omit<OmgOptions, 'game' | 'id' | 'executor'> & {
 
 /** The modules around PPO. Each can be switched off. */
 export interface HopPlusModules {
-  /** `false`, the game's own `rules` in the place of a model, or the model's options. Default `{}`: as alone, but 8 steps of 128 transitions an update */
+  /**
+   * `false`, the game's own `rules` in the place of a model, or the model's options. Default `{}`: as alone, but 8
+   * steps of 128 transitions an update
+   */
   readonly worldModel?: false | 'rules' | Omit<WorldModelOptions, 'game' | 'executor'>;
   /** `false`, or how it imagines; needs a world model or the rules. Default `{}` */
   readonly imagined?: false | ImaginedOptions;
-  /** `false`: imagined co-players act by the agent's own policy. Default `{}`: as alone, but `share`, `attempts`, and `centred` where agents see themselves in an image */
+  /**
+   * `false`: imagined co-players act by the agent's own policy. Default `{}`: as alone, but `share`, `attempts`, and
+   * `centred` where agents see themselves in an image
+   */
   readonly moa?: false | Omit<MoaOptions, 'game' | 'id' | 'executor'>;
-  /** `false`: the policy sees no subgoals. Default `{}`: as alone, but 16 steps of the VAE or 4 of the inference an update */
+  /**
+   * `false`: the policy sees no subgoals. Default `{}`: as alone, but 16 steps of the VAE or 4 of the inference an
+   * update
+   */
   readonly omg?: false | SubgoalOptions;
 }
 
-/** Options of {@link hopPlusAgent}: those of `ppoAgent`, and its modules. With imagined data `ppo.realRatio` goes from 0.5 to 1 unless given. */
+/**
+ * Options of {@link hopPlusAgent}: the options of `ppoAgent`, and its modules. With imagined data `ppo.realRatio` goes
+ * from 0.5 to 1 unless given.
+ */
 export type HopPlusOptions = PpoAgentOptions & HopPlusModules;
 
 /** Options of {@link sharedHopPlusAgents}. */
 export type SharedHopPlusOptions = Omit<HopPlusOptions, 'id'> & {
-  /** Who shares the policy and the world model; each has subgoals and models of others of its own. Default: all agents of the game */
+  /**
+   * Who shares the policy and the world model; each has subgoals and models of others of its own. Default: all agents
+   * of the game
+   */
   readonly ids?: readonly AgentId[];
 };
 

@@ -12,7 +12,7 @@ import type { HopPlusOptions, ResolvedImagined, SubgoalOptions } from './options
 import { resolveImagined } from './options';
 import { SUBGOALS } from './subgoals';
 
-/** What one agent makes of the others. */
+/** One agent's models of the others. */
 export interface Mind {
   readonly moa?: MoaLearner;
   readonly omg?: OmgLearner;
@@ -43,17 +43,17 @@ export interface HopPlusPlayers extends Learner {
 }
 
 /**
- * What the modules do in an update of HOP+, unless told otherwise: less than when they are trained alone, since updates come
- * every few hundred steps and each row is seen many times.
+ * The modules' defaults in HOP+: fewer steps in an update than when they are trained alone, since updates come every
+ * few hundred steps and each row is used many times.
  */
 const MODULE_DEFAULTS = {
   // Two who catch a stag together are seen a few times among thousands of steps, and imagination lives on them.
   worldModel: { stepsPerUpdate: 8, batchSize: 128, outcomeShare: 0.25 },
-  // A goal that is hardly ever reached is learned by one network from all co-players, and from attempts that failed. From
-  // images that aren't centred it learns such a goal too late: agents have settled on the easy one by then.
+  // A goal that is hardly ever reached is learned by one network from all co-players, and from attempts that failed.
+  // From images that aren't centred it learns such a goal too late: agents have settled on the easy one by then.
   moa: { share: true, attempts: true },
   omg: { vaeSteps: 16, inferenceSteps: 4 },
-  // Imagination shows what would pay; what pays in the end is learned from what is real.
+  // Imagination finds rewarding behaviour; the critic's values are learned from real experience in the end.
   ppo: { realRatio: { from: 0.5, to: 1 } },
 };
 
@@ -139,7 +139,10 @@ function splitEpsilon(where: string, { epsilon, ...subgoals }: SubgoalOptions) {
   return { ...subgoals, ...checkOptions(`${where}: omg`, epsilonSchema, epsilon === undefined ? {} : { epsilon }) };
 }
 
-/** The policy sees everyone's previous action and the subgoals of all co-players, besides what the user asks for. */
+/**
+ * The policy sees the previous actions of all agents and the subgoals of all co-players, in addition to the inputs that
+ * the user chose.
+ */
 function inputsWith(inputs: HopPlusOptions['inputs'], subgoalSize: number) {
   const seen = { previousActions: true, ...inputs };
   return subgoalSize > 0 ? { ...seen, extras: { [SUBGOALS]: subgoalSize } } : seen;
@@ -152,6 +155,6 @@ function checkImagination(where: string, game: Game, worldModel: HopPlusSetup['w
   }
   if (!game.grid) {
     const remedy = 'Switch imagined off, or give the game grid parts.';
-    fail(`${where}: option imagined`, 'a game whose state shows in what an agent sees', game.name, remedy);
+    fail(`${where}: option imagined`, "a game whose state can be read from an agent's observation", game.name, remedy);
   }
 }

@@ -18,8 +18,8 @@ export interface Starts extends ImaginationStarts {
 }
 
 /**
- * Draws steps in which the agent was playing, each with the same chance, with replacement; states are read from what the
- * agent itself saw.
+ * Draws steps in which the agent was playing, each with the same chance, with replacement; states are read from the
+ * agent's own observations.
  *
  * @returns undefined where it never played
  */
@@ -37,7 +37,7 @@ export function drawStarts(
   return { rows, ...startsAt(game, experience, seat, rows) };
 }
 
-/** What is known in steps of an experience, as starts. */
+/** The information in steps of an experience, as starts. */
 function startsAt(game: Game, experience: Experience, seat: number, rows: Int32Array): ImaginationStarts {
   const { observations, previousActions, isFirst } = experience;
   const agents = game.agents.length;

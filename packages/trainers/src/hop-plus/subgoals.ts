@@ -32,7 +32,7 @@ function viewAt(
 }
 
 /**
- * The subgoals that one seat would infer from what it saw at the cuts of an experience.
+ * The subgoals that one seat would infer from its observations at the cuts of an experience.
  *
  * @returns [N, size] in the order of the cuts
  */

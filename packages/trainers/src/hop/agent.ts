@@ -30,7 +30,7 @@ import { BELIEFS, SEARCH_POLICY, SEARCH_VALUES } from './rows';
 import { beliefsOf, type HopSetup, searchOf } from './setup';
 import { makeUniform } from './uniform-goals';
 
-/** What an agent of HOP carries from step to step. */
+/** The state of a HOP agent from step to step. */
 export type HopState = {
   /** [B, S] the states seen in the step before */
   readonly states: ArrayOf<DType>;
@@ -38,13 +38,13 @@ export type HopState = {
   readonly previousActions: Int32Array;
 };
 
-/** Somebody who plans among co-players whose goals it infers. */
+/** An agent that plans, and infers the goals of its co-players. */
 export interface HopPlayer extends Agent<HopState> {
-  /** What it believes of its co-players; undefined for direct-OM. */
+  /** Its beliefs about its co-players; undefined for direct-OM. */
   readonly beliefs: GoalBeliefs | undefined;
-  /** Its tree search, with counts of what it did. */
+  /** Its tree search, with counters. */
   readonly search: TreeSearch;
-  /** What its last answer was found by, for whoever looks on; undefined before the first. */
+  /** The search results behind its last answer, for inspection; undefined before the first. */
   readonly lastSearch: RowSearch | undefined;
 }
 
@@ -55,14 +55,14 @@ export interface RowSearch {
   readonly result: SearchResult;
 }
 
-/** One that learns from what it finds. */
+/** One that learns from its search results. */
 export interface HopAgent extends HopPlayer, LearningAgent<HopState> {
   readonly learner: HopLearner;
 }
 
 /**
- * Acts by tree search: in each step beliefs are brought up to date with what co-players did, then all rows are searched at once,
- * with goals of co-players drawn from the beliefs for each tree.
+ * Acts by tree search: in each step beliefs are brought up to date with what co-players did, then all rows are searched
+ * at once, with goals of co-players drawn from the beliefs for each tree.
  */
 export class Planner {
   readonly beliefs: GoalBeliefs | undefined;
@@ -78,7 +78,7 @@ export class Planner {
     readonly id: AgentId,
     readonly player: HopLearner,
     search: HopSearchOptions,
-    /** Chance that a search supposes all goals alike. */
+    /** Probability that a search replaces beliefs by the uniform distribution over open goals. */
     private readonly uniformGoals: () => number,
     private readonly kind: HopSetup['beliefs'] = player.setup.beliefs,
   ) {
@@ -111,7 +111,7 @@ export class Planner {
     return { ...answer(game, input.rows, active, found, beliefs), state: next };
   }
 
-  /** What the last search found, and how it spread its visits; the beliefs are in the answers already. */
+  /** The results of the last search, and its visits; the beliefs are in the answers already. */
   insight({ rows }: AgentInput, _: HopState, { extras = {} }: AgentOutput<HopState>): NamedArrays {
     const { [SEARCH_POLICY]: policy, [SEARCH_VALUES]: values } = extras;
     const K = policy.shape[1];
@@ -194,7 +194,7 @@ export class Planner {
 
 sharedAmongCopies(Planner, '@coplay/trainers/Planner@0.1');
 
-/** What was found for the rows in which the agent plays, at their places among all; zeros elsewhere. */
+/** The results for the rows in which the agent plays, at their places among all rows; zeros elsewhere. */
 function answer(
   game: Game,
   rows: number,

@@ -7,8 +7,9 @@ import { checkSearchOptions, type HopOptions, type HopSearchOptions, type Shared
 import { hopSetup } from './setup';
 
 /**
- * HOP (Huang et al., ICML 2024): an agent that believes what goal each co-player pursues, from what it did in this episode (intra-OM) and
- * in earlier ones (inter-OM), plans by tree search against goal-conditioned models of them, and learns from what the search found.
+ * HOP (Huang et al., ICML 2024): an agent that infers each co-player's goal from its actions in this episode (intra-OM)
+ * and in earlier ones (inter-OM), plans by tree search against goal-conditioned models of the co-players, and learns
+ * from the search results.
  *
  * @throws CoplayError for unknown options, an id that the game doesn't have, and games whose state agents don't see
  */
@@ -18,7 +19,7 @@ export function hopAgent(given: HopOptions): HopAgent {
   return new LearningPlanner(id, new HopLearner(hopSetup('hopAgent', [id], options)));
 }
 
-/** Agents that share policy, value and world model; what each makes of the others, and believes of them, is its own. */
+/** Agents that share policy, value and world model; each has its own models of the others, and beliefs about them. */
 export function sharedHopAgents(given: SharedHopOptions): HopAgent[] {
   checkRecord('sharedHopAgents', 'options', given);
   const { ids, ...options } = given;
@@ -38,8 +39,9 @@ export type PlannerOptions = HopSearchOptions & {
 };
 
 /**
- * A trained agent with another budget, or without half of its beliefs: it plays with the agent's networks of the moment but doesn't learn. It begins with a copy
- * of the agent's beliefs, or with none where `interOM` is another. Options that aren't given are the agent's own, except that there's no noise at the root.
+ * A trained agent with another budget, or without half of its beliefs: it plays with the agent's networks of the moment
+ * but doesn't learn. It begins with a copy of the agent's beliefs, or with none where `interOM` is another. Options
+ * that aren't given are the agent's own, except that there's no noise at the root.
  *
  * @throws CoplayError for unknown options, and agents of another kind
  */

@@ -46,7 +46,7 @@ const savedSchema = z.looseObject({
   replay: z.looseObject({ rows: namedArrays }).optional(),
 });
 
-/** HOP for one agent, or for several that share weights: learns from finished episodes what the search found in them. */
+/** HOP for one agent, or for several that share weights: learns from the search results of finished episodes. */
 export class HopLearner implements Learner {
   readonly name: string;
   updates = 0;
@@ -57,7 +57,7 @@ export class HopLearner implements Learner {
   private changes = 0;
   private readonly replay: ReplayBuffer;
   private readonly collector: EpisodeCollector = createEpisodeCollector();
-  /** Searches of the agents that learn, and what they had counted at the last update. */
+  /** Searches of the learning agents, and their counters at the last update. */
   private readonly searches: { readonly search: TreeSearch; counts: TreeSearch['counts'] }[] = [];
 
   constructor(readonly setup: HopSetup) {
@@ -75,8 +75,8 @@ export class HopLearner implements Learner {
   }
 
   /**
-   * Another number whenever parameters that a search asks may have changed, for searches that keep their answers: those of this learner,
-   * and of its models of co-players, whoever trained them.
+   * Changes whenever the parameters that a search queries may have changed: this learner's, and its models' of
+   * co-players, even if another learner trained them. For searches that keep answers.
    */
   get version(): number {
     let version = this.changes;
@@ -96,13 +96,13 @@ export class HopLearner implements Learner {
     return { kind: `${VERSION} ${kind}`, networks: this.network.groups, join };
   }
 
-  /** Whether what the search plays with is good enough. */
+  /** Whether the search's models are accurate enough. */
   get isReadyToSearch(): boolean {
     const { worldModel, minAccuracy } = this.setup;
     return worldModel === undefined || worldModel.accuracy >= minAccuracy;
   }
 
-  /** Counts what a search does in the metrics. */
+  /** Includes a search's counters in the metrics. */
   watch(search: TreeSearch): void {
     const where = `HOP (${this.name}).watch`;
     checkRecord(where, 'search', search);
@@ -164,7 +164,7 @@ export class HopLearner implements Learner {
     (await this.takeOver(saved)).keep();
   }
 
-  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
   async takeOver(saved: SavedState): Promise<Takeover> {
     const { minds, worldModel, ranks, game } = this.setup;
     const where = `HOP (${this.name}): restore`;
@@ -205,7 +205,7 @@ export class HopLearner implements Learner {
     for (const moa of this.setup.minds.values()) moa.dispose();
   }
 
-  /** Refuses what was saved with other modules, before anything has changed. */
+  /** Refuses a state that was saved with other modules, before anything has changed. */
   private checkSaved(saved: SavedState): void {
     const { minds, worldModel, ranks, game } = this.setup;
     const all = (saved['minds'] ?? {}) as SavedState;
@@ -255,7 +255,7 @@ export class HopLearner implements Learner {
     return valueTargets(episodes, { searchValues: extraOf(episodes, SEARCH_VALUES), cutValues }, options);
   }
 
-  /** [N, A] the network's values of what was seen at the cuts; 0 of other seats. */
+  /** [N, A] the network's values of the observations at the cuts; 0 for other seats. */
   private async cutValues(episodes: Experience): Promise<Float32Array> {
     const count = episodes.cuts.env.length;
     const A = episodes.agents.length;
@@ -269,7 +269,7 @@ export class HopLearner implements Learner {
     return cutValues;
   }
 
-  /** One update of every model on what was lived through. */
+  /** One update of every model on real experience. */
   private async teachModels(experience: Experience, generator: Generator): Promise<Metrics> {
     const { minds, worldModel } = this.setup;
     worldModel?.push(experience);

@@ -6,17 +6,17 @@ import type { Questions } from './questions';
 export interface PlayedStep {
   /** [B, S] before it */
   readonly states: ArrayOf<DType>;
-  /** [B, A] what everyone did in it; -1 in rows that begin, and for those who had left */
+  /** [B, A] the actions of all agents in it; -1 in rows that begin, and for agents that had left */
   readonly actions: Int32Array;
   /** [B, A] what everyone did in the step before, where models read it */
   readonly previousActions: Int32Array;
 }
 
 /**
- * How likely what co-players did was under each goal, by the models of them: Pr(a | s, g) of intra-OM (Huang et al. 2024, eq. 3).
- * Goals that couldn't be reached any more aren't asked about: whatever their likelihood, nobody is believed to be after them.
+ * How likely what co-players did was under each goal, by the models of them: Pr(a | s, g) of intra-OM (Huang et al.
+ * 2024, eq. 3). Goals that couldn't be reached any more aren't evaluated: their belief is 0 for any likelihood.
  *
- * @returns [B, A, G]; 1 for oneself, where nothing was done, and for goals that were not open
+ * @returns [B, A, G]; 1 for the agent itself, where there was no action, and for goals that were not open
  */
 export async function stepLikelihoods(
   game: Game,

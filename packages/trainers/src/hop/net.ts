@@ -14,7 +14,10 @@ export interface PolicyValueNet {
   apply(params: TensorRecord, inputs: TensorRecord): { readonly logits: tf.Tensor2D; readonly values: tf.Tensor1D };
 }
 
-/** Gains of the heads' orthogonal initial kernels: almost uniform priors and values near 0, so that a search begins unbiased. */
+/**
+ * Gains of the heads' orthogonal initial kernels: almost uniform priors and values near 0, so that a search begins
+ * unbiased.
+ */
 const POLICY_GAIN = 0.01;
 const VALUE_GAIN = 0.1;
 

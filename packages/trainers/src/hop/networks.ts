@@ -48,7 +48,10 @@ function updateOf(setup: HopSetup) {
   return hopUpdate(setup.net, optimiserOf(setup), setup.options.valueWeight);
 }
 
-/** Gives networks of one kind functions that run in one graph, so that a simulation of all their searches asks one graph. */
+/**
+ * Gives networks of one kind functions that run in one graph, so that a simulation of all their searches asks one
+ * graph.
+ */
 export function joinNetworks(setup: HopSetup, networks: readonly HopNetwork[]): void {
   const { net, executor } = setup;
   const params = stackVariables(networks.map(({ groups }) => groups.params));
@@ -65,8 +68,8 @@ export function joinNetworks(setup: HopSetup, networks: readonly HopNetwork[]): 
 }
 
 /**
- * Setups with the same text have the same graphs. Undefined for one whose operations run one by one, and where a network of the user's own
- * is in it or in its models: two of the same name may build different ones.
+ * Setups with the same text have the same graphs. Undefined for one whose operations run one by one, and where a
+ * network of the user's own is in it or in its models: two of the same name may build different ones.
  */
 export function kindOf({ config, ids, executor }: HopSetup): string | undefined {
   if (executor === 'eager' || JSON.stringify(config).includes('"layers-model"')) return undefined;

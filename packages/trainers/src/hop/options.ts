@@ -20,7 +20,10 @@ export function checkSearchOptions(where: string, search: object): void {
   fail(where, 'options of a search', own, "Leave it out of the search: it is the agent's own.");
 }
 
-/** Ranked reward (R2; Laterre et al. 2018): a return counts +1 above a percentile of the latest ones, -1 below it, by chance when equal. */
+/**
+ * Ranked reward (R2; Laterre et al. 2018): a return counts +1 above a percentile of the latest ones, -1 below it, by
+ * chance when equal.
+ */
 export interface RankedRewardOptions {
   /** Returns that are kept, at least 1. Default 1000 */
   readonly window?: number;
@@ -33,8 +36,9 @@ export interface HopNumbers {
   /** Discount per step, of the search and of targets, in [0, 1]. Default 0.95 */
   readonly gamma?: number;
   /**
-   * What the value learns: the discounted `return` of the real episode; `final`, an episode's whole reward discounted from its end (the paper's
-   * code; the same where all is paid at the end, except that a time limit isn't bootstrapped); or `n-step`, `steps` rewards and then the value that the search found. Default `return`
+   * The value's target: the discounted `return` of the real episode; `final`, an episode's whole reward discounted from
+   * its end (the paper's code; the same where all is paid at the end, except that a time limit isn't bootstrapped); or
+   * `n-step`, `steps` rewards and then the search's value. Default `return`
    */
   readonly valueTarget?: 'return' | 'final' | 'n-step';
   /** n of `n-step`, at least 1. Default 5 */
@@ -65,40 +69,63 @@ export interface HopOptions {
   readonly game: Game;
   /** One of `game.agents`. */
   readonly id: AgentId;
-  /** The body below the heads of policy and value: `mlp()`, `conv()`, `layersModel()`. The paper's is `conv({ dense: 512 })`. Default `mlp()` */
+  /**
+   * The body below the heads of policy and value: `mlp()`, `conv()`, `layersModel()`. The paper's is
+   * `conv({ dense: 512 })`. Default `mlp()`
+   */
   readonly network?: TorsoBuilder;
-  /** What the network reads besides the game's observation. Default: nothing */
+  /** Inputs of the network in addition to the game's observation. Default: nothing */
   readonly inputs?: Omit<InputOptions, 'extras' | 'centred'>;
-  /** Whether images are moved so that the agent is in the middle (`centredEncoder`). Default: where the game allows it */
+  /**
+   * Whether images are moved so that the agent is in the middle (`centredEncoder`). Default: where the game allows it
+   */
   readonly centred?: boolean;
   /** The tree search in training. `planner` makes players with another budget. Default: 5 trees of 200 simulations */
   readonly search?: HopSearchOptions;
-  /** What the search plays with: the rules of the `game`, or a world model that is learned, given by options of `createWorldModel`. Default `game` */
+  /**
+   * The search's simulator: the rules of the `game`, or a learned world model, given by options of `createWorldModel`.
+   * Default `game`
+   */
   readonly simulator?: 'game' | Omit<WorldModelOptions, 'game' | 'executor'>;
-  /** Accuracy of the world model, in [0, 1], that the search waits for; until then the agent acts by its policy. Default 0.9 */
+  /**
+   * Accuracy of the world model, in [0, 1], that the search waits for; until then the agent acts by its policy. Default
+   * 0.9
+   */
   readonly minAccuracy?: number;
-  /** What co-players do depends on goals that are told in `hindsight`, or on `none`: direct-OM. Default `hindsight` where the game names goals */
+  /**
+   * Whether the models of co-players are conditioned on goals, recognised in `hindsight`, or on `none`: direct-OM.
+   * Default `hindsight` where the game names goals
+   */
   readonly goals?: 'hindsight' | 'none';
   /** Whether goals that a co-player showed are remembered between episodes. Default true */
   readonly interOM?: boolean;
   /** Whether beliefs follow what co-players do within an episode. Default true */
   readonly intraOM?: boolean;
   /**
-   * Chance, in [0, 1], that a search in training supposes that every goal that is left is as likely as the others, whatever is believed: so an
-   * agent finds out what would pay if the others came along, before they do. Not in the paper; its beliefs alone are 0. Default 1 to 0
+   * Probability, in [0, 1], that a training search ignores beliefs and draws goals uniformly from the open ones
+   * (exploration; not in the paper). Not in the paper; its beliefs alone are 0. Default 1 to 0
    */
   readonly uniformGoals?: Annealed;
-  /** The models of co-players: options of `createMoa`. Default: `share`, `attempts`, and `centred` where the game allows it. Its `goalDiscount` is also that of the agent's beliefs, where goals have no `otherwise` */
+  /**
+   * The models of co-players: options of `createMoa`. Default: `share`, `attempts`, and `centred` where the game allows
+   * it. Its `goalDiscount` is also that of the agent's beliefs, where goals have no `otherwise`
+   */
   readonly moa?: Omit<MoaOptions, 'game' | 'id' | 'executor' | 'goals' | 'recurrent'>;
   /** The algorithm's own numbers. */
   readonly hop?: HopNumbers;
-  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  /**
+   * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
+   * `auto`
+   */
   readonly executor?: ExecutorChoice;
 }
 
 /** Options of {@link sharedHopAgents}. */
 export type SharedHopOptions = Omit<HopOptions, 'id'> & {
-  /** Who shares policy, value and world model; each has beliefs and models of others of its own. Default: all agents of the game */
+  /**
+   * Who shares policy, value and world model; each has beliefs and models of others of its own. Default: all agents of
+   * the game
+   */
   readonly ids?: readonly AgentId[];
 };
 
@@ -143,7 +170,7 @@ export const hopOptionsSchema = z.strictObject({
       error: 'a network: mlp(), conv(), or layersModel()',
     })
     .optional(),
-  inputs: record('what the network reads').default({}),
+  inputs: record("the network's inputs").default({}),
   centred: z.boolean().optional(),
   search: record('options of createSearch').default({}),
   simulator: z.union([z.literal('game'), record("'game', or options of createWorldModel")]).default('game'),

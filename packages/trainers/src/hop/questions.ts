@@ -21,10 +21,13 @@ export interface Questions extends Required<SearchNetworks> {
 /** Fewer rows are filled up to so many: a few more cost less than another graph to compile. */
 const LEAST_ROWS = 32;
 
-/** Memory for what is seen, by padded number of rows. */
+/** Arrays for observations, by padded number of rows. */
 type Rooms = Map<number, RowObservations>;
 
-/** Asks the learner's network and the models that the agent in `seat` has of its co-players, with the parameters of the moment. */
+/**
+ * Asks the learner's network and the models that the agent in `seat` has of its co-players, with the parameters of the
+ * moment.
+ */
 export function createQuestions(learner: HopLearner, seat: number): Questions {
   const { game, encoder, isShared, net } = learner.setup;
   const own: Rooms = new Map();

@@ -1,7 +1,7 @@
 import { checkArgument, type Generator, type SavedState, type Simulator } from '@coplay/core';
 import { z } from 'zod';
 
-/** Ranked reward (R2; Laterre et al. 2018): what a return counts for among the latest ones. */
+/** Ranked reward (R2; Laterre et al. 2018): the rank of a return among the latest ones. */
 export interface RankedReward {
   /** Keeps a return. */
   add(value: number): void;
@@ -46,8 +46,8 @@ export function rankedReward({ window, percentile }: { window: number; percentil
 }
 
 /**
- * A simulator whose agents are paid ranks: the reward of an agent's last step (its whole return, in a game that pays at the end) as its rank,
- * nothing before. The tree then counts in the unit of the value targets.
+ * A simulator whose agents are paid ranks: the reward of an agent's last step (its whole return, in a game that pays at
+ * the end) as its rank, nothing before. The tree then counts in the unit of the value targets.
  */
 export function rankedSimulator(simulator: Simulator, ranks: RankedReward): Simulator {
   return {

@@ -2,7 +2,7 @@ import { type Experience, fail, type Game, type NamedArrays, ndarray } from '@co
 import { gatherRows, nonZero, seatRows } from '@coplay/core/rows';
 import { experienceRows, type InputEncoder, prefixed } from '@coplay/models';
 
-/** Extras of HOP's agents: what the search found, and what was believed. */
+/** Extras of HOP's agents: the search results, and the beliefs. */
 export const SEARCH_POLICY = 'searchPolicy';
 export const SEARCH_VALUES = 'searchValues';
 export const BELIEFS = 'beliefs';
@@ -15,7 +15,8 @@ export function extraOf(experience: Experience, name: string): Float32Array {
 }
 
 /**
- * The steps in which a seat played as rows to learn from: `in/NAME` [N, ...], `mask` and `policy` [N, K], `returns` [N].
+ * The steps in which a seat played as rows to learn from: `in/NAME` [N, ...], `mask` and `policy` [N, K], `returns`
+ * [N].
  *
  * @param targets  [E, T, A]
  */

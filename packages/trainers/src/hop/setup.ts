@@ -44,7 +44,7 @@ export interface HopSetup {
   readonly isShared: boolean;
   readonly worldModel: WorldModelLearner | undefined;
   readonly minAccuracy: number;
-  /** Chance that a search supposes all goals alike. */
+  /** Probability that a search replaces beliefs by the uniform distribution over open goals. */
   readonly uniformGoals: Annealed;
   readonly ranks: RankedReward | undefined;
   readonly beliefs: {
@@ -147,13 +147,13 @@ function simulatorOf({
   return worldModel?.simulator() ?? (ranks ? rulesSimulator(game) : undefined);
 }
 
-/** What an agent believes of its co-players; undefined without goals. */
+/** An agent's beliefs about its co-players; undefined without goals. */
 export function beliefsOf({ game, beliefs }: Pick<HopSetup, 'game' | 'beliefs'>, id: AgentId): GoalBeliefs | undefined {
   if (!beliefs.hasGoals) return undefined;
   return createBeliefs({ game, id, intra: beliefs.intra, inter: beliefs.inter ? memoryOf(game, beliefs) : false });
 }
 
-/** What is remembered of a co-player between episodes; undefined where the game has a memory of another kind. */
+/** The memory of a co-player between episodes; undefined where the game has a memory of another kind. */
 function memoryOf({ goals }: Game, { goalDiscount }: HopSetup['beliefs']): (() => GoalMemory) | undefined {
   if (!goals || goals.otherwise !== undefined) return undefined;
   return () => goalMemory(goals.names.length, goalDiscount);
@@ -163,7 +163,7 @@ function checkSeen(where: string, game: Game): void {
   if (game.grid) return;
   const remedy =
     'Give the game grid parts (see GridParts), or plan with createSearch of @coplay/planning, from states.';
-  fail(`${where}: option game`, 'a game whose state shows in what an agent sees', game.name, remedy);
+  fail(`${where}: option game`, "a game whose state can be read from an agent's observation", game.name, remedy);
 }
 
 function checkModels(where: string, moa: object): void {
@@ -174,6 +174,6 @@ function checkModels(where: string, moa: object): void {
 
 function checkInputs(where: string, inputs: object): void {
   if (!('centred' in inputs)) return;
-  const remedy = 'Give centred beside inputs.';
-  fail(`${where}: option inputs`, 'what the network reads besides the observation', 'centred', remedy);
+  const remedy = 'Give centred as an option of its own, next to inputs.';
+  fail(`${where}: option inputs`, 'inputs of the network in addition to the observation', 'centred', remedy);
 }

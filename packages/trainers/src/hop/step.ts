@@ -10,7 +10,10 @@ import {
 } from '@coplay/tensor';
 import type { PolicyValueNet } from './net';
 
-/** Inputs of one minibatch: `in/NAME` [B, ...], `mask` [B, K], `policy` [B, K], `returns` [B]; shared: `learningRate` []. */
+/**
+ * Inputs of one minibatch: `in/NAME` [B, ...], `mask` [B, K], `policy` [B, K], `returns` [B]; shared: `learningRate`
+ * [].
+ */
 export type HopUpdateInputs = {
   readonly each: TensorRecord;
   readonly shared: TensorRecord;
@@ -22,7 +25,7 @@ export function hopAct(net: PolicyValueNet): StepFunction<'params'> {
 }
 
 /**
- * HOP's loss (Huang et al. 2024): cross-entropy of the policy with what the search found, and the value's squared error,
+ * HOP's loss (Huang et al. 2024): cross-entropy of the policy with the search's policy, and the value's squared error,
  *
  *   L = mean(-sum_a pi(a) log p(a)) + w mean((v - z)^2)
  *

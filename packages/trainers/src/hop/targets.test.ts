@@ -6,8 +6,8 @@ const observation: ObservationSpec = { seen: { shape: [1], dtype: 'float32' } };
 const game = { agents: ['a', 'b'], observation, actions: 2 };
 
 /**
- * One episode of four steps. Agent a earns 1, then 4 in its last step, the third. Agent b earns 2 in the second step and is cut by the
- * time limit after the fourth.
+ * One episode of four steps. Agent a earns 1, then 4 in its last step, the third. Agent b earns 2 in the second step
+ * and is cut by the time limit after the fourth.
  */
 function episode(): Experience {
   const x = allocateExperience(game, 1, 4);

@@ -5,14 +5,14 @@ import type { ResolvedHopNumbers } from './options';
 export interface TargetParts {
   /** [E, T, A] the value that the search found in each step; only read for `n-step` */
   readonly searchValues: Float32Array;
-  /** [N, A] the network's value of what was seen after each cut */
+  /** [N, A] the network's value of the observation after each cut */
   readonly cutValues: Float32Array;
 }
 
 type TargetOptions = Pick<ResolvedHopNumbers, 'gamma' | 'valueTarget' | 'steps' | 'truncation'>;
 
 /**
- * What the value is to learn, z_t, each agent on its own steps until its last one, T - 1:
+ * The value's targets z_t, each agent on its own steps until its last one, T - 1:
  *
  *   return   sum_k gamma^k r_{t+k}, with the network's value where a time limit cut the episode
  *   final    gamma^(T-1-t) sum_k r_k over the whole episode

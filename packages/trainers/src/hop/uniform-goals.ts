@@ -1,7 +1,7 @@
 import type { Generator } from '@coplay/core';
 
 /**
- * Takes all goals that can still be reached for alike, in some of the rows.
+ * In a random share of rows, replaces beliefs by the uniform distribution over open goals.
  *
  * @param beliefs  [B, A, G] replaced; a goal is taken to be open where its belief isn't 0
  * @param generators  [B]

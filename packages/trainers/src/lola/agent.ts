@@ -10,14 +10,18 @@ export interface MemoryOneOptions {
   readonly game: Game;
   /** One of `game.agents`. */
   readonly id: AgentId;
-  /** [5] logits of action 0: after 2 own + other of the last round, and at the start; those of `lola(...).parameters`. Read in every step */
+  /**
+   * [5] logits of action 0: after 2 own + other of the last round, and at the start; as in `lola(...).parameters`. Read
+   * in every step
+   */
   readonly parameters: Float64Array;
 }
 
 /**
  * Plays a matrix game by the last round alone: what {@link lola} learns, or tit-for-tat (logits 9, -9, 9, -9, 9).
  *
- * @throws CoplayError for games of another form, an id that the game doesn't have, and parameters of another number or NaN
+ * @throws CoplayError for games of another form, an id that the game doesn't have, and parameters of another number or
+ *         NaN
  */
 export function memoryOneAgent(options: MemoryOneOptions): Agent<null> {
   checkRecord('memoryOneAgent', 'options', options);

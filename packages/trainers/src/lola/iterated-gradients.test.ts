@@ -60,7 +60,7 @@ describe('iteratedGradients', () => {
     const [victim, thief] = value(titForTat, always(-1));
     expect(victim).toBeCloseTo(-3 + (-2 * 0.9) / (1 - 0.9), 10);
     expect(thief).toBeCloseTo((-2 * 0.9) / (1 - 0.9), 10);
-    const even = value(new Float64Array(5), new Float64Array(5)); // all pairs alike: (-1 - 3 + 0 - 2) / 4 a round
+    const even = value(new Float64Array(5), new Float64Array(5)); // all pairs equal: (-1 - 3 + 0 - 2) / 4 a round
     expect(even[0]).toBeCloseTo(-1.5 / (1 - 0.9), 10);
   });
 

@@ -9,14 +9,19 @@ export interface IteratedGradients {
   readonly values: readonly [number, number];
   /** gradients[i][j]: [5] the gradient of V_i by the parameters of player j */
   readonly gradients: readonly [readonly [Float64Array, Float64Array], readonly [Float64Array, Float64Array]];
-  /** mixed[i]: [5, 5] the second derivatives of V_i, row s: parameter s of player 0, column u: parameter u of player 1 */
+  /**
+   * mixed[i]: [5, 5] the second derivatives of V_i, row s: parameter s of player 0, column u: parameter u of player 1
+   */
   readonly mixed: readonly [Float64Array, Float64Array];
 }
 
 /** The state in which a game begins; 0..3 are the last pair of actions, 2 a + b. */
 const START = 4;
 
-/** How likely the next pairs of actions are in one state, [4], and the derivatives by each player's parameter there, and by both. */
+/**
+ * How likely the next pairs of actions are in one state, [4], and the derivatives by each player's parameter there, and
+ * by both.
+ */
 interface Row {
   readonly chances: Float64Array;
   readonly by: readonly [Float64Array, Float64Array];
@@ -24,12 +29,13 @@ interface Row {
 }
 
 /**
- * Values of two memory-one policies in an iterated matrix game, and their exact derivatives (Foerster et al. 2018). With P the chances [4, 4] of
- * the next pair of actions, p those of the first and r the payoffs,
+ * Values of two memory-one policies in an iterated matrix game, and their exact derivatives (Foerster et al. 2018).
+ * With P the chances [4, 4] of the next pair of actions, p the chances of the first pair and r the payoffs,
  *
  *   V = p (I - g P)^-1 r.
  *
- * Parameter s of a player is the logit of its action 0 after round s, as it sees it itself: 2 own + other, or 4 at the start.
+ * Parameter s of a player is the logit of its action 0 after round s, as it sees it itself: 2 own + other, or 4 at the
+ * start.
  *
  * @param first   [5] of player 0
  * @param second  [5] of player 1

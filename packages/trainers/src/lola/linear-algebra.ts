@@ -6,7 +6,8 @@ export function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
 }
 
 /**
- * The inverse of a small matrix [n, n] that is known to have one, by Gauss and Jordan, with the largest pivot of each column.
+ * The inverse of a small matrix [n, n] that is known to have one, by Gauss and Jordan, with the largest pivot of each
+ * column.
  *
  * @param entry  of line s and column u
  */

@@ -20,7 +20,10 @@ import { type IteratedGradients, iteratedGradients } from './iterated-gradients'
 export interface LolaOptions {
   /** A matrix game of two players with two actions each, such as `matrixGame({ kind: 'prisoners-dilemma' })`. */
   readonly game: Game;
-  /** How each player learns: aware of the other's next step, or `naive`, by the gradient of its own value alone. Default both `lola` */
+  /**
+   * How each player learns: aware of the other's next step, or `naive`, by the gradient of its own value alone. Default
+   * both `lola`
+   */
   readonly learners?: readonly ['lola' | 'naive', 'lola' | 'naive'];
   /** Discount per round, in [0, 1). Default 0.96 */
   readonly discount?: number;
@@ -46,7 +49,9 @@ const schema = z.strictObject({
 
 /** Two players that learn memory-one policies against each other. */
 export interface Lola {
-  /** [5] each player's logits of action 0, after its own and the other's last action (2 own + other), and at the start. */
+  /**
+   * [5] each player's logits of action 0, after its own and the other's last action (2 own + other), and at the start.
+   */
   readonly parameters: readonly [Float64Array, Float64Array];
   /** Steps that were taken. */
   readonly updates: number;
@@ -65,11 +70,12 @@ export interface Lola {
 }
 
 /**
- * Learning with opponent-learning awareness (LOLA; Foerster et al. 2018, eq. 4.5), with exact values of an iterated matrix game. Player 1 climbs
+ * Learning with opponent-learning awareness (LOLA; Foerster et al. 2018, eq. 4.5), with exact values of an iterated
+ * matrix game. Player 1 climbs
  *
  *   V1(t1, t2 + e grad2 V2)  in first order:  grad1 V1 + e (grad2 V1) . (grad1 grad2 V2),
  *
- * what it does to the other's next step included; player 2 likewise. A naive learner climbs grad1 V1 alone.
+ * including its effect on the other's next step; player 2 likewise. A naive learner climbs grad1 V1 alone.
  *
  * @throws CoplayError for unknown options, and for games of another form
  */
@@ -124,7 +130,8 @@ export function lola(given: LolaOptions): Lola {
 function lolaGradient({ gradients, mixed }: IteratedGradients, player: number, lookAhead: number): Float64Array {
   const other = 1 - player;
   const own = gradients[player][player].slice();
-  // What the other's parameters are worth to this player, and how the other's gradient of its own value changes with this one's.
+  // The gradient of this player's value by the other's parameters, and how the other's gradient of its own value
+  // changes with this one's.
   const worth = gradients[player][other];
   const change = (mine: number, its: number) =>
     mixed[other][player === 0 ? mine * MEMORIES + its : its * MEMORIES + mine];
@@ -139,7 +146,7 @@ const savedSchema = z.looseObject({
   parameters: z.array(typedArrays('float64')).length(2, 'the logits of two players'),
 });
 
-/** What a state holds, if it is one. */
+/** A state's content, if it is a valid one. */
 function checkedState(saved: SavedState): Pick<Lola, 'parameters' | 'updates'> {
   checkArgument('lola.restore', 'saved', savedSchema, saved);
   const { parameters, updates } = saved;

@@ -39,7 +39,10 @@ export function batchesPerEpoch(list: EpisodeList, size: number, window: number)
   return Math.ceil(packEpisodes(list.lengths, order, window).length / windowsOf(size, window));
 }
 
-/** Minibatches over one pass after another, each row once in a pass, in a fresh order; a short last one of a pass is filled up with weight 0. */
+/**
+ * Minibatches over one pass after another, each row once in a pass, in a fresh order; a short last one of a pass is
+ * filled up with weight 0.
+ */
 export function planBatches(list: EpisodeList, settings: BatchSettings, generator: Generator): Batches {
   const { count, size, window } = settings;
   const width = window === 0 ? 1 : window;

@@ -17,7 +17,7 @@ import type {
  */
 export type GoalChoice = (row: number, input: AgentInput, generator: Generator) => number;
 
-/** What a modelled agent carries from step to step. */
+/** A modelled agent's state from step to step. */
 export type MoaAgentState = {
   /** [B] the goal of each row's episode */
   readonly goals: Int32Array;
@@ -39,15 +39,21 @@ export interface MoaPretrainOptions {
   readonly afterEpoch?: (epoch: number, metrics: Metrics) => void | Promise<void>;
 }
 
-/** What a co-player sees in B games, to be told what it will do. `otherView` makes it of what the observer sees. */
+/**
+ * A co-player's observations in B games, from which its next actions are predicted. `otherView` computes them from the
+ * observer's observations.
+ */
 export interface MoaView {
   /** B */
   readonly rows: number;
   /** [B, ...] for each field of the game's observation, as the co-player sees them */
   readonly observations: ObservationArrays;
-  /** [B, K] what it may do */
+  /** [B, K] its legal actions */
   readonly masks: Uint8Array;
-  /** [B, A] what everyone did in the step before; needed with the option `previousActions`. Default: nothing is known (-1) */
+  /**
+   * [B, A] what everyone did in the step before; needed with the option `previousActions`. Default: nothing is known
+   * (-1)
+   */
   readonly previousActions?: Int32Array;
   /** [B, stateSize] the recurrent state, zero where an episode begins; needed by recurrent models */
   readonly state?: Float32Array;
@@ -64,7 +70,10 @@ export interface MoaLearner {
   readonly stateSize: number;
   /** Updates in which something was learned. */
   readonly updates: number;
-  /** Another number whenever parameters have changed: trained, pretrained or restored. For whoever keeps predictions. */
+  /**
+   * Another number whenever parameters have changed: trained, pretrained or restored. For callers that cache
+   * predictions.
+   */
   readonly version: number;
   /** The rows that they learn from. */
   readonly buffer: MoaBuffer;
@@ -79,14 +88,15 @@ export interface MoaLearner {
    */
   push(experience: Experience): void;
   /**
-   * Learns from the rows held, once `minRows` new ones have come; before that it first measures its accuracy on the new ones.
+   * Learns from the rows held, once `minRows` new ones have come; before that it first measures its accuracy on the new
+   * ones.
    *
    * @returns keys `moa/...`; {} without co-players
    */
   update(generator: Generator): Promise<Metrics>;
   /**
-   * Learns from a data set: experience, or rows by co-player made by `moaRows` (networks without rows stay as they are). Buffer and
-   * counts are left alone.
+   * Learns from a data set: experience, or rows by co-player made by `moaRows` (networks without rows stay as they
+   * are). Buffer and counts are left alone.
    *
    * @returns the metrics of each epoch
    */
@@ -95,7 +105,7 @@ export interface MoaLearner {
     options: MoaPretrainOptions,
   ): Promise<readonly Metrics[]>;
   /**
-   * What a co-player will do.
+   * Predicts a co-player's actions.
    *
    * @param goals  [B] in -1..G-1, -1 for unknown; a plain model reads none of it
    * @returns [B, K] log-probabilities, very low for illegal actions

@@ -5,8 +5,9 @@ import { MoaModels } from './learner';
 import { type MoaOptions, resolveMoaOptions } from './options';
 
 /**
- * Models of all co-players of one agent: each predicts what its co-player does out of the co-player's own view and, where the
- * game names goals, its goal (Huang et al. 2024). An observer without co-players has none, and all of this is empty.
+ * Models of all co-players of one agent: each predicts its co-player's actions from the co-player's own view and, where
+ * the game names goals, its goal (Huang et al. 2024). An observer without co-players has none, and all of this is
+ * empty.
  *
  * @throws CoplayError for unknown options, an id that the game doesn't have, or goals of a game without any
  */

@@ -43,7 +43,7 @@ interface Held {
   readonly serials: readonly number[];
 }
 
-/** What is known of one co-player besides its network. */
+/** The statistics of one co-player. */
 interface Standing {
   readonly counts: GoalCounts;
   /** Undefined until it was measured once. */
@@ -57,7 +57,7 @@ const NOTHING: MoaCounts = { rows: 0, episodes: 0 };
 /** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
 const FLUSH_EVERY = 8;
 
-/** What is saved of a {@link Standing}. */
+/** The saved form of a {@link Standing}. */
 interface SavedStanding {
   readonly counts: SavedState;
   readonly accuracy: number | null;
@@ -248,7 +248,7 @@ export class MoaModels implements MoaLearner {
     (await this.takeOver(saved)).keep();
   }
 
-  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `moa (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema(this.coplayers), saved);
@@ -333,7 +333,7 @@ export class MoaModels implements MoaLearner {
     return { table, serials: held.serials };
   }
 
-  /** What each network learns from. */
+  /** The data of each network. */
   private perNetwork(of: (coplayer: AgentId) => MoaTable | undefined): (MoaTable | undefined)[] {
     const tables = this.coplayers.map(of);
     if (!this.setup.options.share) return tables;

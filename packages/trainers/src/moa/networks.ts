@@ -39,7 +39,10 @@ export interface MoaNetworkSetup {
   readonly executor: ExecutorChoice;
 }
 
-/** The networks of one observer. What several of them are asked in the same turn runs in one graph; they share that of their updates. */
+/**
+ * The networks of one observer. What several of them are asked in the same turn runs in one graph; they share that of
+ * their updates.
+ */
 export interface MoaNetworks {
   readonly members: readonly MoaMember[];
   state(): Promise<SavedState>;
@@ -62,7 +65,7 @@ export function freshMoaNetworks(setup: MoaNetworkSetup, generator: Generator): 
  * Networks as they were saved.
  *
  * @param where  what restores them, for messages
- * @throws CoplayError for those of other models
+ * @throws CoplayError if they belong to other models
  */
 export function savedMoaNetworks(where: string, setup: MoaNetworkSetup, saved: SavedState): MoaNetworks {
   const params = setup.net.init(createGenerator(0));
@@ -132,7 +135,8 @@ function compiled(setup: MoaNetworkSetup, live: readonly Record<'params' | 'slot
     state: { params },
     executor,
   });
-  // Large batches: one graph for all networks, each run by itself, keeps to what the processor's caches hold.
+  // Large batches: one graph for all networks, each run by itself, works on arrays that fit into the processor's
+  // caches.
   const updates = compileScanEach<'params' | 'slots', MoaUpdateInputs>(moaUpdate(net, optimiserOf(setup)), {
     name: 'moa/update',
     states: live,

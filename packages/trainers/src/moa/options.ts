@@ -11,35 +11,59 @@ export interface MoaOptions {
   /** The observer: one of `game.agents`. All others are modelled. */
   readonly id: AgentId;
   /**
-   * What predictions depend on besides what the co-player sees: the goal that it reached in `hindsight` (Huang et al. 2024), or
-   * `none`, a plain model. Default `hindsight` where the game names goals, else `none`
+   * The condition of predictions in addition to the co-player's observation: the goal that it reached in `hindsight`
+   * (Huang et al. 2024), or `none`, a plain model. Default `hindsight` where the game names goals, else `none`
    */
   readonly goals?: 'hindsight' | 'none';
-  /** Share of rows, in [0, 1], that are shown with an unknown goal in training, so that one model predicts without a goal too. Default 0.1 */
+  /**
+   * Share of rows, in [0, 1], that are shown with an unknown goal in training, so that one model predicts without a
+   * goal too. Default 0.1
+   */
   readonly unknownShare?: number;
-  /** Body of the networks. Default `mlp({ hidden: [256, 256], activation: 'relu' })`, a tenth of the time of the paper's, `conv({ dense: 512 })` */
+  /**
+   * Body of the networks. Default `mlp({ hidden: [256, 256], activation: 'relu' })`, a tenth of the time of the
+   * paper's, `conv({ dense: 512 })`
+   */
   readonly network?: TorsoBuilder;
   /** Units of a GRU over the co-player's episode; 0 for a model of the present step. Default 0 */
   readonly recurrent?: number;
   /** Whether the models read everyone's previous action. Default false */
   readonly previousActions?: boolean;
-  /** Whether images are moved so that the co-player is in the middle (`centredEncoder`): needs far fewer rows, four times as many inputs. Default false */
+  /**
+   * Whether images are moved so that the co-player is in the middle (`centredEncoder`): needs far fewer rows, four
+   * times as many inputs. Default false
+   */
   readonly centred?: boolean;
   /** One network for all co-players, trained on the rows of all of them, in place of one for each. Default false */
   readonly share?: boolean;
   /** Rows held of each co-player. Default 4096 */
   readonly capacity?: number;
-  /** What becomes of rows that were trained on: `ring` keeps the newest, `empty` drops all (as the paper's code does). Default `ring` */
+  /**
+   * What becomes of rows that were trained on: `ring` keeps the newest, `empty` drops all (as the paper's code does).
+   * Default `ring`
+   */
   readonly keep?: 'ring' | 'empty';
-  /** Whether rows of each goal, and those without one, have room of their own (capacity / (G + 1)): a goal that is hardly ever shown isn't forgotten. Default true */
+  /**
+   * Whether rows of each goal, and those without one, have room of their own (capacity / (G + 1)): a goal that is
+   * hardly ever shown isn't forgotten. Default true
+   */
   readonly roomPerGoal?: boolean;
-  /** Whether beginnings of episodes that end with a goal tried for in vain are learned from too, as ones with that goal; see `attemptRows`. Default false */
+  /**
+   * Whether beginnings of episodes that end with a goal tried for in vain are learned from too, as ones with that goal;
+   * see `attemptRows`. Default false
+   */
   readonly attempts?: boolean;
-  /** Leaves out episodes in which a co-player reached no goal (as the paper's code does). Default false: their goal is unknown */
+  /**
+   * Leaves out episodes in which a co-player reached no goal (as the paper's code does). Default false: their goal is
+   * unknown
+   */
   readonly caughtOnly?: boolean;
   /** New rows of a co-player, at least 1, that an update waits for. Default 512 */
   readonly minRows?: number;
-  /** Passes over the rows held in an update, at least 1; up to 16 minibatches are rounded up to a power of two. Default 1 */
+  /**
+   * Passes over the rows held in an update, at least 1; up to 16 minibatches are rounded up to a power of two. Default
+   * 1
+   */
   readonly epochs?: number;
   /** Rows of a minibatch (of a recurrent model: steps, about). Default 512 */
   readonly minibatchSize?: number;
@@ -49,7 +73,10 @@ export interface MoaOptions {
   readonly clipNorm?: number | false;
   /** Discount per episode, in [0, 1], of the counts of goals shown. Default 0.995 */
   readonly goalDiscount?: number;
-  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  /**
+   * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
+   * `auto`
+   */
   readonly executor?: ExecutorChoice;
 }
 

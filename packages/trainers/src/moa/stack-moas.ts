@@ -4,8 +4,8 @@ import { MoaModels } from './learner';
 import { moaAct } from './step';
 
 /**
- * Puts the models of several observers together: what they are asked in the same turn runs in one graph. All must be of one kind (the same
- * game and options). Their updates stay apart.
+ * Stacks the models of several observers: their predictions in the same turn run in one graph. All must be of one kind
+ * (the same game and options). Their updates stay apart.
  */
 export function stackMoas(moas: readonly MoaLearner[], executor: ExecutorChoice): void {
   const models = moas.filter((moa) => moa instanceof MoaModels);

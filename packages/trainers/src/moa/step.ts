@@ -10,7 +10,8 @@ export type MoaUpdateInputs = {
 };
 
 /**
- * One gradient step: cross-entropy -sum(w log pi(a)) / sum(w) of what the co-player did, on rows gathered out of the table.
+ * One gradient step: cross-entropy -sum(w log pi(a)) / sum(w) with the co-player's actions, on rows gathered out of the
+ * table.
  */
 export function moaUpdate(net: MoaNet, optimiser: Optimiser): StepFunction<'params' | 'slots', MoaUpdateInputs> {
   return (state, { each, shared }) => {
@@ -36,7 +37,10 @@ export function moaPredict(net: MoaNet): StepFunction<'params', MoaPredictInputs
   return (state, { each, table }) => ({ outputs: { logProbs: net.predict(state.params, gathered(net, table, each)) } });
 }
 
-/** One step for acting: inputs `in/<input>` [B, ...], `mask` [B, K], `goals` [B] and, recurrent, `state`; outputs `logProbs`, `next`. */
+/**
+ * One step for acting: inputs `in/<input>` [B, ...], `mask` [B, K], `goals` [B] and, recurrent, `state`; outputs
+ * `logProbs`, `next`.
+ */
 export function moaAct(net: MoaNet): StepFunction<'params'> {
   return (state, inputs) => {
     const goals = inputs['goals'] as tf.Tensor1D | undefined;

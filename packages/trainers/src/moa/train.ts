@@ -68,7 +68,10 @@ function updateInputs({ table, list }: MoaTable, settings: TrainingSettings, gen
   return { each, shared: { table } };
 }
 
-/** Each number of minibatches is a graph to compile: small ones, which change while a buffer fills, become powers of two. */
+/**
+ * Each number of minibatches is a graph to compile: small ones, which change while a buffer fills, become powers of
+ * two.
+ */
 function fewCounts(count: number): number {
   return count > 16 || count === 0 ? count : paddedCount(count);
 }

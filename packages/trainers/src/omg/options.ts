@@ -4,20 +4,21 @@ import type { InputOptions, OmgNetOptions, SubgoalSelector } from '@coplay/model
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 
-/** Options of {@link createOmg}; the networks' are those of the models' `OmgNetOptions`. */
+/** Options of {@link createOmg}; the networks' options are the models' `OmgNetOptions`. */
 export interface OmgOptions extends Omit<OmgNetOptions, 'inputs' | 'kinds' | 'actions' | 'flags'> {
-  /** What is played. */
+  /** The game. */
   readonly game: Game;
   /** The observer: who infers the others' subgoals. */
   readonly id: AgentId;
   /**
-   * `other`: the networks read what the co-player sees, told from what the observer sees; for games with `grid`. `own`: they
-   * read the observer's own view, and which co-player is meant. Default: `other` where the game allows it
+   * `other`: the networks read the co-player's observation, computed from the observer's; for games with `grid`. `own`:
+   * they read the observer's own view, and which co-player is meant. Default: `other` where the game allows it
    */
   readonly view?: 'other' | 'own';
   /**
-   * What is read besides the view's observation: masks, everyone's previous action. Default: the mask where the view is
-   * `other`, since what one may do says what one stands on, which a latent of positions alone doesn't show
+   * Inputs in addition to the view's observation: masks, the previous actions of all agents. Default: the mask where
+   * the view is `other`, since legal actions depend on the thing on the agent's cell, which a latent of positions alone
+   * doesn't show
    */
   readonly inputs?: Omit<InputOptions, 'extras' | 'agentId'>;
   /** Adds which co-player is meant, by its seat from the observer's on. Default: with the view `own` */
@@ -32,7 +33,10 @@ export interface OmgOptions extends Omit<OmgNetOptions, 'inputs' | 'kinds' | 'ac
   readonly learningRate?: number;
   /** Bound of the norm of the gradients; false for none. Default 1 */
   readonly clipNorm?: number | false;
-  /** Updates in which the state VAE is trained; then it's frozen, and the inference is trained. 0 for a VAE that `pretrain` trains. Default 20 */
+  /**
+   * Updates in which the state VAE is trained; then it's frozen, and the inference is trained. 0 for a VAE that
+   * `pretrain` trains. Default 20
+   */
   readonly vaeUpdates?: number;
   /** Gradient steps of the VAE in such an update, at least 1. Default 64 */
   readonly vaeSteps?: number;
@@ -42,13 +46,19 @@ export interface OmgOptions extends Omit<OmgNetOptions, 'inputs' | 'kinds' | 'ac
   readonly inferenceSteps?: number;
   /** Sequences in a minibatch of the inference, at least 1. Default 16 */
   readonly batchSize?: number;
-  /** Steps of a sequence; short histories share one, longer ones are cut and go on from an empty memory. Default: the game's `maxSteps`, at most 64 */
+  /**
+   * Steps of a sequence; short histories share one, longer ones are cut and go on from an empty memory. Default: the
+   * game's `maxSteps`, at most 64
+   */
   readonly sequenceLength?: number;
   /** Steps of co-players that the buffer holds at most. Default 20,000 */
   readonly capacity?: number;
   /** Updates after which the buffer is emptied; false for never. Default false */
   readonly clearEvery?: HistoryBufferOptions['clearEvery'];
-  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  /**
+   * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
+   * `auto`
+   */
   readonly executor?: ExecutorChoice;
 }
 

@@ -17,8 +17,8 @@ export function encodeHistories(setup: OmgSetup, rows: NamedArrays): NamedArrays
 }
 
 /**
- * Views as inputs of the networks. The previous actions begin with the seat whose view it is, so that all are encoded as if
- * of seat 0.
+ * Views as inputs of the networks. The previous actions begin with the seat whose view it is, so that all are encoded
+ * as if of seat 0.
  *
  * @param coPlayer  which co-player a row is about, from 0 on in cyclic order from the observer's seat
  */

@@ -19,8 +19,8 @@ export interface SequencePlan extends Sequences {
 }
 
 /**
- * Draws histories, all of them once before any comes again, and lays them into `rows` sequences of L steps. A history that
- * is longer than L is cut into parts.
+ * Draws histories, all of them once before any comes again, and lays them into `rows` sequences of L steps. A history
+ * that is longer than L is cut into parts.
  *
  * @param offsets  [histories + 1] as the buffer says; at least one history
  */

@@ -28,7 +28,8 @@ describe('inferenceStep', () => {
     } as unknown as SubgoalInference;
     const encoder = { shapes: { vector: [1] } } as unknown as InputEncoder;
     const step = inferenceStep({ vae, inference, optimiser: sgd({}), encoder });
-    // A table of five states that are their own numbers. One sequence of the first three, each with a subgoal two states on.
+    // A table of five states that are their own numbers. One sequence of the first three, each with a subgoal two
+    // states on.
     step(
       { vae: {}, inference: { w: tf.tensor1d([1]) }, inferenceSlots: {} },
       {

@@ -9,7 +9,7 @@ import {
   valueAndGradients,
 } from '@coplay/tensor';
 
-/** What the steps are built of. */
+/** The parts of the steps. */
 interface Parts {
   readonly vae: StateVae;
   readonly inference: SubgoalInference;
@@ -38,8 +38,8 @@ export function vaeStep({ vae, optimiser, encoder }: Parts): StepFunction<'vae' 
 /**
  * One gradient step of the subgoal inference, towards the frozen VAE's latents.
  *
- * Inputs of each step: `places` int32 [B L] in the table, `selected` int32 [B L] those of the subgoals, `isFirst` [B, L],
- * `weights` [B L], `noise` [B L, D]; shared: `learningRate` [], the table's `NAME` [R, ...], `masks`, `actions`.
+ * Inputs of each step: `places` int32 [B L] in the table, `selected` int32 [B L] the subgoals' places, `isFirst` [B,
+ * L], `weights` [B L], `noise` [B L, D]; shared: `learningRate` [], the table's `NAME` [R, ...], `masks`, `actions`.
  */
 export function inferenceStep(parts: Parts): StepFunction<'vae' | 'inference' | 'inferenceSlots', ScanInputs> {
   const { vae, inference, optimiser, encoder } = parts;

@@ -7,23 +7,26 @@ import {
   type ObservationArrays,
 } from '@coplay/core';
 
-/** What an agent who is about to act knows of B games. */
+/** The information of an acting agent about B games. */
 export interface OwnView {
   /** B */
   readonly rows: number;
   /** [B, ...] for each field, as the observer sees them */
   readonly observations: ObservationArrays;
-  /** [B, A] in the order of the seats; -1 in the first step and for those who had left */
+  /** [B, A] in the order of the seats; -1 in the first step and for agents that had left */
   readonly previousActions: Int32Array;
   /** [B] 1 in the first step of an episode */
   readonly isFirst: Uint8Array;
 }
 
-/** The views that the inference reads: N = B (A - 1) rows, the co-players of each game in cyclic order from the observer. */
+/**
+ * The views that the inference reads: N = B (A - 1) rows, the co-players of each game in cyclic order from the
+ * observer.
+ */
 export interface CoPlayerViews {
   /** [N, ...] for each field */
   readonly observations: ObservationArrays;
-  /** [N, K] what the one whose view it is may do; zeros for the observer's own view */
+  /** [N, K] the legal actions of the view's agent; zeros for the observer's own view */
   readonly masks: Uint8Array;
   /** [N, A] in cyclic order from the seat whose view it is */
   readonly previousActions: Int32Array;
@@ -32,7 +35,7 @@ export interface CoPlayerViews {
 }
 
 /**
- * What each co-player sees, told from what the observer sees; or the observer's own view, once for each.
+ * Each co-player's observation, computed from the observer's; or the observer's own view, once for each.
  *
  * @param seat    the observer's
  * @param others  the co-players', in cyclic order
@@ -82,7 +85,7 @@ function writeOthers(game: Game, own: OwnView, seat: number, others: readonly nu
   }
 }
 
-/** Without grid parts, who has left is only known from what it did not do in the step before. */
+/** Without grid parts, an agent's absence is only known from its missing previous action. */
 function writeOwn(game: Game, own: OwnView, others: readonly number[], views: CoPlayerViews): void {
   const agents = game.agents.length;
   for (let row = 0; row < own.rows; row++) {

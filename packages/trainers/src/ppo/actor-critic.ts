@@ -5,12 +5,12 @@ import type { Compiled } from '@coplay/tensor';
 import { criticColumns, type SeatRows } from './data';
 import type { PpoSetup } from './setup';
 
-/** An actor that runs: from what an agent sees to log-probabilities. */
+/** A running actor: from an agent's inputs to log-probabilities. */
 export interface Policy {
   /**
    * @param seat   the seat of the agent that acts
    * @param state  [B, stateSize]; empty for feedforward networks. Zeroed here where an episode begins
-   * @param extras [B, ...] what the encoder reads besides the observation, such as subgoals
+   * @param extras [B, ...] inputs of the encoder in addition to the observation, such as subgoals
    * @returns logProbs [B, K], the state that entered (after zeroing), and the next state
    */
   act(input: AgentInput, seat: number, state: Float32Array, extras?: NamedArrays): Promise<PolicyAnswer>;
@@ -58,9 +58,9 @@ function startAnew(states: Float32Array, isFirst: Uint8Array, size: number): Flo
 
 /** The critic's view of one seat of an experience. */
 export interface SeatValues {
-  /** [E T] of what was seen before each step */
+  /** [E T] of the observations before each step */
   readonly values: Float32Array;
-  /** [N] of what was seen after each cut */
+  /** [N] of the observations after each cut */
   readonly cutValues: Float32Array;
   /** Of recurrent critics. */
   readonly states?: {
@@ -152,7 +152,7 @@ async function valuesAtCuts(
   return atCuts(experience, open, values);
 }
 
-/** What a seat saw at its open cuts, filled up to one of few sizes. */
+/** A seat's observations at its open cuts, padded to one of few sizes. */
 function seenAtCuts({ criticEncoder }: PpoSetup, experience: Experience, seat: number, open: Int32Array): NamedArrays {
   const all = criticEncoder.encode(cutRows(experience, seat));
   const seen = allocateRows(rowSpecOf(all), paddedCount(open.length));
@@ -169,7 +169,7 @@ function openCuts({ cuts, steps, agents, active, terminated }: Experience, seat:
   return nonZero(isOpen);
 }
 
-/** Values [N] of all cuts out of those of the open ones; 0 at the others. */
+/** Values [N] of all cuts from the values of the open ones; 0 at the others. */
 function atCuts({ cuts }: Experience, open: Int32Array, values: NDArray | undefined): Float32Array {
   const all = new Float32Array(cuts.env.length);
   open.forEach((n, i) => {

@@ -29,11 +29,11 @@ import { type PpoNetworkOptions, ppoSetup } from './setup';
 
 /** Options of {@link ppoAgent}. */
 export interface PpoAgentOptions extends PpoNetworkOptions {
-  /** The rules that it will play by: they say what it sees and does. */
+  /** The rules of its game: they determine its observations and actions. */
   readonly game: Game;
   /** One of `game.agents`. */
   readonly id: AgentId;
-  /** The algorithm's own numbers; `ppoPresets` has sets of them. Default: those of {@link PpoOptions} */
+  /** The algorithm's own numbers; `ppoPresets` has sets of them. Default: the numbers of {@link PpoOptions} */
   readonly ppo?: PpoOptions;
 }
 
@@ -56,7 +56,7 @@ export function ppoAgent(options: PpoAgentOptions): PpoAgent {
 
 /** Options of {@link sharedPpoAgents}. */
 export interface SharedPpoOptions extends PpoNetworkOptions {
-  /** The rules that it will play by: they say what it sees and does. */
+  /** The rules of its game: they determine its observations and actions. */
   readonly game: Game;
   /** Who shares the weights. Default: all agents of the game */
   readonly ids?: readonly AgentId[];
@@ -113,7 +113,7 @@ class NetworkAgent implements PpoAgent {
 
 sharedAmongCopies(NetworkAgent, '@coplay/trainers/NetworkAgent@0.1');
 
-/** Refuses what has no policy that PPO trains. */
+/** Refuses an agent without a policy that PPO trains. */
 function checkPpoAgent(where: string, agent: PpoAgent): void {
   if (agent?.learner?.setup?.net !== undefined && agent.learner.setup.game !== undefined) return;
   const got = agent?.name === undefined ? show(agent) : `${show(agent.id)}, ${show(agent.name)}`;
@@ -131,8 +131,8 @@ export interface FrozenOptions {
 const frozenSchema = z.strictObject({ id: z.string().optional(), greedy: z.boolean().default(false) });
 
 /**
- * The policy of an agent as a co-player that doesn't learn here. It plays with the agent's parameters of the moment: those
- * that it was trained to, or that `agent.learner.restore(saved)` gave it.
+ * The policy of an agent as a co-player that doesn't learn here. It plays with the agent's parameters of the moment:
+ * trained ones, or restored ones of `agent.learner.restore(saved)`.
  *
  * @throws CoplayError for unknown options, or an id that the game doesn't have
  */

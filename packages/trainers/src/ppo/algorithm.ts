@@ -1,7 +1,7 @@
 /*
- * PPO (Schulman et al. 2017), top to bottom: what actor and critic are trained towards, the losses, and the functions of
- * tensors that act, value and update. Shapes: E environments, T steps, A agents, B rows (steps, flat), K actions; where the
- * network is recurrent a row is a sequence of L steps and B = rows x L.
+ * PPO (Schulman et al. 2017), top to bottom: what actor and critic are trained towards, the losses, and the functions
+ * of tensors that act, value and update. Shapes: E environments, T steps, A agents, B rows (steps, flat), K actions;
+ * where the network is recurrent a row is a sequence of L steps and B = rows x L.
  */
 import {
   bootstrapValues,
@@ -38,11 +38,11 @@ export interface Targets {
   readonly returns: Float32Array;
 }
 
-/** What a critic expects of an experience, in the unit of returns. */
+/** A critic's values of an experience, in the unit of returns. */
 export interface Valuation {
-  /** [E, T, A] of what was seen before each step */
+  /** [E, T, A] of the observations before each step */
   readonly values: Float32Array;
-  /** [N, A] of what was seen after each cut */
+  /** [N, A] of the observations after each cut */
   readonly cutValues: Float32Array;
 }
 
@@ -61,7 +61,7 @@ const optionsSchema = z.looseObject({
  * Returns and advantages of recorded experience.
  *
  * @param values    [E, T, A] of the critic that is to be trained
- * @param cutValues [N, A] of what was seen after each cut
+ * @param cutValues [N, A] of the observations after each cut
  */
 export function ppoTargets(
   experience: Experience,
@@ -85,8 +85,8 @@ export function ppoTargets(
 }
 
 /**
- * The same targets, unless `zero-imagined-reward` is on and the experience was imagined: then the critic's returns are those
- * without any reward, while the actor's advantages stay.
+ * The same targets, unless `zero-imagined-reward` is on and the experience was imagined: then the critic's returns are
+ * those without any reward, while the actor's advantages stay.
  */
 export function imaginedTargets(
   experience: Experience,
@@ -122,7 +122,8 @@ export interface SurrogateInputs {
 }
 
 /**
- * Clipped surrogate objective (Schulman et al. 2017, eq. 7): -mean(min(r A, clip(r, 1 - e, 1 + e) A)), r = exp(logProbs - oldLogProbs).
+ * Clipped surrogate objective (Schulman et al. 2017, eq. 7): -mean(min(r A, clip(r, 1 - e, 1 + e) A)), r = exp(logProbs
+ * - oldLogProbs).
  *
  * @param clip  e, above 0
  * @returns [] to be minimised
@@ -133,7 +134,8 @@ export function clippedSurrogate(inputs: SurrogateInputs, clip: tf.Scalar | numb
   checkShapes('clippedSurrogate', { logProbs, oldLogProbs, advantages, weights }, 'B');
   checkClip('clippedSurrogate', clip);
   const ratio = tf.exp(tf.sub(logProbs, oldLogProbs));
-  // Where the clipped side is the smaller one, the ratio is out of range and has no gradient through it: none is computed.
+  // Where the clipped side is the smaller one, the ratio is out of range and has no gradient through it: none is
+  // computed.
   const clipped = stopGradient(tf.minimum(tf.maximum(ratio, tf.sub(1, clip)), tf.add(1, clip)));
   const surrogate = tf.minimum(tf.mul(ratio, advantages), tf.mul(clipped, advantages)) as tf.Tensor1D;
   return tf.neg(weightedMean(surrogate, weights));
@@ -258,9 +260,9 @@ function ppoLoss(net: ActorCritic, params: TensorRecord, inputs: TensorRecord, o
  * per-row array is [B, L]).
  *
  * Inputs: `actor/NAME` and, where the critic sees more, `critic/NAME` [B, ...]; `mask` [B, K]; `actions` int32;
- * `logProbs`, `values`, `advantages`, `returns`, `weights` [B]; scalars `learningRate`, `entropyWeight`, `clip`; recurrent
- * also `isFirst` [B, L], `actorState`, `criticState` [B, stateSize]. Where rows teach only one of the two, `actorWeights` and
- * `criticWeights` [B] multiply `weights`.
+ * `logProbs`, `values`, `advantages`, `returns`, `weights` [B]; scalars `learningRate`, `entropyWeight`, `clip`;
+ * recurrent also `isFirst` [B, L], `actorState`, `criticState` [B, stateSize]. Where rows teach only one of the two,
+ * `actorWeights` and `criticWeights` [B] multiply `weights`.
  *
  * One optimiser for actor and critic together.
  */
@@ -289,8 +291,8 @@ export type UpdateInputs = {
 /**
  * The same on a minibatch that is gathered out of the table of all rows.
  *
- * Inputs of each gradient step: `places` int32 [P] in the table, `weights` and `advantages` [P] (or [P, L]); shared: `table/NAME`
- * [R, ...], the rows; `scalars/NAME` [].
+ * Inputs of each gradient step: `places` int32 [P] in the table, `weights` and `advantages` [P] (or [P, L]); shared:
+ * `table/NAME` [R, ...], the rows; `scalars/NAME` [].
  */
 export function tableUpdate(update: StepFunction<'params' | 'slots'>): StepFunction<'params' | 'slots', UpdateInputs> {
   return (state, { each, shared }, statics) => {
@@ -301,8 +303,8 @@ export function tableUpdate(update: StepFunction<'params' | 'slots'>): StepFunct
 }
 
 /**
- * Acting as a function of tensors: inputs `actor/NAME`, `mask` [B, K] and, recurrent, `actorState` [B, stateSize]; outputs
- * `logProbs` [B, K] and `next` [B, stateSize].
+ * Acting as a function of tensors: inputs `actor/NAME`, `mask` [B, K] and, recurrent, `actorState` [B, stateSize];
+ * outputs `logProbs` [B, K] and `next` [B, stateSize].
  */
 export function actForward(net: ActorCritic): StepFunction<'params'> {
   return (state, inputs) => {
@@ -313,8 +315,8 @@ export function actForward(net: ActorCritic): StepFunction<'params'> {
 }
 
 /**
- * Valuing as a function of tensors: inputs `critic/NAME` and, recurrent, `isFirst` [B, L], `criticState` [B, stateSize];
- * outputs `values` [B] and `states` [B, L, stateSize].
+ * Valuing as a function of tensors: inputs `critic/NAME` and, recurrent, `isFirst` [B, L], `criticState` [B,
+ * stateSize]; outputs `values` [B] and `states` [B, L, stateSize].
  */
 export function valueForward(net: ActorCritic): StepFunction<'params'> {
   return (state, inputs) => {

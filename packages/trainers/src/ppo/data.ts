@@ -26,8 +26,9 @@ import type { ResolvedPpoOptions } from './options';
 import type { PpoSetup } from './setup';
 
 /**
- * All rows of one update, as the compiled update takes them: the inputs of `ppoUpdate` by name, [R, ...]. A row is a step,
- * for recurrent networks a sequence of L steps. Steps in which an agent wasn't there have rows too; no minibatch takes them.
+ * All rows of one update, as the compiled update takes them: the inputs of `ppoUpdate` by name, [R, ...]. A row is a
+ * step, for recurrent networks a sequence of L steps. Steps in which an agent wasn't there have rows too; no minibatch
+ * takes them.
  */
 export interface RowTable {
   readonly columns: NamedArrays;
@@ -88,7 +89,10 @@ function tableSpec({ net, actorEncoder, criticEncoder, options }: PpoSetup, leng
   return { ...sequences, criticState: state, actorState: state };
 }
 
-/** Takes the next rows of a table for a seat and encodes what it saw, once: for the critic's values and for the update. */
+/**
+ * Takes the next rows of a table for a seat and encodes its observations once: for the critic's values and for the
+ * update.
+ */
 export function encodeSeat(setup: PpoSetup, table: RowTable, experience: Experience, seat: number): SeatRows {
   const { net, actorEncoder, criticEncoder } = setup;
   const { used: start, length } = table;
@@ -115,7 +119,7 @@ function clearAbsent(arrays: NamedArrays, active: ArrayLike<number>): void {
   }
 }
 
-/** What the critic reads of a seat's rows, by steps. */
+/** The critic's inputs from a seat's rows, by steps. */
 export function criticColumns({ steps }: SeatRows): NamedArrays {
   const own = below('critic/', steps);
   return Object.keys(own).length > 0 ? own : below('actor/', steps);
@@ -156,7 +160,7 @@ export function fillSeat({ experience, seat, active, steps }: SeatRows, values: 
 }
 
 /**
- * Writes what recurrent networks need besides: where episodes begin, and the states in which each sequence was entered.
+ * Writes the additional inputs of recurrent networks: the starts of episodes, and the initial state of each sequence.
  *
  * @param criticStates  [E T, S] in which the critic entered each step
  */

@@ -9,7 +9,7 @@ import { type MinibatchSettings, minibatchInputs, placesOf, planEpoch } from './
 import { type BatchTally, batchTally } from './metrics';
 import type { ResolvedPpoOptions } from './options';
 
-/** What the epochs of one update are made with. */
+/** The inputs of one update's epochs. */
 interface EpochParts {
   /** For messages: `PPO (agent_0), update 3` */
   readonly where: string;
@@ -58,7 +58,7 @@ function note(tally: BatchTally, outputs: NamedArrays, step: number, rows: numbe
 async function runMinibatches(parts: EpochParts, each: NamedArrays): Promise<NamedArrays> {
   const { update, annealed, options, where } = parts;
   const scalars = mapColumns(annealed, (value) => ndarray(Float32Array.of(value), []));
-  const { advantages: _, ...table } = parts.columns; // those of each minibatch are normalised
+  const { advantages: _, ...table } = parts.columns; // each minibatch has normalised ones
   const shared = { table, scalars };
   const outputs = (await update({ each, shared })) as NamedArrays;
   const bad = firstNonFinite(outputs);

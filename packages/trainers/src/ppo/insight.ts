@@ -10,11 +10,11 @@ import {
 import type { PpoLearner } from './learner';
 
 /**
- * The insight of an agent whose policy PPO trains: its probabilities `policy` [B, K] and, where the critic reads what one agent sees in one
- * step, the value of it `values` [B]. The networks are run once more for it.
+ * The insight of an agent whose policy PPO trains: its probabilities `policy` [B, K] and, where the critic reads one
+ * agent's observation of one step, its value `values` [B]. The networks are run once more for it.
  *
  * @param state   [B, stateSize] the policy's recurrent state
- * @param extras  [B, ...] what the policy read besides the observation
+ * @param extras  [B, ...] inputs of the policy in addition to the observation
  */
 export async function ppoInsight(
   learner: PpoLearner,

@@ -37,7 +37,7 @@ import { joinNetworks, kindOf, type PpoNetwork, type PpoSetup, ppoNetwork } from
 /** Learners of all copies of the package that call themselves so work together. */
 const VERSION = '@coplay/trainers/PpoLearner@0.1';
 
-/** What the critic made of an experience. */
+/** The critic's values of an experience. */
 interface CriticValuation extends Valuation {
   /** [E, T, A] as the network gave them: the values, unless these are normalised */
   readonly predictions: Float32Array;
@@ -59,7 +59,7 @@ export class PpoLearner implements Learner {
   readonly name: string;
   updates = 0;
   readonly network: PpoNetwork;
-  /** From what its agents see to log-probabilities, by the present parameters. */
+  /** From its agents' observations to log-probabilities, by the present parameters. */
   readonly policy: Policy;
   private readonly buffer: PpoBuffer;
   private readonly valueNorm: ValueNorm = createValueNorm();
@@ -131,7 +131,7 @@ export class PpoLearner implements Learner {
   async update(data: LearnerData): Promise<Metrics> {
     checkLearnerData(`PPO (${this.name}).update`, this.setup.game, data);
     const { experience, imagined = [], progress, generator } = data;
-    this.buffer.clear(); // whatever an update that failed left behind
+    this.buffer.clear(); // rows of an update that failed
     const length = this.sequenceLength(experience.steps);
     if (imagined.length > 0) this.checkFeedforward();
     const table = createTable(this.setup, [experience, ...imagined], length);
@@ -247,7 +247,7 @@ export class PpoLearner implements Learner {
     (await this.takeOver(saved)).keep();
   }
 
-  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `PPO (${this.name}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
@@ -293,7 +293,10 @@ export class PpoLearner implements Learner {
     fail(`PPO (${this.name})`, 'a feedforward network for imagined data', 'a recurrent one', remedy);
   }
 
-  /** Refuses critic states of other seats or of another size. There are none before the first update, nor without recurrence. */
+  /**
+   * Refuses critic states of other seats or of another size. There are none before the first update, nor without
+   * recurrence.
+   */
   private checkCriticStates(where: string, states: Readonly<Record<string, Float32Array>>): void {
     const [seats, given] = [this.seats.map(String).sort(), Object.keys(states).sort()];
     const remedy = 'Give what state() returned.';

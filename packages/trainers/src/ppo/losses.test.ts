@@ -2,7 +2,8 @@ import { tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { clippedSurrogate, policyDiagnostics, valueLoss, weightedMean } from './algorithm';
 
-// Five steps worked out with a pocket calculator from the formulas: ratios exp(logRatio), normalised advantages (ddof 1).
+// Five steps worked out with a pocket calculator from the formulas: ratios exp(logRatio), normalised advantages (ddof
+// 1).
 const logRatios = [0.3, -0.3, 0.1, 0.05, -0.6];
 const advantages = [1.162319, 0.050282, 0.331599, -1.591933, 0.047733];
 const returns = [2.802847, 1.89585, 2, 0.504107, 1.594];
@@ -46,7 +47,7 @@ describe('clippedSurrogate', () => {
     });
   });
 
-  it('leaves rows of weight 0 out, whatever they hold', () => {
+  it('leaves rows of weight 0 out, for any content', () => {
     const padded = clippedSurrogate(
       {
         logProbs: vector([...logRatios, 30]),

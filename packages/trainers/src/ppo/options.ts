@@ -2,13 +2,16 @@ import { checkExperience, checkNumber, checkOptions, type Experience, isLastStep
 import { z } from 'zod';
 import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
 
-/** Options of PPO. Defaults are those of CleanRL's ppo.py, except that time limits are bootstrapped. */
+/** Options of PPO. Defaults are taken from CleanRL's ppo.py, except that time limits are bootstrapped. */
 export interface PpoOptions {
   /** Discount per step, in [0, 1]. Default 0.99 */
   readonly gamma?: number;
   /** Lambda of GAE and lambda-returns, in [0, 1]. Default 0.95 */
   readonly lambda?: number;
-  /** How returns are made: `gae` and `lambda` are the same targets by two roads; `monte-carlo` has lambda 1. Default `gae` */
+  /**
+   * How returns are made: `gae` and `lambda` give the same targets, computed in two ways; `monte-carlo` has lambda 1.
+   * Default `gae`
+   */
   readonly returns?: 'gae' | 'lambda' | 'monte-carlo';
   /** Whether a time limit is bootstrapped or treated as the end. Default `bootstrap` */
   readonly truncation?: 'bootstrap' | 'terminal';
@@ -43,11 +46,13 @@ export interface PpoOptions {
   readonly targetKl?: number | false;
   /** Steps per sequence for recurrent networks; must divide the rollout length. Default: the rollout length */
   readonly sequenceLength?: number;
-  /** Share of real rows in the loss where there are imagined ones, in [0, 1] (it may be annealed). Default 1: real only */
+  /**
+   * Share of real rows in the loss where there are imagined ones, in [0, 1] (it may be annealed). Default 1: real only
+   */
   readonly realRatio?: Annealed;
   /**
-   * How imagined rows teach the critic: like real ones (`mixed`), not at all (`real-only`), or with every imagined reward taken
-   * for 0 (`zero-imagined-reward`). Default `mixed`
+   * How imagined rows teach the critic: like real ones (`mixed`), not at all (`real-only`), or with every imagined
+   * reward taken for 0 (`zero-imagined-reward`). Default `mixed`
    */
   readonly imaginedCritic?: 'mixed' | 'real-only' | 'zero-imagined-reward';
   /** Whether imagined rows teach the actor: `mixed` or `real-only`. Default `mixed` */
@@ -137,8 +142,8 @@ export const ppoPresets = {
 } as const satisfies Record<string, PpoOptions>;
 
 /**
- * Which rewards an agent learns from: its own, everyone's mean, or whatever a function makes of the experience:
- * it returns [E, T, A].
+ * Which rewards an agent learns from: its own, the mean of all agents, or rewards [E, T, A] that a function computes
+ * from the experience.
  */
 export type RewardChoice = 'own' | 'prosocial' | ((experience: Experience) => Float32Array);
 
@@ -146,12 +151,13 @@ export type RewardChoice = 'own' | 'prosocial' | ((experience: Experience) => Fl
 export function chosenRewards(choice: RewardChoice, experience: Experience, gamma: number): Float32Array {
   if (choice === 'own') return experience.rewards;
   if (choice === 'prosocial') return prosocialRewards(experience, gamma);
-  return choice(structuredClone(experience)); // what it writes there, no other learner sees
+  return choice(structuredClone(experience)); // a copy: no other learner sees its changes
 }
 
 /**
- * Everyone's mean reward (Peysakhovich and Lerer 2018). What the others earn after an agent has left counts for it too,
- * discounted back to its last step; otherwise whoever left would not care. That stops at the end of the experience.
+ * Everyone's mean reward (Peysakhovich and Lerer 2018). The others' rewards after an agent has left count for it too,
+ * discounted back to its last step; otherwise it would ignore the consequences of leaving. That stops at the end of the
+ * experience.
  *
  * @returns [E, T, A]
  */

@@ -35,7 +35,9 @@ export interface PastSelvesOptions {
   readonly size?: number;
   /** Updates of the learner between two snapshots; at least 1. Default 20 */
   readonly every?: number;
-  /** Probability that an episode is played by the present self, in [0, 1]; else by a snapshot, uniformly. Default 0.2 */
+  /**
+   * Probability that an episode is played by the present self, in [0, 1]; else by a snapshot, uniformly. Default 0.2
+   */
   readonly latest?: number;
 }
 
@@ -64,7 +66,7 @@ interface Snapshot {
   readonly run: Compiled;
 }
 
-/** What the agent carries through an episode: by whom each row is played, and that policy's recurrent state. */
+/** The agent's state in an episode: the policy that plays each row, and that policy's recurrent state. */
 interface PoolState extends SavedState {
   /** [B] serial of the snapshot; PRESENT for the present self */
   readonly players: Int32Array;
@@ -161,7 +163,10 @@ class Pool implements Agent<PoolState> {
     this.snapshots = snapshots.map(({ serial, params }) => this.freeze(serial, params));
   }
 
-  /** Refuses snapshots that are none of those taken, or that are out of order. Once some were taken, one at least is held. */
+  /**
+   * Refuses snapshots that are none of those taken, or that are out of order. Once some were taken, one at least is
+   * held.
+   */
   private checkSerials(where: string, taken: number, snapshots: readonly { readonly serial: number }[]): void {
     const serials = snapshots.map(({ serial }) => serial);
     const isRising = serials.every((serial, i) => serial < taken && (i === 0 || serial > serials[i - 1]));

@@ -29,21 +29,26 @@ import { Network } from '../training/network';
 import { actForward, ppoUpdate, tableUpdate, type UpdateInputs, valueForward } from './algorithm';
 import { type PpoOptions, type ResolvedPpoOptions, type RewardChoice, resolvePpoOptions } from './options';
 
-/** What a PPO agent is made of, besides the algorithm's own numbers. */
+/** The parts of a PPO agent, in addition to the algorithm's hyperparameters. */
 export interface PpoNetworkOptions {
-  /** The body of actor and critic, each with parameters of its own: `mlp()`, `conv()`, `layersModel()`. Default `mlp()` */
+  /**
+   * The body of actor and critic, each with parameters of its own: `mlp()`, `conv()`, `layersModel()`. Default `mlp()`
+   */
   readonly network?: TorsoBuilder;
   /** The critic's body, if it should differ. Default: the same kind */
   readonly criticNetwork?: TorsoBuilder;
   /** Units of a GRU in actor and critic; 0 for none. Default 0 */
   readonly recurrent?: number;
-  /** What the networks read besides the game's observation. Default: nothing */
+  /** Inputs of the networks in addition to the game's observation. Default: nothing */
   readonly inputs?: Omit<InputOptions, 'extras'>;
   /** `own` view, or the `joint` view of all agents (MAPPO's central critic). Default `own` */
   readonly critic?: 'own' | 'joint';
   /** Which rewards are learned from. Default `own` */
   readonly reward?: RewardChoice;
-  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  /**
+   * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
+   * `auto`
+   */
   readonly executor?: ExecutorChoice;
 }
 
@@ -53,7 +58,7 @@ export interface PpoSetup {
   readonly ids: readonly AgentId[];
   readonly options: ResolvedPpoOptions;
   readonly net: ActorCritic;
-  /** What the actor reads, and whether the critic sees more than one agent's view. */
+  /** The actor's inputs, and whether the critic sees more than one agent's view. */
   readonly inputs: InputOptions;
   readonly critic: 'own' | 'joint';
   readonly actorEncoder: InputEncoder;
@@ -157,7 +162,9 @@ function updateOf(setup: PpoSetup): StepFunction<'params' | 'slots', UpdateInput
   return tableUpdate(ppoUpdate(setup.net, optimiserOf(setup), setup.options));
 }
 
-/** Functions over one set of parameters. What several agents that share them ask in one turn is answered in one batch. */
+/**
+ * Functions over one set of parameters. What several agents that share them ask in one turn is answered in one batch.
+ */
 function ownFunctions(setup: PpoSetup, state: Readonly<Record<'params' | 'slots', Variables>>): PpoFunctions {
   const { net, executor } = setup;
   const { params } = state;
@@ -168,7 +175,10 @@ function ownFunctions(setup: PpoSetup, state: Readonly<Record<'params' | 'slots'
   };
 }
 
-/** Gives networks of one kind functions that run in one graph: acting and valuing in one call, updates one after the other. */
+/**
+ * Gives networks of one kind functions that run in one graph: acting and valuing in one call, updates one after the
+ * other.
+ */
 export function joinNetworks(setup: PpoSetup, networks: readonly PpoNetwork[]): void {
   const { net, executor } = setup;
   const params = stackVariables(networks.map(({ groups }) => groups.params));

@@ -34,9 +34,9 @@ const savedSchema = z.looseObject({
 });
 
 /**
- * Means over the episodes that ended within one rollout: `episode/return/<id>` of each agent over those in which it played,
- * `episode/return_mean` over the agents that did, `episode/length`, `episode/<info>` (sum over an episode, mean over
- * episodes and the agents that played in them), and `episode/count`. An agent that never played has no return.
+ * Means over the episodes that ended within one rollout: `episode/return/<id>` of each agent over those in which it
+ * played, `episode/return_mean` over the agents that did, `episode/length`, `episode/<info>` (sum over an episode, mean
+ * over episodes and the agents that played in them), and `episode/count`. An agent that never played has no return.
  */
 export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTracker {
   checkArgument('episodeTracker', 'ids', idsSchema, ids);
@@ -63,7 +63,7 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
     for (let e = 0; e < experience.envs; e++) {
       for (let t = 0; t < experience.lengths[e]; t++) {
         const step = e * experience.steps + t;
-        if (experience.isFirst[step] === 1) forget(e); // what was pending was broken off by a reset
+        if (experience.isFirst[step] === 1) forget(e); // a reset broke off the pending episode
         lengths[e]++;
         for (let a = 0; a < agents; a++) {
           returns[e * agents + a] += experience.rewards[step * agents + a];

@@ -18,10 +18,11 @@ interface Listener {
 const listeners = new Set<Listener>();
 
 /**
- * A signal that aborts at the first Ctrl-C (SIGINT), SIGTERM, or SIGHUP (the terminal was closed), so that `train({ signal })` ends in good order. When
- * all signals that were made have aborted, the next one ends the process at once, with status 130. `dispose()` stops listening.
+ * A signal that aborts at the first Ctrl-C (SIGINT), SIGTERM, or SIGHUP (the terminal was closed), so that
+ * `train({ signal })` ends in good order. When all signals that were made have aborted, the next one ends the process
+ * at once, with status 130. `dispose()` stops listening.
  *
- * @param onStop  is told at the first one
+ * @param onStop  called at the first one
  */
 export function interruptSignal(onStop?: () => void): InterruptSignal {
   if (onStop !== undefined) checkFunction('interruptSignal', 'onStop', onStop);
@@ -44,7 +45,10 @@ function stop(name: NodeJS.Signals): void {
   }
 }
 
-/** Without a terminal every line that is written there fails, which would end the process before its checkpoint is saved. */
+/**
+ * Without a terminal every line that is written there fails, which would end the process before its checkpoint is
+ * saved.
+ */
 function outliveTerminal(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }

@@ -1,6 +1,8 @@
 import type { Metrics } from '@coplay/core';
 
-/** Learners' metrics under their names (`agent_0/policy/loss`), and each key's plain mean over learners (`policy/loss`). */
+/**
+ * Learners' metrics under their names (`agent_0/policy/loss`), and each key's plain mean over learners (`policy/loss`).
+ */
 export function mergeMetrics(learned: readonly (readonly [name: string, metrics: Metrics])[]): Metrics {
   const merged: Metrics = {};
   const counts: Record<string, number> = {};

@@ -28,7 +28,7 @@ export interface SelfPlayOptions {
   readonly clock?: () => number;
   /** Milliseconds since 1970, for the age of checkpoints. Default: the machine's clock */
   readonly now?: () => number;
-  /** Is told what a person should know: a damaged checkpoint that was passed over, a full disk. Default `console.warn` */
+  /** Receives warnings: a damaged checkpoint that was skipped, a full disk. Default `console.warn` */
   readonly warn?: (line: string) => void;
 }
 

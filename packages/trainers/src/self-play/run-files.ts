@@ -13,7 +13,7 @@ import {
 import { type Learner, NonFiniteError } from '../training';
 import type { ResolvedSelfPlay } from './options';
 
-/** What is saved: the run itself. */
+/** The saved object: the run itself. */
 interface Saveable {
   readonly envSteps: number;
   readonly updates: number;
@@ -70,12 +70,14 @@ export class RunFiles {
   async open(resume: boolean): Promise<void> {
     const { directory } = this.options;
     if (directory === undefined) return;
-    // Also what the last bits of the run depend on. A run may go on with another number of cores.
+    // The software on which the last bits of the run's results depend. A run may go on with another number of cores.
     const config = { ...this.config, compute: await threadInfo() };
     await createRunDirectory(directory, { config, versions: runtimeVersions(), resume });
   }
 
-  /** Writes a checkpoint if one is due. Training goes on where that fails, with a warning; but not from the last one. */
+  /**
+   * Writes a checkpoint if one is due. Training goes on where that fails, with a warning; but not from the last one.
+   */
   async save(run: Saveable, isLast: boolean): Promise<void> {
     const { directory, checkpointEvery } = this.options;
     if (directory === undefined || this.savedAt === run.envSteps) return;
@@ -106,8 +108,8 @@ export class RunFiles {
   }
 
   /**
-   * Restores the newest good checkpoint, which must be of a run like this; false if there is none. Compiled functions get the
-   * threads that they had: with others, sums may be rounded otherwise.
+   * Restores the newest good checkpoint, which must be of a run like this; false if there is none. Compiled functions
+   * get the threads that they had: with others, sums may be rounded otherwise.
    */
   async resume(restore: (saved: SavedState) => Promise<void>): Promise<boolean> {
     const { warn, now } = this.options;
@@ -123,7 +125,10 @@ export class RunFiles {
     return true;
   }
 
-  /** Runs an update; if numbers blow up, the batch is saved beside the checkpoints before the error goes on. */
+  /**
+   * Runs an update; if numbers blow up, the batch is saved in the folder of the checkpoints before the error is thrown
+   * again.
+   */
   async guard<T>(learner: Learner, update: () => T | Promise<T>): Promise<T> {
     try {
       return await update();

@@ -44,7 +44,7 @@ import { Sinks } from './sinks';
 export interface TrainOptions {
   /**
    * Environment steps in all, counted from the start of the run, rounded up to whole rollouts of E x T; at least 1.
-   * Schedules end there. A later call with more goes on; one with what is already done does nothing.
+   * Schedules end there. A later call with a larger number goes on; a call with a number already reached does nothing.
    */
   readonly envSteps: number;
   /** Stops the run after the present update, in good order; see `interruptSignal`. */
@@ -63,15 +63,15 @@ export interface SelfPlay {
   /** Trains until `envSteps` are done or the signal stops it; then a checkpoint is written, if there's a directory. */
   train(options: TrainOptions): Promise<void>;
   /**
-   * Plays new games with the present agents, as `evaluate` of `@coplay/core` does. Changes nothing in the run. Without a seed, the games
-   * are the same in every call, and others than those of the training.
+   * Plays new games with the present agents, as `evaluate` of `@coplay/core` does. Changes nothing in the run. Without
+   * a seed, the games are the same in every call, and differ from the training's.
    */
   evaluate(options?: EvaluateOptions): Promise<Evaluation>;
   /** What calls of `train` could not write into logs, a line for each log; empty where all was written. */
   readonly missing: readonly string[];
   /**
-   * Takes the directory for this run until the returned function is called: no other run can write there meanwhile. `train` and `save` do so
-   * themselves for as long as they take. Without a directory it does nothing.
+   * Takes the directory for this run until the returned function is called: no other run can write there meanwhile.
+   * `train` and `save` do so themselves for as long as they take. Without a directory it does nothing.
    *
    * @throws CoplayError that says which process holds it
    */
@@ -92,7 +92,7 @@ const trainSchema = z.strictObject({
 });
 
 /**
- * Agents play together in one batch of environments, and each learner is given what its own agents lived through.
+ * Agents play together in one batch of environments, and each learner receives the experience of its own agents.
  *
  * @throws CoplayError for unknown options, or agents that don't fit the game
  */
@@ -111,7 +111,7 @@ class SelfPlayRun implements SelfPlay {
   private readonly tracker: EpisodeTracker;
   private readonly files: RunFiles;
   private generators: Generator[];
-  /** For first parameters: what a learner draws later doesn't depend on how many numbers those took. */
+  /** For first parameters: a learner's later draws don't depend on the number of draws for parameters. */
   private readonly starts: readonly Generator[];
   /** Whether the directory may hold this run's files already. */
   private goesOn = false;
@@ -221,7 +221,7 @@ class SelfPlayRun implements SelfPlay {
     return this.inTurn(() => this.present());
   }
 
-  /** What is saved, where an update has just ended. */
+  /** The saved state, at the end of an update. */
   private get saveable() {
     return { envSteps: this.envSteps, updates: this.updates, state: () => this.present() };
   }
@@ -289,7 +289,7 @@ class SelfPlayRun implements SelfPlay {
 
   private async prepare(where: string): Promise<void> {
     if (this.isDisposed) {
-      // Its learners would start anew, and nobody would see that nothing of what was learned is left.
+      // Its learners would start anew without any sign that their learned parameters were lost.
       fail(where, 'a run that was not disposed of', 'one that was', 'Make a new one with selfPlay().');
     }
     for (let i = 0; i < this.learners.length; i++) await this.learners[i].initialise(this.starts[i]);
@@ -314,7 +314,10 @@ class SelfPlayRun implements SelfPlay {
     await this.files.save(this.saveable, false);
   }
 
-  /** One update of every learner, all at once: those of one kind go in lockstep, in one graph. The first failure is told. */
+  /**
+   * One update of every learner, all at once: learners of one kind run in lockstep, in one graph. The first failure is
+   * reported.
+   */
   private async learn(experience: Experience, progress: number): Promise<[string, Metrics][]> {
     const updates = this.learners.map(async (learner, i): Promise<[string, Metrics]> => {
       const data = { experience, progress, generator: this.generators[i] };
@@ -339,7 +342,7 @@ async function closing(sinks: Sinks, work: () => Promise<void>): Promise<void> {
   await sinks.close();
 }
 
-/** Refuses what isn't the state of a run with the same learners and agents. */
+/** Refuses a value that isn't the state of a run with the same learners and agents. */
 function checkSaved(learners: readonly Learner[], agents: readonly Agent[], saved: SavedState): void {
   const found = (saved?.['learners'] ?? {}) as Record<string, SavedState>;
   const names = learners.map((learner) => learner.name).sort();

@@ -11,8 +11,9 @@ interface Gap {
 }
 
 /**
- * The logs of a run, each awaited. A line that the system refuses (a full disk) doesn't end the run: a person is told once, the next line is
- * tried again, and what is missing is told at the end. Any other error is one of the log's own code, and ends the run.
+ * The logs of a run, each awaited. A line that the system refuses (a full disk) doesn't end the run: there is one
+ * warning, the next line is tried again, and missing lines are reported at the end. Any other error is one of the log's
+ * own code, and ends the run.
  */
 export class Sinks {
   private readonly gaps = new Map<number, Gap>();
@@ -29,7 +30,7 @@ export class Sinks {
   async write(entry: LogEntry): Promise<void> {
     for (const [i, sink] of this.log.entries()) {
       try {
-        await sink.write({ ...entry, metrics: { ...entry.metrics } }); // what one changes, no other sees
+        await sink.write({ ...entry, metrics: { ...entry.metrics } }); // copies: no log sees another's changes
         this.goesOn(i);
       } catch (error) {
         if (!isOfSystem(error)) throw error;
@@ -51,7 +52,7 @@ export class Sinks {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** What is missing in the logs, a line for each that misses something. */
+  /** The gaps in the logs, a line for each log with gaps. */
   missing(): string[] {
     return [...this.gaps].map(([i, { lines, reason }]) => `Log ${i + 1} misses ${lines} lines. ${reason}`);
   }

@@ -13,14 +13,15 @@ import { chooseActions } from '../training/choose-actions';
 import { POLICY, SocialInfluenceLearner } from './learner';
 import { type SocialInfluenceOptions, socialInfluenceSetup } from './options';
 
-/** An agent that is paid for its influence on the others besides what the game pays. */
+/** An agent that is rewarded for its influence on the others, in addition to the game's rewards. */
 export interface SocialInfluenceAgent extends LearningAgent<Float32Array> {
   readonly learner: SocialInfluenceLearner;
 }
 
 /**
- * Social influence as intrinsic motivation (Jaques et al. 2019) around PPO: the agent models what each co-player does next out of what it sees and
- * what everyone does now, asks the models what would have come of its other actions, and is rewarded for having made a difference.
+ * Social influence as intrinsic motivation (Jaques et al. 2019) around PPO: the agent predicts each co-player's next
+ * action from its own observation and the present actions of all agents, evaluates these models on its other possible
+ * actions, and is rewarded for its influence.
  *
  * @throws CoplayError for unknown options, or an id that the game doesn't have
  */

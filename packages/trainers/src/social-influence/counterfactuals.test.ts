@@ -48,12 +48,13 @@ describe('influenceOf', () => {
     const found = await influenceOf(moa, twoSteps(), 0, evenPolicy());
     for (const value of found) expect(value).toBeCloseTo(Math.LN2, 5);
     const [{ view }] = asked;
-    expect([...view.previousActions!.subarray(0, 12)]).toEqual([0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1]); // only its own differs
+    // Only its own actions differ.
+    expect([...view.previousActions!.subarray(0, 12)]).toEqual([0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1]);
     expect([...view.observations['view'].subarray(0, 4)]).toEqual([1, 1, 101, 101]); // as b saw it
     expect(view.masks.every((flag) => flag === 1)).toBe(true);
   });
 
-  it('counts only whoever goes on playing', async () => {
+  it('counts only agents that go on playing', async () => {
     const { moa } = models((_, previous) => repeats(previous[0]));
     const gone = twoSteps();
     gone.terminated[0 * 3 + 1] = 1; // b leaves with the first step

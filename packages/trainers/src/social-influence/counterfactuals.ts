@@ -9,11 +9,12 @@ const CHUNK = 2048;
 const LEAST_ROWS = 32;
 
 /**
- * Influence of one seat's actions on all that its models know, summed over the co-players that went on playing: c_t of Jaques et al. 2019.
+ * Influence of one seat's actions on all that its models know, summed over the co-players that went on playing: c_t of
+ * Jaques et al. 2019.
  *
  * @param moa     models of p(a_t+1 | s_t, a_t), trained on `delayed` experience
  * @param policy  [E T A, K] log-probabilities of the actions when they were chosen, in the rows of the seat
- * @returns [E T] 0 where the agent didn't play, or nobody else did afterwards
+ * @returns [E T] 0 where the agent didn't play, or no other agent did afterwards
  */
 export async function influenceOf(
   moa: MoaLearner,
@@ -84,7 +85,7 @@ async function influenceOn(moa: MoaLearner, experience: Experience, asked: Asked
   );
 }
 
-/** What the co-player saw in some steps, and what everyone did in them, but for the agent's own action. */
+/** The co-player's observations in some steps, and all actions in them except the agent's own. */
 function viewOf(
   experience: Experience,
   seat: number,

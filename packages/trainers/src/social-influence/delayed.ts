@@ -1,18 +1,19 @@
 import { copyRow, type Experience, type ObservationArrays, sizeOf } from '@coplay/core';
 
-/** A rollout for models of what comes next, and what the rollout after it needs. */
+/** A rollout for models of the next step, and the part that the following rollout needs. */
 export interface Delayed {
   readonly experience: Experience;
-  /** [E, A, ...] what was seen in the last step */
+  /** [E, A, ...] the observations in the last step */
   readonly last: ObservationArrays;
 }
 
 /**
- * The same rollout with each step's observations replaced by those of the step before, and with every action legal: beside them stand everyone's
- * previous actions, so that a model learns p(a_t+1 | s_t, a_t), out of which counterfactual actions can be asked. What is seen after them would
- * give the real one away, and so would what is legal then. First steps of episodes stay as they are.
+ * The same rollout with each step's observations replaced by those of the step before, and with every action legal:
+ * together with the previous actions of all agents, a model learns p(a_t+1 | s_t, a_t) from it, which can be evaluated
+ * on counterfactual actions. The next observation would reveal the real action, and so would the next mask. First steps
+ * of episodes stay as they are.
  *
- * @param before  [E, A, ...] what was seen in the last step of the rollout before; undefined at the beginning
+ * @param before  [E, A, ...] the observations in the last step of the previous rollout; undefined at the beginning
  */
 export function delayed(experience: Experience, before: ObservationArrays | undefined): Delayed {
   const { envs, steps, agents, observation, isFirst, masks } = experience;

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { actionInfluence } from './influence';
 
 describe('actionInfluence', () => {
-  it('is the divergence from what would be expected whatever one did', () => {
+  it('is the divergence from the prediction averaged over the own policy', () => {
     // Two actions with chances 1/4 and 3/4; after the first the other does 0 for sure, after the second either.
     const predictions = Float64Array.of(1, 0, 0.5, 0.5);
     const policy = Float64Array.of(0.25, 0.75);
-    // Whatever one does: (0.25 + 0.375, 0.375) = (5/8, 3/8).
+    // Averaged over the own policy: (0.25 + 0.375, 0.375) = (5/8, 3/8).
     const first = Math.log(1 / (5 / 8));
     const second = 0.5 * Math.log(0.5 / (5 / 8)) + 0.5 * Math.log(0.5 / (3 / 8));
     expect(actionInfluence(predictions, policy, Int32Array.of(0))[0]).toBeCloseTo(first, 12);

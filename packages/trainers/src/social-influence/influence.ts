@@ -1,14 +1,15 @@
 import { checkNumbers, fail } from '@coplay/core';
 
 /**
- * How much an action of one's own changes what another agent is expected to do next (causal influence; Jaques et al. 2019, eq. 1): the
- * divergence of what is expected after it from what would be expected whatever one did,
+ * How much an agent's action changes another agent's expected next action (causal influence; Jaques et al. 2019, eq.
+ * 1): the divergence of the prediction given the action from the prediction averaged over the agent's own policy,
  *
  *   KL( p(. | a) || sum_b pi(b) p(. | b) )
  *
- * @param predictions  [B, K, K] p(next action of the other | own action): one line for each own action; lines of actions with pi = 0 aren't read
+ * @param predictions  [B, K, K] p(next action of the other | own action): one line for each own action; lines of
+ *                     actions with pi = 0 aren't read
  * @param policy       [B, K] pi, the chances of own actions
- * @param actions      [B] what was done, a; its chance must not be 0
+ * @param actions      [B] the own action a; its probability must not be 0
  * @returns [B] nats, 0 to -ln pi(a)
  */
 export function actionInfluence(

@@ -39,12 +39,12 @@ const savedSchema = z.looseObject({
 });
 
 /**
- * PPO that is also paid for its influence on the others (Jaques et al. 2019): r = alpha e + beta c, c its {@link actionInfluence} on each of them
- * by its own models of what they do next.
+ * PPO that is also paid for its influence on the others (Jaques et al. 2019): r = alpha e + beta c, c its
+ * {@link actionInfluence} on each of them by its own models of their next actions.
  */
 export class SocialInfluenceLearner extends PpoWrapper implements Learner {
   private readonly seat: number;
-  /** What was seen in the last step of the rollout before. */
+  /** The observations in the last step of the previous rollout. */
   private last: ObservationArrays | undefined;
 
   constructor(readonly setup: SocialInfluenceSetup) {
@@ -52,7 +52,7 @@ export class SocialInfluenceLearner extends PpoWrapper implements Learner {
     this.seat = setup.game.agents.indexOf(setup.id);
   }
 
-  /** Its models of what the others do next. */
+  /** Its models of the others' next actions. */
   get moa(): MoaLearner {
     return this.setup.moa;
   }
@@ -68,7 +68,7 @@ export class SocialInfluenceLearner extends PpoWrapper implements Learner {
     checkLearnerData(`social influence (${this.name}).update`, this.setup.game, data);
     const { experience, progress, generator } = data;
     const own = generator.fork();
-    // Before the models see this rollout: otherwise they would know what was done in it.
+    // Before the models see this rollout: otherwise they would know its actions.
     const { rewarded, metrics } = await this.reward(experience, anneal(this.setup.influenceWeight, progress));
     const { experience: seen, last } = delayed(experience, this.last);
     this.last = last;
@@ -90,11 +90,11 @@ export class SocialInfluenceLearner extends PpoWrapper implements Learner {
     (await this.takeOver(saved)).keep();
   }
 
-  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `social influence (${this.name}): restore`;
     if (!saved?.['ppo'] || !saved['moa']) {
-      const remedy = 'Give what its learner.state() returned.';
+      const remedy = 'Give the result of its learner.state().';
       const got = Object.keys(saved ?? {}).join(', ') || show(saved);
       fail(where, 'a state with ppo and moa', got, remedy);
     }
@@ -139,7 +139,10 @@ export class SocialInfluenceLearner extends PpoWrapper implements Learner {
     this.moa.dispose();
   }
 
-  /** The experience with the agent's own rewards as it learns from them. Models that have learned nothing yet know of no influence. */
+  /**
+   * The experience with the agent's own rewards as it learns from them. Models that have learned nothing yet know of no
+   * influence.
+   */
   private async reward(experience: Experience, weight: number): Promise<{ rewarded: Experience; metrics: Metrics }> {
     const { seat } = this;
     const { rewardWeight } = this.setup;

@@ -11,13 +11,16 @@ export interface SocialInfluenceOptions extends Omit<PpoNetworkOptions, 'reward'
   readonly game: Game;
   /** One of `game.agents`. */
   readonly id: AgentId;
-  /** Weight of its influence on the others, in nats, in what it learns from; beta, at least 0. Default 0.1 */
+  /** Weight of its influence on the others, in nats, in its learning reward; beta, at least 0. Default 0.1 */
   readonly influenceWeight?: Annealed;
-  /** Weight of the game's reward beside it; alpha, at least 0. Default 1 */
+  /** Weight of the game's reward; alpha, at least 0. Default 1 */
   readonly rewardWeight?: number;
   /** The algorithm's own numbers. */
   readonly ppo?: PpoOptions;
-  /** The models of co-players, through which it knows its influence: options of `createMoa`. Default: `share`, and `centred` where the game allows it */
+  /**
+   * The models of co-players, through which it knows its influence: options of `createMoa`. Default: `share`, and
+   * `centred` where the game allows it
+   */
   readonly moa?: Omit<MoaOptions, 'game' | 'id' | 'executor' | 'goals' | 'previousActions' | 'recurrent'>;
 }
 
@@ -38,13 +41,18 @@ const schema = z.strictObject({
   rewardWeight: weight.default(1),
 });
 
-/** Models that read a step's actions beside what was seen in it, and no history: what a counterfactual needs. */
+/** Models that read a step's actions and observations, and no history, as counterfactuals need. */
 const FIXED = { goals: 'none', previousActions: true } as const;
 
-/** @throws CoplayError for nobody to influence, and for options of the models that are fixed here */
+/** @throws CoplayError if there is no other agent, and for options of the models that are fixed here */
 function checkModels(where: string, game: Game, moa: object): void {
   if (game.agents.length < 2) {
-    fail(where, 'a game of two agents or more', `${game.name}, of one`, 'Take ppoAgent: there is nobody to influence.');
+    fail(
+      where,
+      'a game of two agents or more',
+      `${game.name}, of one`,
+      'Take ppoAgent: there is no other agent to influence.',
+    );
   }
   const fixed = ['recurrent', 'goals', 'previousActions'].find((name) => name in moa);
   if (fixed === undefined) return;

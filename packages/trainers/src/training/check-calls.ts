@@ -13,7 +13,8 @@ import {
 import type { LearnerData } from './learner';
 
 /**
- * Refuses the data of an update if a part is missing or belongs to another game, before anything has changed. It reads no values of arrays.
+ * Refuses the data of an update if a part is missing or belongs to another game, before anything has changed. It reads
+ * no values of arrays.
  *
  * @param where  the learner and its method, for the message: `PPO (agent_0).update`
  */

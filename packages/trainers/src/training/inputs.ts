@@ -2,7 +2,7 @@ import { type AgentId, fail, type Game, show } from '@coplay/core';
 import type { InputOptions } from '@coplay/models';
 import { z } from 'zod';
 
-/** Schema of what networks read besides the game's observation: `InputOptions`, without `extras`. */
+/** Schema of the networks' inputs in addition to the game's observation: `InputOptions`, without `extras`. */
 export const inputSchema = z.strictObject({
   fields: z.array(z.string()).optional(),
   previousActions: z.boolean().optional(),

@@ -1,10 +1,10 @@
 import type { Agent, AgentId, Experience, Generator, Saved, Trainer } from '@coplay/core';
 
-/** What a learner is given after each rollout. */
+/** A learner's data after each rollout. */
 export interface LearnerData {
   /** Of all agents; a learner reads the rows of its own ids (and what else its algorithm is entitled to). */
   readonly experience: Experience;
-  /** What models made, to learn from besides; see `imagine`. */
+  /** Imagined experience, as additional data; see `imagine`. */
   readonly imagined?: readonly Experience[];
   /** Share of the training that was done before this update, in [0, 1]: for schedules. */
   readonly progress: number;
@@ -26,7 +26,7 @@ export interface Learner extends Trainer<LearnerData> {
   readonly lockstep?: Lockstep<this> | undefined;
   /** Makes the first parameters, unless there are some already. Called before the first rollout. */
   initialise(generator: Generator): Promise<void>;
-  /** What a run directory should know of it, as JSON. */
+  /** Its description for a run directory, as JSON. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
@@ -34,7 +34,7 @@ export interface Learner extends Trainer<LearnerData> {
 export interface Lockstep<One = Learner> {
   /** Learners with the same text can share graphs: it names the algorithm, and all options that a graph depends on. */
   readonly kind: string;
-  /** The present networks. Those that have been put together are left as they are. */
+  /** The present networks. Learners that are stacked already are left as they are. */
   readonly networks: object;
   /** Gives all of these learners, which are of this kind, functions that run in one graph. */
   join(learners: readonly One[]): void;

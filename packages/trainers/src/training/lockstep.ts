@@ -4,9 +4,9 @@ import type { Learner } from './learner';
 const stacks = new WeakMap<object, readonly object[]>();
 
 /**
- * Puts learners of one kind (the same networks and options, each with its own weights) together: what they ask of their
- * networks in the same turn runs in one graph, and they share the graphs of their updates. What each of them learns stays its own.
- * Learners that are alone of their kind, or declare no `lockstep`, stay as they are.
+ * Puts learners of one kind (the same networks and options, each with its own weights) together: their networks'
+ * evaluations in the same turn run in one graph, and they share the graphs of their updates. Each keeps its own
+ * parameters. Learners that are alone of their kind, or declare no `lockstep`, stay as they are.
  */
 export function stackLearners(learners: readonly Learner[]): void {
   for (const members of byKind(learners)) {

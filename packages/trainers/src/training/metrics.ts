@@ -1,6 +1,6 @@
 import type { Metrics } from '@coplay/core';
 
-/** The mean of each metric over those that have it. */
+/** The mean of each metric over the records that have it. */
 export function meanMetrics(parts: readonly Metrics[]): Metrics {
   const sums: Record<string, number> = {};
   const counts: Record<string, number> = {};

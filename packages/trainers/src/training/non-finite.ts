@@ -39,7 +39,10 @@ export function findNonFinite(arrays: NamedArrays): string | undefined {
   return undefined;
 }
 
-/** Every parameter is looked at in every update: a difference with itself is 0 for finite numbers alone, and quickly told. */
+/**
+ * Every parameter is looked at in every update: a difference with itself is 0 for finite numbers alone, and quickly
+ * told.
+ */
 function firstNonFiniteIn(data: TypedArray): number {
   for (let i = 0; i < data.length; i++) if (data[i] - data[i] !== 0) return i;
   return -1;

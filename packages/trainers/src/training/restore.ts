@@ -1,6 +1,9 @@
 import { ofPart, type SavedState } from '@coplay/core';
 
-/** A state that was taken over: it is kept, or everything goes back to how it was before. One of the two is called, once. */
+/**
+ * A state that was taken over: it is kept, or everything goes back to how it was before. One of the two is called,
+ * once.
+ */
 export interface Takeover {
   /** Frees what only the state from before needed. */
   keep(): void;
@@ -8,7 +11,10 @@ export interface Takeover {
   undo(): void | Promise<void>;
 }
 
-/** A part of a learner or of a run: a buffer, an agent's memory, a model, a learner. A `restore` that throws must change nothing. */
+/**
+ * A part of a learner or of a run: a buffer, an agent's memory, a model, a learner. A `restore` that throws must change
+ * nothing.
+ */
 interface Part {
   /** Where it has one, what it had before is held as it is; otherwise a copy of its state is made. */
   takeOver?(saved: SavedState): Promise<Takeover>;
@@ -25,10 +31,12 @@ interface PartToTakeOver {
 }
 
 /**
- * Restores all parts or none, one after the other: where one refuses its state, those before it go back to the state that they had.
+ * Restores all parts or none, one after the other: where one refuses its state, those before it go back to the state
+ * that they had.
  *
  * @param where  what restores the whole, for messages
- * @param made   networks that were made of the same state: freed where a part refuses; or a network that took it over already
+ * @param made   networks that were made of the same state: freed where a part refuses; or a network that took it over
+ *               already
  * @param check  looks at all parts once they are restored, and throws where they don't fit
  * @throws CoplayError of the part that refuses, with its path
  */

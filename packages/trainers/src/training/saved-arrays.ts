@@ -2,8 +2,8 @@ import { checkArgument, dtypeOf, fail, type NamedArrays, namedArrays } from '@co
 import { findNonFinite } from './non-finite';
 
 /**
- * Refuses saved parameters or optimiser slots whose names, shapes or dtypes aren't those of the networks they are for, or that hold
- * a number that isn't finite.
+ * Refuses saved parameters or optimiser slots whose names, shapes or dtypes differ from the networks', or that hold a
+ * number that isn't finite.
  *
  * @param where  what restores them, for messages: `PPO (agent_0): restore`
  * @param path   where they stand in the saved state: `saved.params`
@@ -26,7 +26,7 @@ export function checkSavedArrays(
 }
 
 /**
- * Refuses saved rows [N, ...] whose fields aren't those of other rows: their names, their dtypes and their shapes but for N.
+ * Refuses saved rows [N, ...] whose fields differ from other rows': in names, dtypes, or shapes apart from N.
  *
  * @param where  what restores them and where they stand, for messages: `worldModel.restore: saved.fresh`
  * @throws CoplayError naming the first field that differs
@@ -43,7 +43,10 @@ export function checkSavedRows(where: string, expected: NamedArrays, saved: Name
   }
 }
 
-/** Refuses saved arrays with a number that isn't finite. @throws CoplayError naming the array, the place in it and the number */
+/**
+ * Refuses saved arrays with a number that isn't finite. @throws CoplayError naming the array, the place in it and the
+ * number
+ */
 export function checkFinite(where: string, saved: NamedArrays): void {
   const bad = findNonFinite(saved);
   if (bad) fail(where, 'finite numbers', bad, 'Restore a state from before its numbers blew up.');

@@ -6,41 +6,43 @@ import type { SimulatorOptions } from './simulator';
 
 /** What {@link WorldModelLearner.predict} tells. */
 export interface WorldModelPrediction {
-  /** What is most probable to happen: `next/NAME`, `rewards`, `terminated` */
+  /** The most probable outcome: `next/NAME`, `rewards`, `terminated` */
   readonly happened: NamedArrays;
-  /** What the model expects, means over the members */
+  /** The model's prediction, means over the members */
   readonly imagined: NamedArrays;
   /** [B] variance over the members; 0 for a single one */
   readonly disagreement: Float32Array;
-  /** [B, H, W, C] what is expected as raw planes, for models of grid games */
+  /** [B, H, W, C] the prediction as raw planes, for models of grid games */
   readonly planes?: NDArray<Float32Array>;
 }
 
-/** A model of the world that learns from what it's shown. */
+/** A world model that learns from pushed experience. */
 export interface WorldModelLearner {
   readonly model: WorldModel;
   /** As JSON, for run directories. */
   readonly config: Readonly<Record<string, unknown>>;
   /**
-   * Share of new transitions that were predicted exactly (all of the next state, and who ended) before they were learned from,
-   * over about the last `accuracyWindow`; 0 before any were. Measured by `update`.
+   * Share of new transitions that were predicted exactly (all of the next state, and who ended) before they were
+   * learned from, over about the last `accuracyWindow`; 0 before any were. Measured by `update`.
    */
   readonly accuracy: number;
   /** Mean squared error of the rewards of the same transitions; infinite before any were predicted. */
   readonly rewardError: number;
   /** Updates done so far. */
   readonly updates: number;
-  /** What it learns from. */
+  /** Its training data. */
   readonly store: Pick<TransitionStore, 'size' | 'pushed' | 'capacity' | 'placesOf' | 'rows' | 'save'>;
   /** Makes the first parameters, unless there are some already. */
   initialise(generator: Generator): Promise<void>;
   /** Keeps the transitions of real experience. @throws CoplayError for imagined experience */
   push(experience: Experience): void;
-  /** Measures accuracy on what is new, then learns from all that is held. Without any transitions it does nothing. */
+  /**
+   * Measures accuracy on new transitions, then learns from all that are held. Without any transitions it does nothing.
+   */
   update(generator: Generator): Promise<Metrics>;
-  /** Learns from a data set, apart from what was pushed. */
+  /** Learns from a data set, independent of pushed experience. */
   pretrain(data: Experience | NamedArrays, options: PretrainOptions): Promise<Metrics>;
-  /** What it expects of steps, by all members: rows as `transitions` gives them, or as the model's `encode` does. */
+  /** Predictions of steps by all members: rows as `transitions` gives them, or as the model's `encode` does. */
   predict(rows: NamedArrays): Promise<WorldModelPrediction>;
   /** The transitions of an experience, in the form that the model reads. */
   transitions(experience: Experience): NamedArrays;

@@ -45,7 +45,7 @@ describe('byRandomMembers', () => {
       assignments.add(String(members));
     }
     expect(assignments.size).toBe(40);
-    expect(Math.min(...counts)).toBeGreaterThan(0); // 40 draws of five: a member that never comes has odds of 1 in 1,500
+    expect(Math.min(...counts)).toBeGreaterThan(0); // 40 draws of five: odds of a missing member are 1 in 1,500
     expect(new Set(sizes)).toEqual(new Set(['5,4'])); // ceil(12 / 5) = 3 rows each, padded to 4: one graph
   });
 });

@@ -5,7 +5,7 @@ import type { Machine } from './machine';
 /** Rows that run in one call at most. */
 const LARGEST = 4096;
 
-/** What the members expect together. */
+/** The combined prediction of the members. */
 export interface Expectation {
   /** [B, ...] means over the members */
   readonly imagined: NamedArrays;
@@ -25,8 +25,8 @@ export async function expectation(machine: Machine, members: number, rows: Named
 }
 
 /**
- * One member for each row [B, ...], at random and in equal numbers: with a member drawn anew in every step, an imagined episode
- * can't feed on the errors of one of them (Chua et al. 2018, TS1).
+ * One member for each row [B, ...], at random and in equal numbers: with a member drawn anew in every step, an imagined
+ * episode can't feed on the errors of one of them (Chua et al. 2018, TS1).
  */
 export async function byRandomMembers(
   machine: Machine,

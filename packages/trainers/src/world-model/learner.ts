@@ -79,7 +79,7 @@ class Learner implements WorldModelLearner {
   private readonly outcomes: OutcomeStore = createOutcomeStore();
   updates = 0;
   private machine: Machine | undefined;
-  /** Draws the members' shares of what is pushed. */
+  /** Draws the members' shares of pushed transitions. */
   private shares: Generator | undefined;
   private fresh: NamedArrays | undefined;
   private readonly score: RunningScore;
@@ -252,7 +252,7 @@ class Learner implements WorldModelLearner {
   /**
    * Refuses rows of another form than the model reads.
    *
-   * @param outcomes  columns [N, A] that they must have besides
+   * @param outcomes  further columns [N, A] that they must have
    */
   private checkRows(where: string, argument: string, rows: NamedArrays, outcomes: readonly string[] = []): void {
     checkArgument(where, argument, namedArrays, rows);

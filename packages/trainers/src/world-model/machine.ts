@@ -24,14 +24,17 @@ export interface Machine {
   readonly params: readonly Variables[];
   readonly slots: readonly Variables[];
   /**
-   * S gradient steps of one member. Each learns by itself, through a graph that all share: measured at 6.7 ms a step, and at 10 ms
-   * a member where five were stacked in one graph.
+   * S gradient steps of one member. Each learns by itself, through a graph that all share: measured at 6.7 ms a step,
+   * and at 10 ms a member where five were stacked in one graph.
    *
    * @param each  [S, B, ...] transitions
    * @returns [S] `loss`, `gradientNorm` and the parts of the loss
    */
   train(member: number, each: NamedArrays, learningRate: number): Promise<NamedArrays>;
-  /** What the members expect, in one graph: rows [N, B, ...] to [N, B, ...]; without the first axis for a single member. */
+  /**
+   * The members' predictions, in one graph: rows [N, B, ...] to [N, B, ...]; without the first axis for a single
+   * member.
+   */
   imagine(rows: NamedArrays): Promise<NamedArrays>;
   dispose(): void;
 }
@@ -117,7 +120,7 @@ function imagineStep(model: WorldModel): StepFunction<'params'> {
   return (state, rows) => ({ outputs: model.imagine(state.params, rows) });
 }
 
-/** What is known before a step. */
+/** The inputs before a step. */
 function beforeStep(rows: NamedArrays): NamedArrays {
   return Object.fromEntries(Object.entries(rows).filter(([name]) => name !== 'rewards' && !name.startsWith('next/')));
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 /** Options of {@link createWorldModel}. */
 export interface WorldModelOptions {
-  /** The rules; `game.grid` says what a state consists of, where there is one. */
+  /** The rules; `game.grid` defines the parts of a state, where it exists. */
   readonly game: Game;
   /** `cellsWorldModel()`, `planesWorldModel()`, or a builder of a model of your own. Default `cellsWorldModel()` */
   readonly model?: WorldModelBuilder;
@@ -16,8 +16,9 @@ export interface WorldModelOptions {
   /** Transitions of a minibatch, at least 1. Default 256 */
   readonly batchSize?: number;
   /**
-   * Share of an update's minibatches, in [0, 1), that is drawn by outcome (`createOutcomeStore`), so that what hardly ever happens
-   * is learned and isn't forgotten. Leave it at 0 where the same step may pay differently: it exaggerates the rare outcome. Default 0
+   * Share of an update's minibatches, in [0, 1), that is drawn by outcome (`createOutcomeStore`), so that what hardly
+   * ever happens is learned and isn't forgotten. Leave it at 0 where the same step may pay differently: it exaggerates
+   * the rare outcome. Default 0
    */
   readonly outcomeShare?: number;
   /** Gradient steps of each member in an update, at least 1. Default 32 */
@@ -32,7 +33,10 @@ export interface WorldModelOptions {
   readonly scoredPerUpdate?: number;
   /** Transitions that the running accuracy reaches back over, about. Default 2,000 */
   readonly accuracyWindow?: number;
-  /** `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default `auto` */
+  /**
+   * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
+   * `auto`
+   */
   readonly executor?: ExecutorChoice;
 }
 

@@ -15,7 +15,7 @@ export interface PretrainOptions {
   readonly learningRate?: number | undefined;
   /** Whether the step size falls to 0, in a straight line. Default true */
   readonly anneal?: boolean | undefined;
-  /** Told after every 64 steps what they measured. */
+  /** Receives the metrics of every 64 steps. */
   readonly onProgress?: ((steps: number, metrics: Metrics) => void) | undefined;
 }
 

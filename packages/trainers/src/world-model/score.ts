@@ -12,7 +12,7 @@ export interface Score {
 const CLOSE = 1e-4;
 
 /**
- * Compares what was predicted to happen with what did.
+ * Compares predicted with true outcomes.
  *
  * @param happened  fields `next/NAME`, `rewards` and `terminated`, as a model's `decode` gives them
  * @param rows      transitions

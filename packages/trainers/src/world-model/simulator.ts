@@ -6,8 +6,8 @@ import type { Machine } from './machine';
 /** Options of {@link WorldModelLearner.simulator}. */
 export interface SimulatorOptions {
   /**
-   * Whether what happens is drawn from what the model expects, or is what it holds for most probable: that is for games without
-   * chance. Default true
+   * Whether outcomes are drawn from the model's prediction, or are the most probable ones: for games without chance.
+   * Default true
    */
   readonly sample?: boolean;
 }

@@ -14,7 +14,7 @@ export interface TrainParts {
   readonly machine: Machine;
   readonly setup: Pick<WorldModelSetup, 'members' | 'batchSize'>;
   readonly store: TransitionStore;
-  /** What a share of every minibatch is drawn from. Default: nothing */
+  /** The source of a share of every minibatch. Default: nothing */
   readonly outcomes?: { readonly store: OutcomeStore; readonly share: number };
 }
 

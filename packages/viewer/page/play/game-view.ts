@@ -10,7 +10,7 @@ import { beliefsPanel, type Company, playersTable, rounded } from './panels';
 /** Breaks off the game of a table that is left. */
 class LeftTable extends Error {}
 
-/** What the view asks of the page around it. */
+/** The view's requests to the page around it. */
 export interface GameViewOptions {
   readonly game: Game;
   readonly person: AgentId;
@@ -22,7 +22,7 @@ export interface GameViewOptions {
   nextSeed(): number;
   /** Is given each game that was played to its end. */
   ended(recording: Recording, seed: number): void;
-  /** Is told when anything goes wrong. */
+  /** Receives errors. */
   failed(error: unknown): void;
 }
 
@@ -94,7 +94,7 @@ export class GameView {
     this.answer?.leave();
   }
 
-  /** What a key does. @returns whether it did anything */
+  /** Handles a key. @returns whether the key has an effect */
   press(key: string): boolean {
     if (key === NEXT_KEY && !this.next.hidden) {
       void this.play();

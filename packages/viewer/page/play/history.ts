@@ -19,7 +19,7 @@ export interface History {
 /** An empty list. */
 export function makeHistory(): History {
   const list = html('ul', { class: 'games' });
-  const note = 'Played games stay in this page until it is closed. Save those that you want to keep.';
+  const note = 'Played games stay in this page until it is closed. Save the games that you want to keep.';
   const element = html('section', { class: 'card', 'aria-label': 'Played games' });
   element.append(html('h2', {}, 'Played games'), html('p', { class: 'note' }, note), list);
   element.hidden = true;

@@ -1,4 +1,4 @@
-/** Keys of the actions that all grid games have, and what they are called. */
+/** Keys of the actions that all grid games have, and their names. */
 const MOVES: Readonly<Record<string, readonly [key: string, label: string]>> = {
   up: ['ArrowUp', '↑'],
   down: ['ArrowDown', '↓'],

@@ -1,4 +1,4 @@
-/** Calls back for keys of the page, unless somebody types into a field or means the browser. */
+/** Calls back for keys of the page, but not for keys typed into a field or meant for the browser. */
 export function listenToKeys(pressed: (key: string) => boolean): void {
   document.addEventListener('keydown', (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return;

@@ -18,7 +18,7 @@ listenToKeys((key) => view?.press(key) ?? false);
 problem.hidden = true;
 main.append(form.element, problem, place, history.element);
 
-/** Seats everybody at a new table and begins. */
+/** Seats all players at a new table and begins. */
 async function open({ game, person, others }: Setup): Promise<void> {
   view?.leave();
   view = undefined;

@@ -15,7 +15,7 @@ export interface Company {
   readonly seat: number;
 }
 
-/** A table of everyone: what they did last, what it brought, and all that they earned. */
+/** A table of all agents: last action, its reward, and the return so far. */
 export function playersTable(
   { game, players, seat }: Company,
   before: DoneStep | undefined,

@@ -2,7 +2,7 @@ import { type Agent, type AgentId, fail, type Game } from '@coplay/core';
 import { type OnnxSession, type OnnxTensorClass, onnxAgent } from '../../src/play/onnx-agent';
 import type { PlayPolicy } from '../../src/play/play-page';
 
-/** What is used of onnxruntime-web. */
+/** The part of onnxruntime-web that is used. */
 interface Runtime {
   readonly env: { readonly wasm: { wasmPaths?: string; numThreads?: number } };
   readonly InferenceSession: { create(file: Uint8Array): Promise<OnnxSession> };

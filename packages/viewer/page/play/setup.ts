@@ -4,7 +4,7 @@ import type { PlayData, PlaySetting } from '../../src/play/play-page';
 import { html } from '../dom';
 import { policyAgent } from './policies';
 
-/** What the form says. */
+/** The form's values. */
 export interface Setup {
   readonly game: Game;
   readonly person: AgentId;

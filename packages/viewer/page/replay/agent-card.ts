@@ -4,7 +4,7 @@ import { type BarCell, barCell, shortNumber } from './bars';
 import { observationView } from './observation';
 import type { View } from './view';
 
-/** What one agent does, earns, expects and believes in a moment. */
+/** One agent's action, reward, expectation and beliefs in a moment. */
 export function agentCard(recording: Recording, seat: number): View {
   const { agents, players, steps } = recording;
   const { fill, ink } = agentColor(seat);
@@ -30,14 +30,14 @@ export function agentCard(recording: Recording, seat: number): View {
   };
 }
 
-/** What an agent does next: `up`; `has left`, `the end` */
+/** An agent's next action: `up`; `has left`, `the end` */
 export function actionAt({ steps, actionNames }: Recording, moment: number, seat: number): string {
   if (moment >= steps.length) return 'the end';
   const action = steps[moment].actions[seat];
   return action === null ? 'has left' : actionNames[action];
 }
 
-/** [T + 1] what was earned before each moment. */
+/** [T + 1] the return before each moment. */
 function returnsOf({ steps }: Recording, seat: number): number[] {
   const sums = [0];
   for (const { rewards } of steps) sums.push(sums[sums.length - 1] + rewards[seat]);

@@ -1,6 +1,6 @@
 import { html, setText } from '../dom';
 
-/** A cell of a table with a bar of a share in [0, 1] and the number beside it. */
+/** A cell of a table with a bar of a share in [0, 1] and the number next to it. */
 export interface BarCell {
   readonly element: HTMLTableCellElement;
   /** @param share undefined empties it; `text` defaults to the share with two decimals */

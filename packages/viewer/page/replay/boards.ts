@@ -15,7 +15,7 @@ export function momentSvg({ frames, game }: Recording, moment: number, pixels = 
   return scene && boardSvg(scene, `${game}, step ${moment}`, [], cellSizeFor(scene, pixels));
 }
 
-/** The board, and beside it what a model of the world foretold of this moment. */
+/** The board, and next to it a world model's prediction of this moment. */
 export function boardsView(recording: Recording): View {
   const { steps, frames } = recording;
   const actual = figure('What happened');

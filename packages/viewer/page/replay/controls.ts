@@ -4,7 +4,7 @@ import { html, setText } from '../dom';
 const SPEEDS = [1, 2, 4, 8, 15, 30, 60];
 const USUAL = 4;
 
-/** What the controls ask for. */
+/** The controls' requests. */
 export interface Wishes {
   goTo(moment: number): void;
   step(by: number): void;
@@ -23,7 +23,7 @@ export interface Controls {
   /** The next faster speed (1), or slower one (-1). */
   changeSpeed(by: number): void;
   show(moment: number, isPlaying: boolean): void;
-  /** What goes on besides, such as a file that is being made. */
+  /** The state of a task in progress, such as a file that is being made. */
   say(text: string): void;
 }
 

@@ -28,8 +28,8 @@ export interface Replay {
 }
 
 /**
- * Puts a recorded episode into an element of a page: board, what each agent saw, how it chose, what it believed, and
- * what a model of the world foretold, as far as the recording has them; with controls, keys, and pictures to save.
+ * Puts a recorded episode into an element of a page: the board, each agent's observations, choices and beliefs, and a
+ * world model's predictions, as far as the recording has them; with controls, keys, and pictures to save.
  */
 export function mountReplay(element: Element, recording: Recording, { keys = 'element' }: ReplayOptions = {}): Replay {
   const { steps, frames, agents, game } = recording;

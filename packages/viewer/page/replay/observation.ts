@@ -7,8 +7,7 @@ import { countOf, planeFigure } from './planes';
 import type { View } from './view';
 
 /**
- * What an agent sees, channel by channel, beside what a model foretold it would see; undefined where it wasn't
- * recorded.
+ * An agent's observation, channel by channel, next to a model's prediction of it; undefined where it wasn't recorded.
  */
 export function observationView({ observation, frames, steps }: Recording, seat: number): View | undefined {
   if (!observation) return undefined;

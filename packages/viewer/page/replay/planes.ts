@@ -5,7 +5,7 @@ import type { ChannelPair } from './differences';
 /** Units of a cell of a plane. */
 const CELL = 10;
 
-/** Pictures of a channel as it was seen, and beside it as it was foretold. */
+/** Pictures of a channel as it was observed, and next to it as it was predicted. */
 export interface PlaneFigure {
   readonly element: HTMLElement;
   draw(pair: ChannelPair): void;

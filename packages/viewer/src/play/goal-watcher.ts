@@ -3,7 +3,7 @@ import { checkGame, fail, show } from '@coplay/core';
 import { createBeliefs } from '@coplay/planning';
 import { goalWalker } from './walker';
 
-/** Believes, from what everybody can see, what each co-player of one game is after. */
+/** Infers the goals of all co-players in one game from public information. */
 export interface GoalWatcher {
   /**
    * What to believe in a step that is about to be played.
@@ -12,9 +12,9 @@ export interface GoalWatcher {
    * @returns [A, G] a copy; 0 for the observer, and for goals that can't be reached any more
    */
   see(state: ArrayOf<DType>, isFirst: boolean): Float64Array;
-  /** What was done in that step, one row. */
+  /** The actions of that step, one row. */
   observe(step: AgentStep): void;
-  /** Beliefs, and what is remembered of co-players from game to game. */
+  /** Beliefs, and the memory of co-players from game to game. */
   save(): SavedState;
   restore(saved: SavedState): void;
 }

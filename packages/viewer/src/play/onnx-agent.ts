@@ -13,7 +13,9 @@ import {
 import { z } from 'zod';
 import { drawAction } from './draw-action';
 
-/** What is used of a session of ONNX Runtime: that of `onnxruntime-web` and of `onnxruntime-node` fit. */
+/**
+ * The part of an ONNX Runtime session that is used: sessions of `onnxruntime-web` and of `onnxruntime-node` have it.
+ */
 export interface OnnxSession {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];

@@ -21,7 +21,7 @@ export interface PlaySetting {
   readonly title: string;
   /** `stag-hunt` or `snowdrift` */
   readonly game: string;
-  /** Those of `stagHunt()` or `snowdrift()`. Default: none */
+  /** Options of `stagHunt()` or `snowdrift()`. Default: none */
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   /** Trained co-players. Default: none, only rules play */
   readonly policies?: readonly PlayPolicy[] | undefined;
@@ -40,7 +40,7 @@ export interface PlayPageOptions {
   readonly ort?: string | undefined;
 }
 
-/** What the page's script reads. */
+/** The data for the page's script. */
 export interface PlayData {
   readonly settings: readonly PlaySetting[];
   readonly ort: string;
@@ -77,9 +77,9 @@ const schema = z.strictObject({
 const SOURCES = { script: "'self' 'wasm-unsafe-eval'", more: "connect-src 'self'" };
 
 /**
- * A page on which a person takes a seat in a game, with rule-based and trained agents in the others. The HTML needs
- * nothing else, but for policies their files and those of onnxruntime-web from the same server; `coplay play` is such a
- * server.
+ * A page on which a person takes a seat in a game, with rule-based and trained agents in the others. The HTML needs no
+ * other files, except for policies: their files and the files of onnxruntime-web, from the same server; `coplay play`
+ * is such a server.
  *
  * @returns the HTML
  * @throws CoplayError for unknown options, or games that the page doesn't have

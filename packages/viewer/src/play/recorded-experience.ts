@@ -13,8 +13,8 @@ import { changedGame } from './changed-game';
 
 /**
  * A recorded game as experience, as a rollout collects it: for buffers, learners and models of co-players. The actions
- * are played again by the rules, and must come to what was recorded. It's a real episode: `isImagined` is 0; there are
- * no extras but the infos of the game.
+ * are played again by the rules, and must lead to the recorded states. It's a real episode: `isImagined` is 0; there
+ * are no extras but the infos of the game.
  *
  * @param game  of the recording: `gameOfRecording(recording)`
  * @returns [1, T, A, ...] the whole episode
@@ -37,7 +37,7 @@ export async function recordedExperience(game: Game, recording: Recording): Prom
   return rollout.collect(recording.steps.length);
 }
 
-/** Does what was recorded of a seat. Its state counts the steps. */
+/** Repeats the recorded actions of a seat. Its state counts the steps. */
 function readerOf({ agents, players, steps }: Recording, seat: number): Agent<number> {
   return {
     id: agents[seat],

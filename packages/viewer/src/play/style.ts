@@ -1,5 +1,5 @@
 /**
- * The style sheet of the page; colours follow the device, and everything is told by words or shapes as well. After a
+ * The style sheet of the page; colours follow the device, and words or shapes carry all information as well. After a
  * change: `npm run generate`.
  */
 export const STYLE = `

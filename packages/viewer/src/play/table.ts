@@ -17,7 +17,7 @@ import { z } from 'zod';
 import { changedGame } from './changed-game';
 import { type GoalWatcher, goalWatcher } from './goal-watcher';
 
-/** What a person is told when it's their turn; the arrays are copies. */
+/** The information that a person receives when it's their turn; the arrays are copies. */
 export interface Turn {
   /** Steps done in this game. */
   readonly step: number;
@@ -32,8 +32,8 @@ export interface Turn {
   /** [A] sums of rewards so far */
   readonly returns: readonly number[];
   /**
-   * [A, G] what an observer in the person's seat may believe of what everyone is after, from what everybody could see;
-   * 0 for the person and for goals that can't be reached any more. Undefined for games whose goals it can't tell, see
+   * [A, G] the beliefs of an observer in the person's seat about all agents' goals, from public information; 0 for the
+   * person and for goals that can't be reached any more. Undefined for games whose goals it can't tell, see
    * {@link goalWatcher}.
    */
   readonly beliefs: Float64Array | undefined;
@@ -45,7 +45,7 @@ export interface DoneStep {
   readonly actions: readonly (number | null)[];
   /** [A] */
   readonly rewards: readonly number[];
-  /** [A] true from the step on in which somebody left the game */
+  /** [A] true from the step on in which the agent left the game */
   readonly left: readonly boolean[];
 }
 
@@ -55,11 +55,11 @@ export interface TableOptions {
   readonly game: Game;
   /** The person's seat, one of `game.agents`. */
   readonly person: AgentId;
-  /** Who plays in every other seat. What they remember beyond a game (`save`), they remember at this table. */
+  /** Who plays in every other seat. Their memory beyond a game (`save`) lasts as long as this table. */
   readonly others: readonly Agent[];
   /** Is asked in every step, also when the person has left: chooses an action, 0..K-1. A rejection ends the game. */
   readonly decide: (turn: Turn) => number | Promise<number>;
-  /** What the person is called in recordings. Default `Person` */
+  /** The person's name in recordings. Default `Person` */
   readonly name?: string | undefined;
 }
 
@@ -96,9 +96,8 @@ export interface Table {
   /**
    * Plays one game to its end.
    *
-   * @returns the record, as `recordEpisode` makes it
-   * @throws what `decide` throws, or CoplayError for an action that isn't legal; then nobody remembers anything of this
-   *         game
+   * @returns the record, as `recordEpisode` makes it @throws the error of `decide`, or CoplayError for an action that
+   * isn't legal; then no agent remembers anything of this game
    */
   play(options?: PlayOptions): Promise<Recording>;
 }
@@ -143,7 +142,7 @@ export function createTable(options: TableOptions): Table {
   };
 }
 
-/** The same agent without `save` and `restore`: recordEpisode would put back what it has learned of the person. */
+/** The same agent without `save` and `restore`: recordEpisode would undo what it has learned about the person. */
 function remembering(agent: Agent): Agent {
   return {
     id: agent.id,
@@ -225,7 +224,9 @@ class PersonSeat implements Agent<null> {
   }
 }
 
-/** Int32Array would make a number of anything. What isn't legal at the moment is refused where it's played. */
+/**
+ * Int32Array would make a number of anything. An action that isn't legal at the moment is refused where it's played.
+ */
 function checkAction(action: unknown, { actions }: Game): void {
   if (Number.isInteger(action) && Math.abs(action as number) < 2 ** 31) return;
   fail('createTable: option decide', `an action, 0 to ${actions - 1}`, show(action), 'Look at turn.mask.');

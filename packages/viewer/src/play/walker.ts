@@ -19,7 +19,7 @@ const MOVES: Readonly<Record<string, readonly [number, number]>> = {
   right: [0, 1],
 };
 
-/** What somebody does who walks to a goal. */
+/** The policy of an agent that walks to a goal. */
 export interface Walker {
   /**
    * Pr(a | s, g) of what everyone did in a state.
@@ -34,8 +34,8 @@ export interface Walker {
 /**
  * A noisily rational walker: of its legal actions it takes one with a probability proportional to exp(-2 cost), where
  * cost is the steps that are lost on the way to the nearest thing of its goal (0 for a step of a shortest path, 1 for
- * staying, 2 for a step away or for reaching another goal). Who is after the goal `otherwise` does anything that
- * reaches no goal, alike. After Baker, Saxe and Tenenbaum (2009).
+ * staying, 2 for a step away or for reaching another goal). An agent with the goal `otherwise` takes all actions that
+ * reach no goal with equal probability. After Baker, Saxe and Tenenbaum (2009).
  *
  * @returns undefined for a game without grid parts, or whose goals are neither its kinds of things nor its cells
  */
@@ -97,7 +97,7 @@ function neighbour({ columns }: GridParts, cell: number, action: string): number
   return cell + down * columns + right;
 }
 
-/** [H * W] steps to the nearest target around what can't be walked on; -1 where none can be reached. */
+/** [H * W] steps to the nearest target around cells that can't be entered; -1 where none can be reached. */
 function distancesTo(grid: GridParts, { fixed }: GridArrays, isTarget: (cell: number) => boolean): Int32Array {
   const { rows, columns } = grid;
   const wall = Math.max(0, grid.fixed.indexOf('obstacles')) * rows * columns;

@@ -14,8 +14,8 @@ export interface ReplayPageOptions {
 const schema = z.strictObject({ title: z.string().optional() });
 
 /**
- * A page, as HTML that needs nothing else and asks no network, on which recorded episodes are played: the board, what
- * each agent saw, how it chose, what it believed, and what a model of the world foretold, as far as they were recorded.
+ * A page that plays recorded episodes, as HTML that needs no other file and no network: the board, each agent's
+ * observations, choices and beliefs, and a world model's predictions, as far as they were recorded.
  *
  * @param recordings  one episode, or several to choose from
  * @returns the HTML

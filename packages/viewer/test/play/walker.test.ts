@@ -22,7 +22,7 @@ describe('goalWalker', () => {
     expect(likelihoods(game, map, [STAY])[0]).toBeCloseTo(W1 / (W0 + W1), 12);
   });
 
-  it('does anything alike where its goal cannot be reached, and nothing is said of who has left', () => {
+  it('takes all actions with equal probability where its goal cannot be reached, and has no row for agents that have left', () => {
     const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 0 });
     const places = {
       agents: [[0, 0], null],

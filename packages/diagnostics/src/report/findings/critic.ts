@@ -16,8 +16,8 @@ const ERRORS = ['value/mse', 'imagined/value_mse'];
 
 /**
  * A critic that starts near 0 is never farther from returns than the largest of them, so that its squared error stays
- * below the square. Returns are taken from what was lived through: whole episodes' and single rewards, never from
- * targets, which may be wrong themselves.
+ * below the square. Returns are taken from real experience: from whole episodes and single rewards, never from targets,
+ * which may be wrong themselves.
  */
 export function inflatedCritic(subject: Subject): Finding[] {
   const names = ['episode/return', 'episode/return_mean', 'real/episode_return_max', 'real/episode_return_min'];
@@ -30,12 +30,12 @@ export function inflatedCritic(subject: Subject): Finding[] {
   return [
     {
       check: 'inflated-critic',
-      // A model may know of a payment that nobody has lived through yet.
+      // A model may predict a reward that no agent has received yet.
       level: worst.metric === 'value/mse' ? 'fault' : 'warning',
       title: 'The critic is inflated',
       finding: `${worst.metric}${whose} reaches ${figure(worst.error)}, but returns are at most ${figure(largest)}: a critic near 0 would have ${figure(largest ** 2)} at most.`,
       advice: imagines(subject)
-        ? "Imagined data are the first suspect: an immature world model invents rewards, and sums over a long horizon reach the critic's targets. Compare imagined/reward_max and imagined/return_mean with what is real, wait longer before imagining (minAccuracy, startUpdates), or let imagined data teach the actor only (imaginedCritic: 'real-only')."
+        ? "Imagined data are the first suspect: an immature world model invents rewards, and sums over a long horizon reach the critic's targets. Compare imagined/reward_max and imagined/return_mean with their real counterparts, wait longer before imagining (minAccuracy, startUpdates), or let imagined data teach the actor only (imaginedCritic: 'real-only')."
         : "Suspect the data: another agent's rewards, a sum over agents in the place of a mean, returns that run on into the next episode. Look at return/max and reward/max.",
       command: 'npm run study -- value-loss',
       runs: [subject.name],
@@ -63,7 +63,7 @@ export function invented(subject: Subject): Finding[] {
       title: 'Imagined rewards are above real ones',
       finding: told.join(' '),
       advice:
-        'Either nobody has lived through the best outcome yet, or the world model invents it. If it stays so while real rewards are at their best, train the model more before it is trusted, or let it keep the rules of the game for rewards.',
+        'Either no agent has reached the best outcome yet, or the world model invents it. If it stays so while real rewards are at their best, train the model more before it is trusted, or let it keep the rules of the game for rewards.',
       command: 'npm run study -- world-model',
       runs: [subject.name],
       metrics: ['imagined/reward_max', 'reward/max', 'imagined/reward_mean', 'reward/mean'],

@@ -2,7 +2,7 @@ import type { Run } from '../../runs';
 import type { Curve } from '../../statistics';
 import { columnsOf } from '../columns';
 import { type KnownNames, partsOf } from '../keys';
-import { stretchMeans } from '../thin';
+import { stretchMeans } from '../subsample';
 
 /** Something that looks wrong in one run or in several. */
 export interface Finding {
@@ -11,9 +11,9 @@ export interface Finding {
   /** `fault`: it can't be so in a sound run. `warning`: it rarely is. `note`: look at it. */
   readonly level: 'fault' | 'warning' | 'note';
   readonly title: string;
-  /** What was seen, with its figures. */
+  /** The observation, with its figures. */
   readonly finding: string;
-  /** What it may come from, and what to do. */
+  /** Possible causes, and remedies. */
   readonly advice: string;
   /** The experiment that would confirm it, as a command. */
   readonly command: string;

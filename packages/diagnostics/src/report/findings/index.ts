@@ -15,7 +15,7 @@ import { earlyEntropy, largeUpdates, notFinite } from './policy';
 export type { Finding } from './finding';
 
 const ALONE = [notFinite, inflatedCritic, invented, rareOutcomes, staleSubgoals, largeUpdates, earlyEntropy];
-/** Runs whose figures are told where a finding is about many. */
+/** The number of runs whose figures are listed where a finding is about many. */
 const TOLD = 3;
 const LEVELS = ['fault', 'warning', 'note'];
 
@@ -25,8 +25,7 @@ const LEVELS = ['fault', 'warning', 'note'];
  * updates that are too large, exploration that ended early. Each names the experiment that would confirm it. Nothing
  * found doesn't prove that nothing is wrong.
  *
- * @param runs  read by `readRun`; those that differ in nothing but the seed are judged together where that takes
- *              several
+ * @param runs  read by `readRun`; runs that differ only in the seed are judged together where a check needs several
  */
 export function findProblems(runs: readonly Run[]): Finding[] {
   checkArgument('findProblems', 'runs', z.array(runSchema), runs);

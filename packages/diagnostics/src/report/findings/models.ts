@@ -32,7 +32,7 @@ export function rareOutcomes(subject: Subject): Finding[] {
       title: "The world model doesn't know rare outcomes",
       finding: `Late in the run the model${whose} predicts ${figure(100 * worst.all)} % of transitions exactly, but ${figure(100 * worst.rare)} % where each outcome is as frequent.`,
       advice:
-        'What is rare, such as a catch, is what is worth imagining. Draw minibatches by outcome (outcomeShare of the world model, 0.25 for a start), or collect more of it.',
+        'Rare events, such as a catch, are worth imagining most. Draw minibatches by outcome (outcomeShare of the world model, 0.25 for a start), or collect more of it.',
       command: 'npm run study -- world-model',
       runs: [subject.name],
       metrics: ['world_model/accuracy', 'world_model/accuracy_by_outcome'],
@@ -50,7 +50,8 @@ export function staleSubgoals(subject: Subject): Finding[] {
   const told = [
     ...empty.map(([agent, { values }]) => `the latent${of(agent)} holds ${figure(late(values))} nats (omg/vae_kl)`),
     ...flat.map(
-      ([agent, { values }]) => `what is inferred${of(agent)} explains ${figure(100 * late(values))} % of the subgoals`,
+      ([agent, { values }]) =>
+        `the inferred subgoal${of(agent)} explains ${figure(100 * late(values))} % of the subgoals`,
     ),
   ];
   return [
@@ -60,7 +61,7 @@ export function staleSubgoals(subject: Subject): Finding[] {
       title: 'Subgoals of others are stale',
       finding: `Late in the run ${told.slice(0, 4).join('; ')}${told.length > 4 ? ` (and ${told.length - 4} more)` : ''}.`,
       advice:
-        'The policy is shown a constant. An empty latent: lower klWeight. An inference that explains nothing: more steps an update, a longer history, or subgoals that are told anew more often; see whether omg/histories grows.',
+        'The policy is shown a constant. An empty latent: lower klWeight. An inference that explains nothing: more steps an update, a longer history, or subgoals that are inferred more often; see whether omg/histories grows.',
       command: 'npm run study -- vae',
       runs: [subject.name],
       metrics: ['omg/vae_kl', 'omg/explained_variance', 'omg/histories'],

@@ -1,6 +1,6 @@
 import type { Curve } from '../../statistics';
 import { columnsOf } from '../columns';
-import { stretchMeans } from '../thin';
+import { stretchMeans } from '../subsample';
 import { apart, type Finding, figure, late, type Subject, valuesOf } from './finding';
 
 /** docs/metrics.md: updates are too large above these for long. */

@@ -5,7 +5,7 @@ import { createGrid, DOWN, type Grid, LEFT, OUTSIDE, RIGHT, UP } from '../../gam
 export const ACTION_NAMES: readonly string[] = ['left', 'down', 'right', 'up'];
 const MOVES = [LEFT, DOWN, RIGHT, UP];
 
-/** Where what is in a state: int32 values, counted from the state's offset. */
+/** Layout of a state: the index of each field (int32 values), relative to its offset. */
 export const STEPS = 0;
 export const STREAK = 1;
 /** 1 when the game has ended by its rules. */
@@ -25,7 +25,7 @@ export interface Kind {
   readonly count?: number;
 }
 
-/** A board of two agents and a fixed number of things, and what can be done with it. */
+/** A board of two agents and a fixed number of things, and the operations on it. */
 export interface Board {
   readonly grid: Grid;
   readonly kinds: readonly Kind[];

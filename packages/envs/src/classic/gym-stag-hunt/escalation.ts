@@ -7,8 +7,8 @@ import { boardOptions, checkBoard, type GymBoardOptions } from './options';
 /** Options of {@link gymEscalation}; in brackets the names of the public environment. */
 export interface GymEscalationOptions extends GymBoardOptions {
   /**
-   * What an agent loses when the other breaks a streak: this times its length (streak_break_punishment_factor). Default
-   * 0.5
+   * Punishment when the other agent breaks a streak: this times the streak's length (streak_break_punishment_factor).
+   * Default 0.5
    */
   readonly breakPenalty?: number | undefined;
 }
@@ -25,9 +25,9 @@ const MARK = 0;
  * Actions: 0 left, 1 down, 2 right, 3 up; into the border nothing moves. Observation: `planes` uint8 [rows, columns, 3]
  * (self, other, mark), `time` float32 [1], `streak` float32 [1], its length. Step: both agents move. Both on the mark:
  * +1 each, the streak grows by 1 and the mark moves to a random neighbouring cell. Otherwise a streak of length T > 0
- * is broken: an agent that is on the mark alone loses T / 2, and the game ends. If both are off, nobody loses anything.
- * Without a streak nothing happens. Start: agents in the top corners, the mark on a random cell. End: terminated when a
- * streak is broken; truncated after 1,000 steps.
+ * is broken: an agent that is on the mark alone loses T / 2, and the game ends. If both are off, neither agent is
+ * punished. Without a streak nothing happens. Start: agents in the top corners, the mark on a random cell. End:
+ * terminated when a streak is broken; truncated after 1,000 steps.
  *
  * @throws CoplayError for unknown options
  */

@@ -12,7 +12,7 @@ export interface GymHarvestOptions extends GymBoardOptions {
   readonly chanceToMature?: number | undefined;
   /** Probability in a step that a mature plant dies (chance_to_die). Default 0.1 */
   readonly chanceToDie?: number | undefined;
-  /** What an agent gets for a young plant (young_reward). Default 1 */
+  /** Reward for a young plant (young_reward). Default 1 */
   readonly youngReward?: number | undefined;
   /** What both agents get for a mature plant (mature_reward). Default 2 */
   readonly matureReward?: number | undefined;
@@ -35,8 +35,8 @@ const YOUNG = 0;
 const MATURE = 1;
 
 /**
- * Harvest of Gym-Stag-Hunt (Nesterov-Rappoport 2022, after Peysakhovich and Lerer 2017): take young plants for oneself,
- * or wait for mature ones that feed both.
+ * Harvest of Gym-Stag-Hunt (Nesterov-Rappoport 2022, after Peysakhovich and Lerer 2017): each agent can take young
+ * plants alone, or wait for mature plants that reward both.
  *
  * Actions: 0 left, 1 down, 2 right, 3 up; into the border nothing moves.
  * Observation: `planes` uint8 [rows, columns, 4] (self, other, young, mature), `time` float32 [1].
@@ -72,7 +72,7 @@ export function gymHarvest(options: GymHarvestOptions = {}): Game<'int32'> {
       for (let plant = 0; plant < plants; plant++) {
         const isGone =
           age(state, offset, plant, settings, generator) || harvest(state, offset, plant, settings, rewards, at);
-        // It grows where nobody stands, so that it can't be taken in this step.
+        // It grows on a cell without an agent, so that it can't be taken in this step.
         if (isGone) grow(board, state, offset, plant, generator);
       }
     },

@@ -16,11 +16,11 @@ import { boardOptions, checkBoard, checkPlants, type GymBoardOptions } from './o
 
 /** Options of {@link gymHunt}; in brackets the names of the public environment. */
 export interface GymHuntOptions extends GymBoardOptions {
-  /** What each agent gets for catching the stag together (stag_reward). Default 5 */
+  /** Reward of each agent for catching the stag together (stag_reward). Default 5 */
   readonly stagReward?: number | undefined;
-  /** What an agent gets on the stag's cell without the other (mauling_punishment). Default -5 */
+  /** Reward of an agent that is on the stag's cell without the other (mauling_punishment). Default -5 */
   readonly maulingReward?: number | undefined;
-  /** What an agent gets for a plant (forage_reward). Default 1 */
+  /** Reward for a plant (forage_reward). Default 1 */
   readonly forageReward?: number | undefined;
   /** Plants on the board (forage_quantity), 0 to rows * columns - 3. Default 2 */
   readonly plants?: number | undefined;
@@ -116,7 +116,7 @@ function distance(a: number, b: number, columns: number): number {
   return down * down + right * right;
 }
 
-/** Pays for plants, and lets those that were taken grow elsewhere. */
+/** Pays for plants, and lets taken plants grow elsewhere. */
 function forage(
   board: Board,
   state: Int32Array,
@@ -135,7 +135,7 @@ function forage(
       rewards[at + agent] += reward;
       foragers++;
     }
-    // A plant grows where nobody stands, so that one that has just grown can't be taken in this step.
+    // A plant grows on a cell without an agent, so that a new plant can't be taken in this step.
     if (foragers > 0) grow(board, state, offset, thing, generator);
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { cellOf, countOf, drawMap, objectForm, type Place, parseMap, placeOf, placeSchema, whole } from '../../game';
 import { AGENTS, type Board, cellOfThing, clear, kindOfThing, put, STEPS, STREAK } from './board';
 
-/** What a layout is checked by. */
+/** The facts by which a layout is checked. */
 interface LayoutRules {
   /** Of the game */
   readonly name: string;
@@ -102,7 +102,7 @@ function fromText(where: string, { grid, kinds }: Board, text: string): unknown 
   return { agents, ...Object.fromEntries([...things, ...notes]) };
 }
 
-/** What an object says, or the object form of a map. */
+/** The object form of a layout: the object itself, or a parsed map. */
 function checked(
   where: string,
   { board: { grid, kinds }, maxSteps, showsStreak }: LayoutRules,

@@ -55,7 +55,7 @@ function convolution(
   return tf.backend_util.computeConv2DInfo(inputShape, filterShape, strides, 1, pad, dimRoundingMode, false, layout);
 }
 
-/** [N, H, W, C] to [P, kh kw C]: beside each position of the output what the filter sees there, 0 in the padding. */
+/** [N, H, W, C] to [P, kh kw C]: for each position of the output the inputs under the filter, 0 in the padding. */
 function imageToColumns(backend: BackendWasm, x: tf.TensorInfo, info: tf.backend_util.Conv2DInfo): tf.TensorInfo {
   const patchSize = info.filterHeight * info.filterWidth * info.inChannels;
   const positions = info.batchSize * info.outHeight * info.outWidth;

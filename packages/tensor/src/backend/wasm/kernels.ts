@@ -1,7 +1,7 @@
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import * as tf from '@tensorflow/tfjs-core';
 
-/** What a kernel is given: inputs by name, attributes, and the backend that holds the data. */
+/** A kernel's arguments: inputs by name, attributes, and the backend that holds the data. */
 export interface KernelArguments {
   readonly inputs: Readonly<Record<string, tf.TensorInfo>>;
   readonly attrs: Readonly<Record<string, unknown>>;
@@ -30,8 +30,8 @@ export function replaceKernel(kernelName: string, kernel: WasmKernel): void {
 }
 
 /**
- * A kernel made of others: `body` runs them one after the other; whatever it doesn't return is freed at the end, and so
- * is what it made otherwise and gave to `own`.
+ * A kernel made of others: `body` runs them one after the other; values that it doesn't return are freed at the end,
+ * and so are other values that it passed to `own`.
  */
 export function compose(
   backend: BackendWasm,

@@ -39,8 +39,8 @@ const schema = z.strictObject({ ...commonSchema, states: z.array(stateSchema) })
 /**
  * `compileScan` for several members of one kind, each with its own variables: the function is traced once for all of
  * them, and each member's call runs on its own, several at once where there are cores for it. (`compileStacked`
- * computes members in one graph, which pays where their arrays are small; this one keeps to what the processor's caches
- * hold.)
+ * computes members in one graph, which pays where their arrays are small; this one works on arrays that fit into the
+ * processor's caches.)
  *
  * @returns one compiled function for each member; when one is disposed, the others make their graphs again
  * @throws CoplayError as `compileScan`, and for members unlike the first
@@ -119,7 +119,7 @@ function laneExecutor(
   return (member) => ({
     run: (inputs, statics) =>
       oneByOne(lane, () => {
-        caller = member; // nobody else's call comes before this one has ended
+        caller = member; // no other call comes before this one has ended
         return machine.run(inputs, statics);
       }),
     dispose: () => oneByOne(lane, () => machine.dispose()),
@@ -128,7 +128,7 @@ function laneExecutor(
 
 type Build = (inputs: Tree<NDArray>, statics: Statics) => Recorded;
 
-/** Remembers what was built for the last signatures: lanes ask for the same. */
+/** Caches the builds for the last signatures: lanes ask for the same. */
 function once(build: Build): Build {
   const built = new Map<string, Recorded>();
   return (inputs, statics) => {

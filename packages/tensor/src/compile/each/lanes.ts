@@ -12,7 +12,7 @@ export interface Lane {
 
 /**
  * Where members' calls run: in as many threads as there are members and cores, each with its share of the cores; on
- * this thread alone where somebody says how many threads an operation has, or where there are no others.
+ * this thread only, where the number of an operation's threads was set, or where there are no others.
  */
 export async function openLanes(
   runtime: Runtime,

@@ -1,7 +1,7 @@
 import type { NamedArrays } from '@coplay/core';
 import type { Binding, Feeds } from '../onnx/feeds';
 
-/** The state of one of several members: of whoever is calling. */
+/** The state of one of several members: of the one that is calling. */
 export class MemberBinding implements Binding {
   /**
    * @param members  each one's own binding

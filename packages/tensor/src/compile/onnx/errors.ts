@@ -1,6 +1,6 @@
 import { CoplayError } from '@coplay/core';
 
-/** What a function must consist of, in complaints about one that can't be compiled. The tracing backend says it so. */
+/** The expected content of a function, for errors about one that can't be compiled. The tracing backend says it so. */
 const EXPECTED = 'operations that can be compiled';
 
 /** A graph that ONNX Runtime refuses to load. */
@@ -16,7 +16,7 @@ export function explainRun(where: string, error: unknown): CoplayError {
   return new CoplayError({ where, expected: 'a graph that runs', got: firstLine(error), remedy }, { cause: error });
 }
 
-/** Whether an error says that a function consists of what can't be compiled. */
+/** Whether an error says that a function can't be compiled. */
 export function isUncompilable(error: unknown): error is CoplayError {
   return error instanceof CoplayError && error.complaint.expected === EXPECTED;
 }

@@ -13,7 +13,7 @@ import { SessionCache } from './session-cache';
 import type { MemorySetting } from './session-options';
 import type { ThreadSetting } from './threads';
 
-/** What ONNX Runtime is told about a function. */
+/** A function's settings for ONNX Runtime. */
 export interface OnnxOptions {
   /** The function's own choice. */
   readonly threads?: ThreadSetting | undefined;

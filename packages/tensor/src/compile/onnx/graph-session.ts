@@ -8,7 +8,7 @@ import { type OpenedSession, openSession, type SessionSetup } from './open-sessi
 import type { Runtime, RuntimeTensor } from './runtime';
 import { threadChanges } from './threads';
 
-/** A graph and what it's bound to. */
+/** A graph and its bindings. */
 export interface BoundGraph {
   readonly graph: Graph;
   readonly outputs: Tree<string>;

@@ -8,7 +8,7 @@ import { noteThreads, type ThreadSetting, threadsOf } from './threads';
 import { fastestThreads } from './trial';
 import { fixedThreads, isWorthThreads } from './work';
 
-/** What the sessions of one function have in common. */
+/** The common settings of one function's sessions. */
 export interface SessionSetup {
   readonly runtime: Runtime;
   readonly name: string;

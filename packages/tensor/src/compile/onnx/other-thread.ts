@@ -4,7 +4,7 @@ import type { Runtime, RuntimeSession, RuntimeTensor } from './runtime';
 /** This module: `__filename` in the CommonJS build, `import.meta.url` in the other. */
 const HERE: string = typeof __filename === 'string' ? __filename : import.meta.url;
 
-/** What a thread is asked: whether it's there; to make a session, to run one, to release one; to end. */
+/** Requests to a thread: to answer; to make, run or release a session; to end. */
 type Request =
   | { readonly isThere: true }
   | { readonly end: true }
@@ -35,7 +35,7 @@ interface Thread {
   unref(): void;
 }
 
-/** What the thread runs. It's text, so that it survives every bundler; `workerData` is where onnxruntime-node lies. */
+/** The thread's program. It's text, so that it survives every bundler; `workerData` is where onnxruntime-node lies. */
 const SCRIPT = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { InferenceSession, Tensor } = require(workerData);
@@ -68,9 +68,9 @@ const SCRIPT = `
 const runtimes = new WeakMap<Runtime, Map<number, Runtime>>();
 
 /**
- * ONNX Runtime in another thread of the process, whose sessions run while this one does something else; what they're
- * fed and what they give is copied. The thread is begun for its first session and ends with its last one; it doesn't
- * keep the process alive. Where it doesn't begin, sessions are made in this thread.
+ * ONNX Runtime in another thread of the process, whose sessions run while this one does something else; their inputs
+ * and outputs are copied. The thread is begun for its first session and ends with its last one; it doesn't keep the
+ * process alive. Where it doesn't begin, sessions are made in this thread.
  *
  * @param index  which thread, from 0
  * @returns undefined where there can't be any, as in browsers
@@ -168,7 +168,7 @@ function asker(thread: Thread, onEnd: () => void): Ask {
     else asked.reject(new Error(error));
   });
   const end = (error: Error): void => {
-    if (ended) return; // a failure is told twice, as `error` and as `exit`
+    if (ended) return; // a failure is reported twice, as `error` and as `exit`
     ended = error;
     for (const { reject } of open.values()) reject(error);
     open.clear();
@@ -185,7 +185,7 @@ function asker(thread: Thread, onEnd: () => void): Ask {
     new Promise((resolve, reject) => {
       if (ended) return reject(ended);
       const id = count++;
-      thread.postMessage({ id, request }, moved); // what can't be sent throws, and nothing is waited for
+      thread.postMessage({ id, request }, moved); // throws for data that can't be sent; then nothing is waited for
       open.set(id, { resolve, reject });
       thread.ref();
     });

@@ -27,7 +27,7 @@ interface Files {
 /** A folder into which sessions write their times. */
 export interface ProfileFolder {
   readonly path: string;
-  /** Reads what was written, and removes the folder. */
+  /** Reads the profile, and removes the folder. */
   read(): Promise<readonly OperationTime[]>;
   remove(): Promise<void>;
 }

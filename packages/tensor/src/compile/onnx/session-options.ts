@@ -10,7 +10,7 @@ export type MemorySetting = 'system' | 'arena';
 const FEW = 2 ** 30;
 
 /**
- * Options of every session. What was measured (ONNX Runtime 1.30, two cores; PPO and GRU steps, policies):
+ * Options of every session. Measurements (ONNX Runtime 1.30, two cores; PPO and GRU steps, policies):
  *
  * - `graphOptimizationLevel`: a run takes 0-10% longer without (`disabled`), a session is made in half the time. `all`,
  *   since steps are run many thousand times.

@@ -9,8 +9,8 @@ import { coreCount, environment } from '../environment';
 export type ThreadSetting = number | 'fixed' | 'trial';
 
 /**
- * The threads that graphs were given, by function and graph: `{ 'ppo/update#1f0c2a9b': 2 }`; `ppo/update#` is what a
- * trial found for a function. JSON.
+ * The threads that graphs were given, by function and graph: `{ 'ppo/update#1f0c2a9b': 2 }`; `ppo/update#` is a trial's
+ * result for a function. JSON.
  */
 export type ThreadChoices = Readonly<Record<string, number>>;
 
@@ -19,7 +19,7 @@ export const MAX_THREADS = 256;
 
 const VARIABLE = 'COPLAY_THREADS';
 
-/** What holds for all functions of this process, also for those of another copy of this package. */
+/** The settings for all functions of this process, also for functions of another copy of this package. */
 const chosen = oneForAllCopies('@coplay/tensor/threads@1', () => ({
   /** What {@link useThreads} was given. */
   setting: undefined as ThreadSetting | undefined,
@@ -31,11 +31,11 @@ const chosen = oneForAllCopies('@coplay/tensor/threads@1', () => ({
 }));
 
 /**
- * How many threads a graph may use inside an operation, for all functions that don't say so themselves. What a trial
- * found for a function is remembered; a call without a number forgets it, and what was restored.
+ * How many threads a graph may use inside an operation, for all functions that don't say so themselves. A trial's
+ * result for a function is remembered; a call without a number forgets it, and restored results too.
  *
- * @param threads  a whole number from 1 to 256, `fixed` or `trial`. Default: in Node what the environment variable
- *                 `COPLAY_THREADS` says; where it isn't set, `fixed`
+ * @param threads  a whole number from 1 to 256, `fixed` or `trial`. Default: in Node the value of the environment
+ *                 variable `COPLAY_THREADS`; where it isn't set, `fixed`
  */
 export function useThreads(threads?: ThreadSetting): void {
   chosen.setting = threads === undefined ? undefined : checkThreads('useThreads', threads);
@@ -63,7 +63,7 @@ function threadSetting(): ThreadSetting {
   return chosen.setting ?? fromEnvironment() ?? 'fixed';
 }
 
-/** What each graph was given so far in this process, to be kept with a run. */
+/** Each graph's number of threads so far in this process, to be kept with a run. */
 export function threadChoices(): ThreadChoices {
   return Object.fromEntries([...chosen.choices].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -100,7 +100,7 @@ export function checkThreadChoices(where: string, saved: unknown): asserts saved
 }
 
 /**
- * What a graph should use; undefined if a trial must tell.
+ * A graph's number of threads; undefined if a trial must measure it.
  *
  * @param key    of the graph
  * @param own    the function's own choice
@@ -113,12 +113,12 @@ export function threadsOf(key: string, own: ThreadSetting | undefined, fixed: ()
   return given === 'fixed' ? (chosen.restored.get(key) ?? fixed()) : chosen.choices.get(key);
 }
 
-/** Whether somebody asked for a number of threads. */
+/** Whether a number of threads was set. */
 export function isAsked(own: ThreadSetting | undefined): boolean {
   return typeof (own ?? threadSetting()) === 'number';
 }
 
-/** Notes what a graph uses. */
+/** Records a graph's number of threads. */
 export function noteThreads(key: string, threads: number): void {
   chosen.choices.set(key, threads);
 }

@@ -23,7 +23,7 @@ const GAIN = 0.9;
 
 /**
  * Finds how many threads are fastest: 1 against 2, the better against 4, and so on up to all cores, until more threads
- * don't help. Each pair runs in turns, so that a busy machine slows both alike, and medians are compared.
+ * don't help. Each pair runs in turns, so that a busy machine slows both equally, and medians are compared.
  *
  * @param open  makes a runner of so many threads
  * @returns the winner, still open

@@ -27,7 +27,7 @@ import type { Tree } from '../tree';
 import { eagerScan } from './eager-scan';
 import { inputsOfStep, isEachInput, stepCount } from './scan-inputs';
 
-/** Inputs of a step that is repeated: what each step has of its own, and what all share. */
+/** Inputs of a repeated step: each step's own, and the shared ones. */
 export type ScanInputs<Shared extends TensorTree = TensorRecord> = {
   readonly each: TensorRecord;
   readonly shared: Shared;
@@ -86,7 +86,7 @@ export function buildScan({ name, fn, state }: StepSetup, inputs: Tree<NDArray>,
   return { graph: scanGraph(single, { steps, isEach: isEachInput, axis: 0 }), outputs };
 }
 
-/** A group that is written as one vector is read as one, too: a step hands the next what it wrote. */
+/** A group that is written as one vector is read as one, too: a step passes it on to the next. */
 function carryWhole(graph: Graph, state: StepSetup['state']): Graph {
   return Object.entries(state).reduce((current, [key, store]) => {
     const isFlat = current.outputs.some(({ name }) => name === `next/${key}/`);

@@ -6,7 +6,7 @@ import { joinMembers } from '../stacked/join';
 import type { Tree } from '../tree';
 import { inputsOfStep, stepCount } from './scan-inputs';
 
-/** Runs a step function S times, one after the other; what is refused in the end is undone. */
+/** Runs a step function S times, one after the other; a state that is refused in the end is undone. */
 export function eagerScan(setup: StepSetup): Executor {
   const where = `compiled function ${setup.name}`;
   const machine = eagerExecutor({ ...setup, acceptState: () => true });

@@ -38,9 +38,9 @@ const schema = z.strictObject({ ...known, state: stateSchema });
 
 /**
  * The same step function for each of A members. Calls that meet (made in the same turn of the event loop) are computed
- * in one graph, as `compileStacked` does it, if most members make one and their inputs and static values are alike;
- * otherwise one by one. Either way all that met are answered together, so that members that go in lockstep stay in it.
- * What meets depends on the calls alone, not on time.
+ * in one graph, as `compileStacked` does it, if most members make a call and their inputs have equal shapes and static
+ * values; otherwise one by one. Either way all that met are answered together, so that members that go in lockstep stay
+ * in it. What meets depends on the calls alone, not on time.
  *
  * @returns one compiled function for each member; when one was disposed, the others are computed one by one
  * @throws CoplayError as `compileStacked`
@@ -91,7 +91,7 @@ export function compileTogether<Key extends string, Inputs extends TensorTree = 
   };
   const compiledOf = (member: number) => {
     const compiled = async (inputs: Tree<NDArray>, statics: Statics = {}): Promise<Tree<NDArray>> => {
-      checkCall(`compiled function ${name}`, inputs, statics); // whoever it's computed with is not to hear of it
+      checkCall(`compiled function ${name}`, inputs, statics); // fails for this caller only
       return call({ member, inputs, statics });
     };
     return Object.assign(compiled, { dispose: () => dispose(member) });
@@ -120,7 +120,7 @@ function acceptOf(acceptState: AcceptMember, member: number) {
   return (outputs: NamedArrays) => acceptState(outputs, member);
 }
 
-/** Outputs that outlive those of the other members. */
+/** Outputs that outlive the other members' outputs. */
 function ownCopy(arrays: Tree<NDArray>): Tree<NDArray> {
   return mapTree(arrays, isArray, ({ data, shape }): NDArray => ({ data: data.slice(), shape }));
 }

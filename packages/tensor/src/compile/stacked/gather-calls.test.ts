@@ -33,7 +33,7 @@ describe('gatherCalls', () => {
     expect(batches).toEqual([[0, 7, 40]]);
   });
 
-  it('keeps callers in lockstep, whatever they do between their calls', async () => {
+  it('keeps callers in lockstep that do different things between their calls', async () => {
     const { batches, call } = recorded();
     const caller = async (start: number, promises: number) => {
       for (let round = 0; round < 3; round++) {

@@ -3,8 +3,8 @@ import { afterTurn } from '../gathering';
 
 /**
  * Collects calls that are made in the same turn of the event loop and answers them together. Promises that follow one
- * another don't end a turn, so callers that go in lockstep stay in it: whatever each does between two calls, as long as
- * it waits for nothing else, their next calls meet again.
+ * another don't end a turn, so callers in lockstep (each makes its next call in the same turn) stay in it: each may do
+ * anything between two calls, as long as it waits for nothing else, and their next calls meet again.
  *
  * @param answer  must give one result for each call, in order
  */

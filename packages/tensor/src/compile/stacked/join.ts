@@ -16,7 +16,7 @@ function kindOf([path, { data, shape }]: Entry<NDArray>): string {
   return `${path} ${dtypeOf(data)} ${shape}`;
 }
 
-/** Members' arrays, which are alike, as one tree of arrays [A, ...]. */
+/** Members' arrays, which have equal shapes, as one tree of arrays [A, ...]. */
 export function joinMembers(results: readonly Tree<NDArray>[]): Tree<NDArray> {
   const byMember = results.map((tree) => new Map(leavesOf('joinMembers', tree, isArray)));
   return mapTree(results[0], isArray, (first, path) => {

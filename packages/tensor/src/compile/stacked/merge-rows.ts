@@ -6,7 +6,7 @@ import { signatureOf } from '../onnx/record';
 import { type Entry, leavesOf } from '../tree';
 import { gatherCalls } from './gather-calls';
 
-/** What somebody asked. */
+/** One caller's inputs. */
 interface Call {
   readonly inputs: NamedArrays;
   readonly statics: Statics | undefined;
@@ -43,7 +43,7 @@ function rowsOf(inputs: NamedArrays): number {
   return rows ?? fail('mergeRows', expected, 'none', REMEDY);
 }
 
-const REMEDY = 'Call the compiled function itself for what has no rows.';
+const REMEDY = 'Call the compiled function itself for inputs without rows.';
 
 /** Static values, and names, dtypes and shapes of rows: calls of one kind can be merged. */
 function kindOf({ inputs, statics = {} }: Call): string {

@@ -10,7 +10,8 @@ import { type OnnxWeb, webRuntime } from './web-runtime';
 export interface OnnxWebOptions {
   /**
    * The folder, ending in `/`, from which the page's server gives `ort-wasm-simd-threaded.mjs` and
-   * `ort-wasm-simd-threaded.wasm` of onnxruntime-web, of the very version that is bundled. Default: beside the script
+   * `ort-wasm-simd-threaded.wasm` of onnxruntime-web, of the very version that is bundled. Default: in the script's
+   * folder
    */
   readonly wasmPaths?: string;
   /**
@@ -29,7 +30,7 @@ const schema = z.strictObject({
  * Gives compiled functions ONNX Runtime's web build to run on, in a browser. Call it before the first of them runs; the
  * bundle decides which build it is: `import * as ort from 'onnxruntime-web/wasm'`.
  *
- * @returns one line for people: what is used
+ * @returns one line for people: the executor in use
  * @throws CoplayError if the files of WebAssembly don't load. Functions run operation by operation then, on tfjs
  */
 export async function useOnnxWeb(ort: OnnxWeb, options: OnnxWebOptions = {}): Promise<{ readonly reason: string }> {

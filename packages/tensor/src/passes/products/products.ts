@@ -56,7 +56,7 @@ function untransposed(node: Node, context: RewriteContext): readonly Value[] | u
   return [product(context, [sources[0] ?? operands[0], sources[1] ?? operands[1]], transA, transB, node.outputs[0])];
 }
 
-/** What a value is the transpose of, in its last two axes. */
+/** The value whose transpose, in its last two axes, this value is. */
 function beforeTranspose(value: Value, context: RewriteContext): Value | undefined {
   const transpose = madeBy(value, context, 'Transpose');
   if (!transpose) return undefined;

@@ -6,8 +6,8 @@ import { inOrder } from './order';
 import { concatRows, splitRows } from './rows';
 
 /**
- * What the steps of a recurrence compute independently of each other is computed for all steps at once: the operands of
- * like nodes are joined along rows, and results are cut again. Only where that's estimated to take less time.
+ * Computes independent operations of a recurrence's steps for all steps at once: joins the operands of equal nodes
+ * along rows, and cuts the results again. Only where that's estimated to take less time.
  */
 export function batchedSteps(graph: Graph): Graph {
   const uses = countUses(graph);
@@ -30,7 +30,7 @@ function worthwhile(all: readonly Batch[], uses: ReadonlyMap<Value, number>): re
   return gain > 0 ? batches : [];
 }
 
-/** The nodes, those of the batches replaced; not yet in order. */
+/** The nodes, with the batched ones replaced; not yet in order. */
 function rebuilt(graph: Graph, batches: readonly Batch[], uses: ReadonlyMap<Value, number>): readonly Node[] {
   const replaced = new Set(batches.flatMap(({ members }) => members));
   const results = new Map(batches.map((batch) => [batch, resultOf(batch)]));

@@ -42,7 +42,10 @@ function batchOf(members: readonly Node[]): Batch | undefined {
   return { members, columns };
 }
 
-/** When the last operand is made that isn't computed in a batch itself: early for early steps, also on the way back. */
+/**
+ * For each node, the position of its latest operand outside any batch; it grows with the time step, in the backward
+ * pass too.
+ */
 function moments(graph: Graph, classes: ReadonlyMap<Node, StepClass>): ReadonlyMap<Node, number> {
   const made = new Map<Value | undefined, number>();
   const when = new Map<Node, number>();

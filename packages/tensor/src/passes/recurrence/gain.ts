@@ -1,10 +1,13 @@
 import { elements, type Value } from '../../graph';
 import { type Batch, type Column, isReadOutside, sourceOf } from './batches';
 
-/** Microseconds that a node takes besides its numbers, as measured with ONNX Runtime 1.30 on one thread. */
+/**
+ * Microseconds that a node takes in addition to the time for its numbers, as measured with ONNX Runtime 1.30 on one
+ * thread.
+ */
 const NODE = 0.9;
 
-/** Microseconds that a part of a Concat or Split takes besides its numbers. */
+/** Microseconds that a part of a Concat or Split takes in addition to the time for its numbers. */
 const PART = 0.1;
 
 /** Microseconds that each number takes, in arrays that fit into a fast cache, and in others. */

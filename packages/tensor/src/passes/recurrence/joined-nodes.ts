@@ -18,7 +18,7 @@ export function joinedNodes(graph: Graph): Graph {
   });
 }
 
-/** Blocks of rows, those of each run of like nodes joined into one. */
+/** Blocks of rows; the blocks of each run of equal nodes are joined into one. */
 function join(parts: readonly Value[], context: RewriteContext): readonly Value[] {
   const runs: Value[][] = [];
   let last: Node | undefined;

@@ -3,9 +3,9 @@ import { axisOf, madeBy } from '../patterns';
 import { type StepClass, stepClasses } from './step-classes';
 
 /**
- * The way back through a recurrence is linear in the gradient that comes from later steps: each product of it with what
- * is known from the way forward is regrouped, (d a) b = d (a b) and d a - d b = d (a - b). What is known can then be
- * computed for all steps at once, before the way back. Results differ by rounding alone.
+ * The backward pass through a recurrence is linear in the gradient from later steps: each product of it with values
+ * known from the forward pass is regrouped, (d a) b = d (a b) and d a - d b = d (a - b). The known factors can then be
+ * computed for all steps at once, before the backward pass. Results differ by rounding alone.
  */
 export function knownFactors(graph: Graph): Graph {
   const factors = new Factors(graph);
@@ -17,7 +17,7 @@ export function knownFactors(graph: Graph): Graph {
   });
 }
 
-/** A product d k of a gradient and what is known. */
+/** A product d k of a gradient and a known factor. */
 interface Split {
   readonly late: Value;
   readonly known: Value;
@@ -27,7 +27,7 @@ class Factors {
   private readonly classes: ReadonlyMap<Value, StepClass>;
   /** Products with a gradient, and of what. */
   private readonly splits = new Map<Value, Split>();
-  /** New values, and what they're made of. */
+  /** New values, and their operands. */
   private readonly made = new Map<Value, readonly Value[]>();
 
   /** What new values stand for. */
@@ -55,7 +55,7 @@ class Factors {
     return [this.times(a.late, known, output, context)];
   }
 
-  /** Products of one gradient, side by side, are the product of its copies with what is known, side by side. */
+  /** Products of one gradient, side by side, are the product of its copies with the known factors, side by side. */
   joined(node: Node, context: RewriteContext): readonly Value[] | undefined {
     const parts = node.inputs.map((input) => this.splits.get(input!));
     const [first] = parts;

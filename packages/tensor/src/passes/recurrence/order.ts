@@ -1,7 +1,7 @@
 import type { Graph, Node, Value } from '../../graph';
 
 /**
- * The same nodes, each after those that it reads, otherwise as they were; undefined where they read each other in a
+ * The same nodes, each after its operands, otherwise in the old order; undefined where they read each other in a
  * circle.
  */
 export function inOrder(graph: Graph): Graph | undefined {

@@ -4,8 +4,8 @@ import { product } from '../products/products';
 import { cutRows, joinRows } from './rows';
 
 /**
- * Joins of fewer numbers are left as they are: a product of all at once takes no longer than those of the parts, and
- * fewer nodes.
+ * Joins of fewer numbers are left as they are: a product of all at once takes no longer than the products of the parts,
+ * and fewer nodes.
  */
 const MANY = 2 ** 20;
 

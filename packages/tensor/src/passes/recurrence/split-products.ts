@@ -8,7 +8,8 @@ const MANY = 4;
 
 /**
  * concat(x, h) W = x Wx + h Wh where x is cut from a value that's known before the recurrence: its half can then be
- * computed for all steps at once. And back: of d W' only the columns that somebody reads are computed, x and h apart.
+ * computed for all steps at once. In the backward pass, only the columns of d W' that are read are computed, separately
+ * for x and h.
  */
 export function splitProducts(graph: Graph): Graph {
   const uses = countUses(graph);

@@ -8,7 +8,7 @@ const FEW = 3;
 
 /**
  * Stacking and unstacking of many parts, with a reshape for each, become joining and cutting of rows with one reshape
- * for all. What is done to each part can then be done to all rows at once.
+ * for all. An operation on each part can then be done on all rows at once.
  */
 export function stackedRows(graph: Graph): Graph {
   const dropped = unstacked(graph);

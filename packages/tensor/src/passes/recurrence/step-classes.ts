@@ -10,13 +10,13 @@ export interface StepClass {
   reaches(value: Value): boolean;
 }
 
-/** Fewer alike nodes than this are no recurrence. */
+/** Fewer equal nodes than this are no recurrence. */
 const MANY = 8;
 
-/** How far above a node its likes must be alike too. */
+/** The depth of operands up to which equal nodes must have equal operands. */
 const DEPTH = 3;
 
-/** Finds the nodes that an unrolled recurrence repeats, by what they do and how their operands are made. */
+/** Finds the nodes that an unrolled recurrence repeats, by their operators and how their operands are made. */
 export function stepClasses(graph: Graph): ReadonlyMap<Node, StepClass> {
   const numbered = numberValues(graph);
   const groups = new Map<number, Node[]>();
@@ -43,14 +43,14 @@ const ENDS = [
   [2, 2],
 ] as const;
 
-/** First and last steps often differ in what they depend on: without them the rest may be independent. */
+/** First and last steps often differ in their dependencies: without them the rest may be independent. */
 function withoutEnds(make: (from: number, to: number) => StepClass): StepClass {
   const whole = make(0, 0);
   if (!whole.isRecurrent || whole.members.length < MANY + 4 || make(2, 2).isRecurrent) return whole;
   return ENDS.map(([from, to]) => make(from, to)).find(({ isRecurrent }) => !isRecurrent)!;
 }
 
-/** Numbers of values, and for each node its place and the numbers of what it reads and makes. */
+/** Numbers of values, and for each node its place and the numbers of its operands and outputs. */
 interface Numbered {
   readonly numbers: ReadonlyMap<Value, number>;
   readonly makers: ReadonlyMap<Value, number>;
@@ -77,7 +77,7 @@ function numberValues({ nodes }: Graph): Numbered {
   return { numbers, makers, reads, makes };
 }
 
-/** A number for each node; equal for nodes whose operands are made alike. */
+/** A number for each node; equal for nodes whose operands are made in the same way. */
 function kindsOf({ nodes }: Graph, { numbers, makers }: Numbered): readonly number[] {
   let kinds = interned(nodes.map(ownKind));
   for (let depth = 0; depth < DEPTH; depth++) {

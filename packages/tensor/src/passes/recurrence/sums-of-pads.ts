@@ -4,8 +4,8 @@ import { innerSums, termsOf } from './sums';
 
 /**
  * pad(a) + pad(b) = pad(a + b) where both get the same zeros around them: the gradient of a slice of a weight, which an
- * unrolled recurrence gives once for each step, is added up before it's padded. What is padded in different ways has
- * sums of its own.
+ * unrolled recurrence gives once for each step, is added up before it's padded. Terms with different paddings have
+ * separate sums.
  */
 export function sumsOfPads(graph: Graph): Graph {
   const inner = innerSums(graph);
@@ -23,7 +23,7 @@ export function sumsOfPads(graph: Graph): Graph {
   });
 }
 
-/** Terms that are padded alike, in the order of their first; any other is alone. */
+/** Groups of terms with equal padding, in the order of their first term; any other term is alone. */
 function groupTerms(terms: readonly Value[], context: RewriteContext): readonly (readonly Value[])[] {
   const groups = new Map<string | number, Value[]>();
   terms.forEach((term, i) => {
@@ -35,7 +35,7 @@ function groupTerms(terms: readonly Value[], context: RewriteContext): readonly 
   return [...groups.values()];
 }
 
-/** How many zeros are put where; undefined for what isn't padded with zeros, or is read elsewhere too. */
+/** The numbers of zeros at each place; undefined for a value that isn't padded with zeros, or is read elsewhere too. */
 function paddingOf(term: Value, context: RewriteContext): string | undefined {
   const pad = context.uses(term) <= 1 ? context.maker(term) : undefined;
   if (pad?.op !== 'Pad' || pad.inputs[3] || (pad.attributes['mode'] ?? 'constant') !== 'constant') return undefined;

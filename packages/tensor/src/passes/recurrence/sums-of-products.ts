@@ -45,7 +45,7 @@ function groupTerms(terms: readonly Value[], context: RewriteContext): readonly 
 /** Copies of fewer numbers than this cost less than the nodes that they save. */
 const SMALL = 16_384;
 
-/** What terms must have in common to be merged; undefined for those that can't be. */
+/** The common properties of terms that can be merged; undefined for a term that can't be. */
 function kindOf(node: Node): string | undefined {
   const [x] = node.inputs as Value[];
   if (node.op === 'Gemm' && isProduct(node)) {

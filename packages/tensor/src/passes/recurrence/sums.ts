@@ -15,7 +15,7 @@ export function innerSums(graph: Graph): ReadonlySet<Value> {
   return inner;
 }
 
-/** What is added up, in order; without recursion, since chains are as long as sequences. */
+/** The terms of a sum, in order; without recursion, since chains are as long as sequences. */
 export function termsOf(node: Node, inner: ReadonlySet<Value>, context: RewriteContext): readonly Value[] {
   const terms: Value[] = [];
   const open = [...node.inputs].reverse() as Value[];

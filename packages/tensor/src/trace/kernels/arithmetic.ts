@@ -56,7 +56,10 @@ export function where(graph: GraphBuilder, condition: Value, a: Value, b: Value)
 
 const CODES: Record<ValueType, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 };
 
-/** A value as another dtype; itself if it has that. Whole numbers are cut towards zero, booleans are what isn't 0. */
+/**
+ * A value as another dtype; itself if it has that. Whole numbers are rounded towards zero, booleans are true for all
+ * numbers but 0.
+ */
 export function cast(graph: GraphBuilder, x: Value, dtype: ValueType): Value {
   if (x.dtype === dtype) return x;
   if (!(dtype in CODES)) throw new Error(`cast: tensors of dtype ${dtype} can't be compiled`);
@@ -64,7 +67,7 @@ export function cast(graph: GraphBuilder, x: Value, dtype: ValueType): Value {
   return graph.op('Cast', [x], { shape: x.shape, dtype }, { to: CODES[dtype] });
 }
 
-/** A value as int32. What isn't finite is 0, as in JavaScript; a machine makes other numbers of it. */
+/** A value as int32. Numbers that aren't finite become 0, as in JavaScript; hardware gives other results. */
 function toInteger(graph: GraphBuilder, x: Value): Value {
   if (x.dtype !== 'float32' || x.constant) return cast(graph, x, 'int32');
   const isNumber = compare(graph, 'Less', graph.op('Abs', [x], x), Infinity);

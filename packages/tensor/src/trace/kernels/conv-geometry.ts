@@ -105,12 +105,12 @@ export function extent({ kernel, dilations }: ConvGeometry, axis: number): numbe
   return (kernel[axis] - 1) * dilations[axis] + 1;
 }
 
-/** What the convolution reads, [N, ..., C]. */
+/** The convolution's input, [N, ..., C]. */
 export function inShapeOf({ batch, inSizes, inChannels }: ConvGeometry): readonly number[] {
   return [batch, ...inSizes, inChannels];
 }
 
-/** What the convolution makes, [N, ..., O]. */
+/** The convolution's output, [N, ..., O]. */
 export function outShapeOf({ batch, outSizes, outChannels }: ConvGeometry): readonly number[] {
   return [batch, ...outSizes, outChannels];
 }

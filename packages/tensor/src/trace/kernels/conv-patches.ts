@@ -3,8 +3,8 @@ import { constant, type GraphBuilder, indices, reshape, type Value } from '../..
 import { type ConvGeometry, combinations, count, flatIndex, float32, range } from './conv-geometry';
 
 /**
- * What the filter sees at each position of the output, zeros where that's padding. The same node for the forward pass
- * and for the gradient of the filter, so that common subexpressions are found.
+ * The inputs under the filter at each position of the output, zeros for padding. The same node for the forward pass and
+ * for the gradient of the filter, so that common subexpressions are found.
  *
  * @param x [N, ..., C]
  * @returns [N, P, T, C] for P positions of the output and T taps of the filter

@@ -59,7 +59,7 @@ function gather(graph: GraphBuilder, x: Value, places: Value, axisParam: number,
   const size = (from: number, to?: number) => util.sizeFromShape(x.shape.slice(from, to));
   const [batch, outer, length, inner] = [size(0, shared), size(shared, axis), x.shape[axis], size(axis + 1)];
   const lookups = util.sizeFromShape(picked);
-  // GatherND looks up the first axis after those of the batch.
+  // GatherND looks up the first axis after the batch axes.
   const table = transpose(graph, reshape(graph, x, [batch, outer, length, inner]), [0, 2, 1, 3]);
   const keys = reshape(graph, cast(graph, places, 'int64'), [batch, lookups, 1]);
   const spec = { shape: [batch, lookups, outer, inner], dtype: x.dtype };

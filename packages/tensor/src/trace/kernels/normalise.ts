@@ -17,7 +17,7 @@ export function registerNormalisation(): void {
 }
 
 /**
- * offset + scale (x - mean) / sqrt(variance + epsilon); statistics, scale and offset are those of the last axis, or in
+ * offset + scale (x - mean) / sqrt(variance + epsilon); statistics, scale and offset belong to the last axis, or have
  * the shape of `x`.
  */
 function batchNorm(

@@ -23,7 +23,7 @@ interface Direction {
   readonly stride: number;
   /** Padding before the first entry. */
   readonly before: number;
-  /** What the last window reaches beyond the last entry; negative where entries are left over. */
+  /** How far the last window reaches beyond the last entry; negative where entries are left over. */
   readonly beyond: number;
 }
 

@@ -45,7 +45,7 @@ function counted(graph: GraphBuilder, x: Value): Value {
   return x.dtype === 'bool' ? cast(graph, x, 'int32') : x;
 }
 
-/** What a reduction of nothing gives. */
+/** The result of an empty reduction. */
 const OF_NOTHING: Record<string, number> = { ReduceProd: 1, ReduceMax: -Infinity, ReduceMin: Infinity };
 
 /**

@@ -3,12 +3,12 @@ import { extname } from 'node:path';
 import { replaceFile } from './files';
 
 /**
- * Keeps text that is taken out of a log in a file of its own beside it, such as `log.old-1.jsonl`: nothing that was
- * measured is ever deleted.
+ * Keeps text that is removed from a log in a file of its own in the same folder, such as `log.old-1.jsonl`:
+ * measurements are never deleted.
  *
  * @returns the path of that file
  */
-export function putAside(path: string, text: string): string {
+export function keepRemovedText(path: string, text: string): string {
   const extension = extname(path);
   const stem = path.slice(0, path.length - extension.length);
   let number = 1;

@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { CoplayError } from '@coplay/core';
 import { atProcessEnd } from '@coplay/core/node';
 
-/** Names of modules that stand in a folder for a moment: whose process they are of comes first. */
+/** Names of temporary modules; the number is that of the process that wrote them. */
 const NAME = /^\.coplay-(\d+)-[\da-f-]+\.[cm]js$/;
 
 /**
- * Calls `use` with the path of a module that stands in a folder only until then, however this process ends. What others
- * left there that were killed is removed.
+ * Writes a temporary module, calls `use` with its path, and deletes it, even on a signal. Also deletes the modules of
+ * killed processes.
  *
  * @param ending  of its name: `mjs`
  * @throws CoplayError for a folder that can't be written to
  */
-export async function withModule<T>(
+export async function withTemporaryModule<T>(
   folder: string,
   text: string,
   ending: string,
   use: (module: string) => Promise<T>,
 ): Promise<T> {
-  // Nobody can foretell the name, and put a file or a link there before.
+  // The name can't be guessed, so no one can put a file or a link there before.
   const module = join(folder, `.coplay-${process.pid}-${randomUUID()}.${ending}`);
   const remove = () => rmSync(module, { force: true });
   write(folder, module, text);
@@ -46,7 +46,7 @@ function write(folder: string, module: string, text: string): void {
   }
 }
 
-/** Whether it's of a process that is no more. */
+/** Whether it's a temporary module whose process has ended. */
 function isLeft(name: string): boolean {
   const pid = NAME.exec(name)?.[1];
   if (pid === undefined) return false;

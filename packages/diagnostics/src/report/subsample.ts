@@ -6,7 +6,7 @@ import type { Curve } from '../statistics';
  *
  * @param points  at least 4
  */
-export function thin(values: ArrayLike<number>, points: number): number[] {
+export function subsample(values: ArrayLike<number>, points: number): number[] {
   const finite: number[] = [];
   for (let i = 0; i < values.length; i++) if (Number.isFinite(values[i])) finite.push(i);
   if (finite.length <= 2) return finite;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stretchMeans, thin } from './thin';
+import { stretchMeans, subsample } from './subsample';
 
-describe('thin', () => {
+describe('subsample', () => {
   const values = fc.array(fc.float({ noNaN: false, noDefaultInfinity: false }), { maxLength: 400 });
   it('keeps the extremes, the ends and the order, and no more points than asked for', () => {
     fc.assert(
       fc.property(values, fc.integer({ min: 4, max: 60 }), (list, points) => {
-        const kept = thin(list, points);
+        const kept = subsample(list, points);
         const finite = list.flatMap((value, i) => (Number.isFinite(value) ? [i] : []));
         expect(kept.length).toBeLessThanOrEqual(points);
         expect(kept).toEqual([...new Set(kept)].sort((a, b) => a - b));
@@ -21,11 +21,11 @@ describe('thin', () => {
 
   it('keeps a single spike among 10,000 values', () => {
     const flat = Float64Array.from({ length: 10_000 }, (_, i) => (i === 7777 ? 50 : i % 2));
-    expect(thin(flat, 100)).toContain(7777);
+    expect(subsample(flat, 100)).toContain(7777);
   });
 
   it('of equal values keeps the two ends', () => {
-    expect(thin([1, 1, Number.NaN, 1, 1], 500)).toEqual([0, 4]);
+    expect(subsample([1, 1, Number.NaN, 1, 1], 500)).toEqual([0, 4]);
   });
 });
 
