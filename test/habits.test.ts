@@ -68,6 +68,24 @@ const writers: Readonly<Record<string, string>> = {
   'scripts/check-pack.ts': 'fills a project that is thrown away',
 };
 
+/** Words that a reader has to decode; docs/style.md has better ones. This file and that page must name them. */
+const decoded = /\b(whoever|whatever|alike|oneself|that which|what is told)\b/i;
+const aboutWords = ['test/habits.test.ts', 'docs/style.md'];
+
+/** Every line of prose or code of ours: sources, tests and scripts. Results of studies are records. */
+const everything = [...files, ...['scripts', 'test'].flatMap((name) => filesUnder(join(root, name), '.ts'))].filter(
+  (file) => !file.includes('/generated/') && !aboutWords.includes(relative(root, file)),
+);
+
+/** `file:line` of each line of some files for which `matches` holds. */
+function linesWhere(of: readonly string[], matches: (line: string) => boolean): string[] {
+  return of.flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line, i) => (matches(line) ? [`${relative(root, file)}:${i + 1}`] : [])),
+  );
+}
+
 describe('habits', () => {
   it('looks at the packages', () => {
     expect(sources.length).toBeGreaterThan(workspaces().length);
@@ -98,5 +116,14 @@ describe('habits', () => {
     expect(
       files.filter((file) => pattern.test(readFileSync(file, 'utf8'))).map((file) => relative(root, file)),
     ).toEqual([]);
+  });
+
+  it('uses plain words', () => {
+    expect(linesWhere(everything, (line) => decoded.test(line))).toEqual([]);
+  });
+
+  it('wraps comments at 120 characters', () => {
+    const isWide = (line: string) => line.length > 120 && /^\s*(\/\/|\/?\*)|\s\/\/ /.test(line);
+    expect(linesWhere(everything, isWide)).toEqual([]);
   });
 });

@@ -40,8 +40,8 @@ export function exportsOf(program: ts.Program, file: string): ReadonlyMap<string
 const printer = ts.createPrinter({ removeComments: true });
 
 /**
- * The public API of a package as text: each exported name with its declaration, without bodies, private members and comments.
- * Names that a package passes on from others (`tf`) are listed by name alone.
+ * The public API of a package as text: each exported name with its declaration, without bodies, private members and
+ * comments. Names that a package passes on from others (`tf`) are listed by name alone.
  */
 export function apiReport(program: ts.Program, workspace: Workspace): string {
   const sections = entryPoints(workspace).map(({ path, file }) => {
@@ -73,7 +73,10 @@ function printed(node: ts.Node, of: ts.Node): string {
   return printer.printNode(ts.EmitHint.Unspecified, node, of.getSourceFile());
 }
 
-/** Takes bodies, default values and private members out, and writes a return type where the source leaves it to inference. */
+/**
+ * Takes bodies, default values and private members out, and writes a return type where the source leaves it to
+ * inference.
+ */
 function withoutBodies(checker: ts.TypeChecker): ts.TransformerFactory<ts.Declaration> {
   const { factory } = ts;
   return (context) => (node) => {

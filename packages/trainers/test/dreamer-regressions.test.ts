@@ -8,8 +8,9 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { tinyGame } from './games';
 import { leavingGame } from './leaving-game';
 
-// What users of other implementations complained about, a test each. Those of imagination (the return off by one, the root's weight, a discount that
-// is folded in twice, the normaliser of returns) are in src/dreamer/behaviour-terms.test.ts, the recurrent model's own in models/test/rssm.test.ts.
+// What users of other implementations complained about, a test each. Those of imagination (the return off by one, the
+// root's weight, a discount that is folded in twice, the normaliser of returns) are in
+// src/dreamer/behaviour-terms.test.ts, the recurrent model's own in models/test/rssm.test.ts.
 
 const small = { size: 'debug', batchSize: 2, sequenceLength: 4, horizon: 3 } as const;
 const STEPS = 3;
@@ -22,8 +23,9 @@ beforeAll(async () => {
 });
 
 /**
- * DreamerV3's alignment test (embodied/tests/test_train.py) with more to align: an episode's observation is a count that goes up by 1, and the
- * action that led there, -1 in the beginning; the reward of a step is 10 times the action and the count that it led to.
+ * DreamerV3's alignment test (embodied/tests/test_train.py) with more to align: an episode's observation is a count
+ * that goes up by 1, and the action that led there, -1 in the beginning; the reward of a step is 10 times the action
+ * and the count that it led to.
  */
 function countGame(terminates = true): Game<'uint8'> {
   return {
@@ -129,7 +131,8 @@ describe('4: a rare success', () => {
     replay.push(success, 0);
     await run.train({ envSteps: 2000 });
     const generator = createGenerator(3);
-    // About 2,670 records, a window of 4 of which holds it with a chance of 4 / 2,670: in 4,000 windows hardly ever none (e^-6).
+    // About 2,670 records, a window of 4 of which holds it with a chance of 4 / 2,670: in 4,000 windows hardly ever
+    // none (e^-6).
     const sampled = agent.learner as unknown as {
       replay: { sample(g: typeof generator, n: number): { rows: NamedArrays } };
     };

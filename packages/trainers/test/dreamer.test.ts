@@ -52,7 +52,10 @@ async function recorded(agent: DreamerAgent) {
   return Object.fromEntries(Object.entries(replay.buffer.rows).map(([name, { data }]) => [name, [...data]]));
 }
 
-/** Numbers that count up from 0 in every episode of N steps, as the observation; the reward of a step is the number it leads to. */
+/**
+ * Numbers that count up from 0 in every episode of N steps, as the observation; the reward of a step is the number it
+ * leads to.
+ */
 function countGame(steps: number, terminates: boolean): Game<'uint8'> {
   return {
     ...tinyGame({ agents: 1, maxSteps: steps, reward: () => 0, terminates }),
@@ -70,7 +73,8 @@ function countGame(steps: number, terminates: boolean): Game<'uint8'> {
   };
 }
 
-// DreamerV3's own alignment test (embodied/tests/test_train.py): a count that must go up by 1 wherever no episode begins.
+// DreamerV3's own alignment test (embodied/tests/test_train.py): a count that must go up by 1 wherever no episode
+// begins.
 describe('what is recorded of a count', () => {
   it.each([1, 2, 3, 4, 7])(
     'has one record for each observation, rewards on arrival, in rollouts of %i steps',
@@ -403,7 +407,7 @@ describe('updates by hand', () => {
     await run.train({ envSteps: 20 });
     const { learner } = agents[0];
     const before = await recorded(agents[0]);
-    const { states } = await learner.trainWorldModel(createGenerator(1)); // new windows first: records 0 to 3, and 4 to 7
+    const { states } = await learner.trainWorldModel(createGenerator(1)); // new windows: records 0 to 3, 4 to 7
     const { startDeter } = await recorded(agents[0]);
     expect(startDeter.slice(0, 8)).toEqual(before['startDeter'].slice(0, 8)); // nothing comes before the first record
     expect(startDeter.slice(8, 9 * 8)).toEqual([...states.deter.data]);

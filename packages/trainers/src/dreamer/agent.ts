@@ -26,7 +26,7 @@ import { type DreamerNetworkOptions, dreamerSetup } from './setup';
 
 /** Options of {@link dreamerAgent}. */
 export interface DreamerAgentOptions extends DreamerNetworkOptions, DreamerOptions {
-  /** The rules that it will play by: they say what it sees and does. */
+  /** The rules of its game: they determine its observations and actions. */
   readonly game: Game;
   /** One of `game.agents`. */
   readonly id: AgentId;
@@ -65,8 +65,8 @@ export interface SharedDreamerOptions extends DreamerNetworkOptions, DreamerOpti
 }
 
 /**
- * Agents that share one set of weights, and one replay in which each has streams of its own. Unless `inputs` says otherwise they see who they are
- * (`agentId`), if there are several.
+ * Agents that share one set of weights, and one replay in which each has streams of its own. Unless `inputs` says
+ * otherwise they see who they are (`agentId`), if there are several.
  */
 export function sharedDreamerAgents(given: SharedDreamerOptions): DreamerAgent[] {
   checkRecord('sharedDreamerAgents', 'options', given);
@@ -134,9 +134,12 @@ class WorldModelAgent implements DreamerAgent {
   }
 }
 
-/** Refuses what isn't finite before it is played with: a sample of a latent would hide it, and the replay keep it. */
+/**
+ * Refuses numbers that aren't finite before they are used: a sample of a latent would hide them, and the replay would
+ * keep them.
+ */
 function checkFinite(where: string, feeds: NamedArrays): void {
   const floats = Object.entries(feeds).filter(([, { data }]) => dtypeOf(data).startsWith('float'));
   const bad = findNonFinite(Object.fromEntries(floats));
-  if (bad) fail(where, 'finite observations and states', bad, 'Look for it in what the game shows.');
+  if (bad) fail(where, 'finite observations and states', bad, "Look for it in the game's observations.");
 }

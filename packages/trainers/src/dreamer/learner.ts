@@ -92,7 +92,10 @@ export class DreamerLearner implements Learner {
     this.network.initialise(generator);
   }
 
-  /** Copies of the present parameters, named `enc/...`, `dyn/...`, `dec/...`, `rew/...`, `con/...`, `pol/...`, `val/...`. */
+  /**
+   * Copies of the present parameters, named `enc/...`, `dyn/...`, `dec/...`, `rew/...`, `con/...`, `pol/...`,
+   * `val/...`.
+   */
   async parameters(): Promise<NamedArrays> {
     const { world, behaviour } = this.network.groups;
     return { ...(await world.read()), ...(await behaviour.read()) };
@@ -113,7 +116,10 @@ export class DreamerLearner implements Learner {
     };
   }
 
-  /** So many updates of the schedule on what the replay holds, at the progress of the last {@link update}; means of their metrics. */
+  /**
+   * Runs `count` updates of the schedule on the replay's content, at the progress of the last {@link update}; returns
+   * the means of their metrics.
+   */
   async train(updates: number, generator: Generator): Promise<Metrics> {
     checkCount(this.where('train'), 'updates', updates);
     checkGenerator(this.where('train'), generator);
@@ -126,7 +132,7 @@ export class DreamerLearner implements Learner {
   }
 
   /**
-   * One update of the world model on a sampled batch, whatever the schedule.
+   * One update of the world model on a sampled batch, for any schedule.
    *
    * @returns the posterior states that it met, for {@link trainBehaviour}
    */
@@ -140,8 +146,8 @@ export class DreamerLearner implements Learner {
   }
 
   /**
-   * One update of actor and critic, whatever the schedule, from the last of these states in each sequence (as many as `starts` says); without
-   * any from states that are sampled and encoded afresh, where the critic also learns from the rewards that were recorded.
+   * One update of actor and critic, for any schedule. Imagines from the last `starts` states of each sequence; without
+   * `states`, samples and encodes a batch, from whose recorded rewards the critic learns too.
    */
   async trainBehaviour(generator: Generator, states?: DreamerStates): Promise<Metrics> {
     checkGenerator(this.where('trainBehaviour'), generator);
@@ -162,8 +168,8 @@ export class DreamerLearner implements Learner {
   }
 
   /**
-   * What the world model makes of recorded sequences: steps that it sees, reconstructed, and steps that it imagines under the recorded actions.
-   * Changes nothing that is learned or replayed.
+   * The world model's predictions of recorded sequences: reconstructions of the steps that it sees, and imagined steps
+   * under the recorded actions. Changes nothing that is learned or replayed.
    *
    * @param generator not the run's own: the numbers drawn from it would be missing there
    */
@@ -188,7 +194,7 @@ export class DreamerLearner implements Learner {
     (await this.takeOver(saved)).keep();
   }
 
-  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `DreamerV3 (${this.name}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);

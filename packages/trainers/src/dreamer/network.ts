@@ -7,7 +7,10 @@ import { openLoopStep } from './open-loop';
 import type { DreamerSetup } from './setup';
 import { coupledStep, jointStep, separateBehaviourStep, separateWorldStep } from './steps';
 
-/** The functions of tensors that Dreamer runs. Each is compiled when it first runs, so that only those of the schedule are. */
+/**
+ * The functions of tensors that Dreamer runs. Each is compiled when it first runs, so that only the functions of the
+ * schedule are compiled.
+ */
 export interface DreamerFunctions {
   readonly act: Compiled;
   readonly joint: Compiled;
@@ -27,7 +30,7 @@ export function dreamerNetwork(
   name: string,
 ): DreamerNetwork {
   const { executor } = setup;
-  const common = { executor, acceptState: areFinite, memory: 'arena' } as const; // an update makes the same large arrays every time
+  const common = { executor, acceptState: areFinite, memory: 'arena' } as const; // reuses large arrays
   return new Network({
     name: `DreamerV3 (${name})`,
     init: (generator) => {

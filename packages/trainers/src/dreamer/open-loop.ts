@@ -16,7 +16,10 @@ export interface OpenLoopOptions {
   readonly context?: number;
 }
 
-/** Recorded sequences of T steps beside what the world model makes of them: C steps that it sees, then T - C that it imagines. */
+/**
+ * Recorded sequences of T steps and the world model's predictions of them: C steps that it sees, then T - C that it
+ * imagines.
+ */
 export interface OpenLoop {
   /** C */
   readonly context: number;
@@ -29,9 +32,9 @@ export interface OpenLoop {
 }
 
 /**
- * Posterior states of the first C steps, prior ones under the recorded actions after that, decoded. Inputs: those of a batch, of which
- * `obs/NAME` [B, C, ...] and `isFirst` [B, C] are cut to the context, `noise/posterior` [B, C, S], `noise/prior` [T - C, B, S]. Outputs: `obs/NAME` and
- * `rewards`, [B, T, ...].
+ * Posterior states of the first C steps, prior ones under the recorded actions after that, decoded. Inputs: a batch, of
+ * which `obs/NAME` [B, C, ...] and `isFirst` [B, C] are cut to the context, `noise/posterior` [B, C, S], `noise/prior`
+ * [T - C, B, S]. Outputs: `obs/NAME` and `rewards`, [B, T, ...].
  */
 export function openLoopStep(parts: DreamerParts): StepFunction<'world'> {
   const { nets } = parts;

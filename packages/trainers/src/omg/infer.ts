@@ -61,7 +61,7 @@ export async function inferOver(setup: OmgSetup, network: OmgNetwork, experience
   return all;
 }
 
-/** What one seat saw in step t of every environment. */
+/** One seat's observations in step t of every environment. */
 function viewAt({ envs, steps, agents, ...experience }: Experience, seat: number, t: number): OwnView {
   const count = agents.length;
   const observations = allocateObservations(experience.observation, envs);

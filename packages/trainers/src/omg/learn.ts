@@ -63,7 +63,8 @@ export async function trainInference(
     'omg/nll': mean(outputs['nll'].data),
     'omg/kl': mean(outputs['kl'].data),
     'omg/gradient_norm': mean(outputs['gradientNorm'].data),
-    // Latents that hold nothing hardly differ: any distance is large compared with their spread. Without a spread there is nothing to explain.
+    // Latents that hold nothing hardly differ: any distance is large compared with their spread. Without a spread there
+    // is nothing to explain.
     ...(spread > 0 && { 'omg/explained_variance': Math.max(-1, 1 - mean(outputs['error'].data) / spread) }),
   };
 }

@@ -33,8 +33,8 @@ import { inferredSubgoals, type MixedSubgoals, mixSubgoals, type SubgoalsOfOptio
 import type { OwnView } from './views';
 
 /**
- * Subgoal inference (OMG; Yu, Jiang, Lu 2024) for one observer: one network, applied to the view of each co-player. Subgoals
- * of all co-players lie side by side, D numbers each, in cyclic order from the observer's seat.
+ * Subgoal inference (OMG; Yu, Jiang, Lu 2024) for one observer: one network, applied to the view of each co-player.
+ * Subgoals of all co-players lie side by side, D numbers each, in cyclic order from the observer's seat.
  */
 export interface OmgLearner {
   readonly id: AgentId;
@@ -48,7 +48,7 @@ export interface OmgLearner {
   readonly isReady: boolean;
   /** Updates done so far. */
   readonly updates: number;
-  /** What a run directory should know of it, as JSON. */
+  /** Its description for a run directory, as JSON. */
   readonly config: Readonly<Record<string, unknown>>;
   /** The histories that `update` learns from. */
   readonly buffer: HistoryBuffer;
@@ -63,8 +63,8 @@ export interface OmgLearner {
    */
   push(experience: Experience, values?: Float32Array): number;
   /**
-   * Trains on what the buffer holds: in the first `vaeUpdates` the state VAE, then the inference. Nothing, and only counts,
-   * where it holds none.
+   * Trains on the buffer's content: in the first `vaeUpdates` the state VAE, then the inference. Nothing, and only
+   * counts, where it holds none.
    */
   update(generator: Generator): Promise<Metrics>;
   /**
@@ -74,17 +74,16 @@ export interface OmgLearner {
    */
   pretrain(data: Experience, options: OmgPretrainOptions, generator: Generator): Promise<readonly Metrics[]>;
   /**
-   * The subgoals of all co-players, for acting; zeros for those who have left.
+   * The subgoals of all co-players, for acting; zeros for co-players that have left.
    *
    * @param state  [B, stateSize] as the call before returned it; taken for zeros where an episode begins
    * @returns `subgoals` [B, (A-1) D], means of q(g | history, state), and the next `state`
    */
   infer(view: OwnView, state: Float32Array): Promise<Inferred>;
   /**
-   * {@link infer} over recorded steps, each environment's stream from an empty memory on: what the present networks make of
-   * it.
+   * {@link infer} over recorded steps, each environment's stream from an empty memory on, with the present networks.
    *
-   * @returns [E, T, (A-1) D]; zeros for those who have left
+   * @returns [E, T, (A-1) D]; zeros for co-players that have left
    */
   inferOver(experience: Experience): Promise<Float32Array>;
   /**
@@ -94,9 +93,9 @@ export interface OmgLearner {
    */
   latentsOf(experience: Experience): Promise<Float32Array>;
   /**
-   * Subgoals for training the observer's policy: with the probability epsilon a step's selected ones, which needs the steps
-   * that followed, else those that were inferred while it acted. All co-players' of a step together. A window also ends where
-   * the rollout does.
+   * Subgoals for training the observer's policy: with the probability epsilon a step's selected ones, which needs the
+   * following steps, else the subgoals that were inferred while it acted. All co-players' of a step together. A window
+   * also ends where the rollout does.
    */
   subgoalsOf(experience: Experience, options: SubgoalsOfOptions): Promise<MixedSubgoals>;
   /** Copies of the present parameters, named `vae/...` and `inference/...`. */
@@ -251,7 +250,7 @@ class Omg implements OmgLearner {
     (await this.takeOver(saved)).keep();
   }
 
-  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `OMG (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);

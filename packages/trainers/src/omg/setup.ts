@@ -31,7 +31,7 @@ export interface OmgSetup {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** Name of the extra by which networks are told which co-player is meant. */
+/** Name of the extra that tells the networks which co-player is meant. */
 export const CO_PLAYER = 'coPlayer';
 
 /** Zeros and ones stay apart from numbers, since they are reconstructed by their chances. */
@@ -66,7 +66,7 @@ export function omgSetup(where: string, options: OmgOptions): OmgSetup {
   };
 }
 
-/** Numbers of the vector behind those of the observation's fields. */
+/** Entries of the vector after the observation's fields. */
 function flagsOf(game: Game, { fields }: InputOptions, { shapes }: InputEncoder): number {
   const seen = inputEncoder(game, fields ? { fields } : {}, READING).shapes;
   return (shapes['vector']?.[0] ?? 0) - (seen['vector']?.[0] ?? 0);

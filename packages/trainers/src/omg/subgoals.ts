@@ -22,15 +22,20 @@ export interface SubgoalsOfOptions {
   readonly epsilon: number;
   /** For the choice by epsilon, and for the selector `random` */
   readonly generator: Generator;
-  /** Name of the extra that holds the subgoals that were inferred while acting, [E, T, A, (A-1) D]. Default `subgoals` */
+  /**
+   * Name of the extra that holds the subgoals that were inferred while acting, [E, T, A, (A-1) D]. Default `subgoals`
+   */
   readonly extra?: string;
 }
 
 /** What {@link OmgLearner.subgoalsOf} returns. */
 export interface MixedSubgoals {
-  /** [E, T, (A-1) D] of the observer: what its policy is to read when it learns */
+  /** [E, T, (A-1) D] of the observer: inputs of its policy when it learns */
   readonly subgoals: Float32Array;
-  /** [E, T] 1 where they are the selected ones: other inputs than the policy had, so its old log-probabilities and values there are to be computed anew */
+  /**
+   * [E, T] 1 where they are the selected ones: other inputs than the policy had, so its old log-probabilities and
+   * values there are to be computed anew
+   */
   readonly replaced: Uint8Array;
 }
 
@@ -97,7 +102,7 @@ export async function stateLatents(
   return all;
 }
 
-/** A copy of what the observer recorded while it acted; zeros where there was nothing (it had left). */
+/** A copy of the subgoals that the observer recorded while it acted; zeros where there was nothing (it had left). */
 export function inferredSubgoals(
   { seat, others, settings, id }: OmgSetup,
   experience: Experience,
@@ -121,7 +126,7 @@ export function inferredSubgoals(
   return subgoals;
 }
 
-/** [E T] the row of each step's selected state; only those of steps in which the co-player was there mean anything. */
+/** [E T] the row of each step's selected state; only valid for steps in which the co-player was present. */
 function selectedRows(
   { seat, settings }: OmgSetup,
   experience: Experience,
@@ -148,7 +153,10 @@ function selectedRows(
   return selectSubgoals(settings.selector, settings.horizon, { ends, values: judged, draws });
 }
 
-/** [E T] the first row behind the steps of its episode in which the agent was there; behind the step itself where it wasn't. */
+/**
+ * [E T] the first row behind the steps of its episode in which the agent was there; behind the step itself where it
+ * wasn't.
+ */
 function endsOf(experience: Experience, seat: number): Int32Array {
   const { envs, steps, lengths, active, agents } = experience;
   const ends = new Int32Array(envs * steps);

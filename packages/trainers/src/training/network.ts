@@ -9,7 +9,7 @@ const FLUSH_EVERY = 8;
 /** Compiled functions by name. */
 type Functions<Fns> = { readonly [Name in keyof Fns]: { dispose(): void } };
 
-/** The parts of a learner's network. */
+/** The parts of a learner's network. */
 export interface NetworkSpec<Group extends string, Fns extends Functions<Fns>> {
   /** For messages: `PPO (agent_0)`. */
   readonly name: string;
@@ -67,7 +67,7 @@ export class Network<Group extends string, Fns extends Functions<Fns>> {
     this.live ??= this.start(this.spec.init(generator));
   }
 
-  /** Replaces functions by others over the same parameters; functions that aren't kept are disposed of. */
+  /** Replaces functions by others over the same parameters; functions that aren't kept are disposed of. */
   replace(functions: Fns): void {
     const live = this.ready();
     const kept = new Set(partsOf(functions));
