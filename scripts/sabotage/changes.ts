@@ -49,7 +49,7 @@ export const CHANGES: readonly Change[] = [
     name: 'hop+: one co-player is imagined by the model of another',
     find: 'return modelledCoPlayer(moa, id, game, starts, chance, generator.split(player));',
     replace:
-      'const wrong = moa.coplayers[(moa.coplayers.indexOf(id) + 1) % moa.coplayers.length];\n    return { ...modelledCoPlayer(moa, wrong, game, starts, chance, generator.split(player)), agent: { ...moa.agent(wrong), id } };',
+      'const wrong = moa.coPlayers[(moa.coPlayers.indexOf(id) + 1) % moa.coPlayers.length];\n    return { ...modelledCoPlayer(moa, wrong, game, starts, chance, generator.split(player)), agent: { ...moa.agent(wrong), id } };',
     tests: HOP_PLUS,
   },
   {
@@ -333,7 +333,7 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: "moa: each co-player's rows train the first one's network",
-    find: 'return members[this.setup.options.share ? 0 : this.coplayers.indexOf(coplayer)];',
+    find: 'return members[this.setup.options.share ? 0 : this.coPlayers.indexOf(coPlayer)];',
     replace: 'return members[0];',
     tests: MOA,
   },

@@ -33,7 +33,7 @@ export async function learnWhileLeaving(
     return createRollout(env, mixedPlayers(game, waits), generator);
   };
   const rollout = rolloutFor('train', 32);
-  const [id, coplayer] = game.agents;
+  const [id, coPlayer] = game.agents;
   const moa = createMoa({ game, id, minRows: 1, goals: 'none' });
   const generator = createGenerator(streamSeed(seed, 'train/learners'));
   await moa.initialise(generator);
@@ -45,14 +45,14 @@ export async function learnWhileLeaving(
     if (sabotaged) feedEverything(moa, experience);
     else moa.push(experience);
     await moa.update(generator);
-    history.push(await evaluate(moa, game, coplayer, rows));
+    history.push(await evaluate(moa, game, coPlayer, rows));
   }
   moa.dispose();
   return history;
 }
 
-async function evaluate(moa: MoaLearner, game: Game, coplayer: string, rows: NamedArrays): Promise<MoaEvaluation> {
-  const scores = await moa.predictRows(coplayer, rows);
+async function evaluate(moa: MoaLearner, game: Game, coPlayer: string, rows: NamedArrays): Promise<MoaEvaluation> {
+  const scores = await moa.predictRows(coPlayer, rows);
   return moaEvaluation({ classes: game.actionNames, scores, labels: rows['actions'].data as Int32Array });
 }
 
@@ -69,9 +69,9 @@ export function feedEverything(moa: MoaLearner, experience: Experience): void {
     terminated: new Uint8Array(active.length),
   };
   const episodes = splitEpisodes(lie);
-  for (const coplayer of moa.coplayers) {
-    const rows = moaRows(episodes, experience.agents.indexOf(coplayer));
-    moa.buffer.pushRows(coplayer, { ...rows, goals: ndarray(new Int32Array(rows['actions'].data.length).fill(-1)) });
+  for (const coPlayer of moa.coPlayers) {
+    const rows = moaRows(episodes, experience.agents.indexOf(coPlayer));
+    moa.buffer.pushRows(coPlayer, { ...rows, goals: ndarray(new Int32Array(rows['actions'].data.length).fill(-1)) });
   }
 }
 

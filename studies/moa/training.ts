@@ -59,14 +59,14 @@ export async function trainModel(
   });
   const generator = createGenerator(seed);
   await moa.initialise(generator);
-  const coplayer = game.agents[1]; // all seats see the same from their own place, so one network learns from all
+  const coPlayer = game.agents[1]; // all seats see the same from their own place, so one network learns from all
   const evaluated: MoaEvaluation[] = [];
   const start = performance.now();
   const rate = (epoch: number) => recipe.learningRate * (1 - epoch / epochs);
   for (let epoch = 0; epoch < epochs; epoch++) {
     const rows = turnedRows(data.learning.rows, generator); // the same samples, seen from other sides
     const rates = { learningRate: rate(epoch), finalLearningRate: rate(epoch + 1) };
-    await moa.pretrain({ [coplayer]: rows }, { generator, epochs: 1, ...rates });
+    await moa.pretrain({ [coPlayer]: rows }, { generator, epochs: 1, ...rates });
     const isDue = epoch % EVERY === EVERY - 1 || epoch === epochs - 1;
     if (!isDue) continue;
     const { expected, optimal } = await judge(moa, game, knows, data.heldOut);

@@ -35,7 +35,7 @@ const some = ['[]', 'longer', 'Uint16Array [7]'];
 /** Puts rows into a buffer, so that there is something to draw. */
 const fill = (give: () => buffersRows) => (buffer: { push(given: buffersRows): void }) => buffer.push(give());
 type buffersRows = ReturnType<typeof rows>;
-const moaBuffer = () => buffers.createMoaBuffer({ coplayers: ['agent_1'] });
+const moaBuffer = () => buffers.createMoaBuffer({ coPlayers: ['agent_1'] });
 const history = () => buffers.createHistoryBuffer({ observer: 0 });
 
 /** The public functions of buffers, with valid arguments. */
@@ -52,7 +52,7 @@ export const buffersDoors: Doors = {
     restore: door(() => [history().state()]),
     save: door(() => [path('history.npz')], ['path']),
   }),
-  createMoaBuffer: door(() => [{ coplayers: ['agent_1'] }], [], {
+  createMoaBuffer: door(() => [{ coPlayers: ['agent_1'] }], [], {
     push: door(() => [experience()]),
     pushRows: door(() => ['agent_1', moa()]),
     held: door(() => ['agent_1']),

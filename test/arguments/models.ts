@@ -52,7 +52,7 @@ export const modelsDoors: Doors = {
   conv: door(() => [{}], ['options']),
   convStack: door(() => [{ shape: [3, 3, 1], filters: [2] }]),
   countParams: door(() => [specs()], ['record']),
-  coplayerModel: inner,
+  coPlayerModel: inner,
   criticLoss: door(() => [critic(), twoHotBins(5), 1], ['nothing', 'nothing', ['undefined', '1.5', '2**33']]),
   cutRows: networks,
   denseLayer: door(() => [{ inputSize: 2, outputSize: 2 }]),

@@ -134,7 +134,7 @@ describe.runIf(chromium !== undefined)('playing in Chromium', () => {
     const experience = await recordedExperience(game, recording);
     expect([...experience.rewards]).toEqual(recording.steps.flatMap(({ rewards }) => rewards));
     expect([...experience.isImagined]).toEqual([0]);
-    const buffer = createMoaBuffer({ coplayers: ['agent_2'], goals: game.goals });
+    const buffer = createMoaBuffer({ coPlayers: ['agent_2'], goals: game.goals });
     const { agent_2: rows } = buffer.push(experience);
     const own = recording.steps.map(({ actions }) => actions[2]).filter((action) => action !== null);
     expect([...rows!['actions']!.data]).toEqual(own);

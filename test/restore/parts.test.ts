@@ -114,9 +114,9 @@ const PARTS: Record<string, [part: unknown, options?: TryOptions]> = {
     }),
     { good: ['real, a record', 'imagined, a record'] },
   ],
-  moaBuffer: [filled(buffers.createMoaBuffer({ coplayers: ['agent_1'] }), (own) => void own.push(lived)), collected],
+  moaBuffer: [filled(buffers.createMoaBuffer({ coPlayers: ['agent_1'] }), (own) => void own.push(lived)), collected],
   moaBufferByGoal: [
-    filled(buffers.createMoaBuffer({ coplayers: ['agent_1'], goals: game.goals, roomPerGoal: true }), (own) => {
+    filled(buffers.createMoaBuffer({ coPlayers: ['agent_1'], goals: game.goals, roomPerGoal: true }), (own) => {
       own.push(lived);
     }),
     collected,

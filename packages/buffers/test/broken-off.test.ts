@@ -55,7 +55,7 @@ describe('an episode that is broken off by a reset between two rollouts', () => 
 
   it('gives no rows to models of others, and no history', async () => {
     const [before, after] = await withReset();
-    const moa = createMoaBuffer({ coplayers: ['agent_1'] });
+    const moa = createMoaBuffer({ coPlayers: ['agent_1'] });
     const histories = createHistoryBuffer({ observer: 0 });
     for (const experience of [before, after]) {
       moa.push(experience);

@@ -94,7 +94,7 @@ describe('moaRows', () => {
   it('refuses imagined experience', () => {
     const imagined = { ...three, isImagined: Uint8Array.of(0, 1, 0) };
     expect(() => moaRows(imagined, 1)).toThrow(/expected real experience, got imagined/);
-    const buffer = createMoaBuffer({ coplayers: ['b'] });
+    const buffer = createMoaBuffer({ coPlayers: ['b'] });
     expect(() => buffer.push(imagined)).toThrow(/expected real experience, got imagined/);
     expect(buffer.rows).toEqual({ b: 0 });
   });
@@ -103,7 +103,7 @@ describe('moaRows', () => {
 describe('moaBuffer', () => {
   it('refuses, loudly, a step after an agent left', () => {
     const rows = moaRows(episodes(4, [1], [1]), 1, { goals });
-    const buffer = createMoaBuffer({ coplayers: ['b'] });
+    const buffer = createMoaBuffer({ coPlayers: ['b'] });
     const later = gatherRows(rows, [0, 1, 1]);
     const absent = { ...later, active: ndarray(Uint8Array.of(1, 1, 0)) };
     expect(() => buffer.pushRows('b', absent)).toThrow(/a step after it had left, in row 2/);
@@ -117,7 +117,7 @@ describe('moaBuffer', () => {
 
   it('lets unfinished episodes wait for their end', () => {
     const whole = episodes(4, [3, 1], [2, 1]);
-    const buffer = createMoaBuffer({ coplayers: ['b'], goals });
+    const buffer = createMoaBuffer({ coPlayers: ['b'], goals });
     const part = (start: number, end: number): Experience => {
       const piece = allocateExperience(game, 2, end - start);
       const copy = (from: ArrayLike<number>, to: { [i: number]: number }, width: number) => {
@@ -143,7 +143,7 @@ describe('moaBuffer', () => {
   });
 
   it('drops the oldest episodes whole, and never gives a row of them', () => {
-    const buffer = createMoaBuffer({ coplayers: ['b'], capacity: 9, goals });
+    const buffer = createMoaBuffer({ coPlayers: ['b'], capacity: 9, goals });
     for (let i = 0; i < 25; i++) {
       const leave = i % 4; // episodes of 1 to 4 steps
       const rows = moaRows(episodes(4, [leave], [1]), 1, { goals });
@@ -162,7 +162,7 @@ describe('moaBuffer', () => {
   });
 
   it('drops what was trained on only if asked', () => {
-    const [ring, empty] = (['ring', 'empty'] as const).map((keep) => createMoaBuffer({ coplayers: ['a', 'b'], keep }));
+    const [ring, empty] = (['ring', 'empty'] as const).map((keep) => createMoaBuffer({ coPlayers: ['a', 'b'], keep }));
     for (const buffer of [ring, empty]) {
       buffer.push(episodes(4, [1], [1]));
       buffer.trained();
@@ -173,12 +173,12 @@ describe('moaBuffer', () => {
   });
 
   it('goes on from a saved state and from a file as if nothing had happened', async () => {
-    const make = () => createMoaBuffer({ coplayers: ['a', 'b'], capacity: 10, goals });
+    const make = () => createMoaBuffer({ coPlayers: ['a', 'b'], capacity: 10, goals });
     const [one, other, third] = [make(), make(), make()];
     for (let i = 0; i < 5; i++) one.push(episodes(4, [i % 4], [1]));
     other.restore(structuredClone(one.state()));
     const contents = (buffer: ReturnType<typeof make>) =>
-      buffer.coplayers.map((id) => {
+      buffer.coPlayers.map((id) => {
         const { columns, places, lengths } = buffer.held(id);
         return { rows: gatherRows(columns, places), lengths: [...lengths], counts: buffer.pushed[id] };
       });
@@ -189,13 +189,13 @@ describe('moaBuffer', () => {
     expect(contents(third).map(({ rows }) => rows)).toEqual(contents(one).map(({ rows }) => rows));
     for (const buffer of [one, other]) buffer.push(episodes(4, [2], [2]));
     expect(contents(other)).toEqual(contents(one));
-    expect(() => make().restore(createMoaBuffer({ coplayers: ['a'] }).state())).toThrow(
+    expect(() => make().restore(createMoaBuffer({ coPlayers: ['a'] }).state())).toThrow(
       /saved.rings: expected rows of a, b, got a/,
     );
   });
 
   it('has nothing of nobody', () => {
-    const buffer = createMoaBuffer({ coplayers: [] });
+    const buffer = createMoaBuffer({ coPlayers: [] });
     expect(buffer.push(episodes(4, [1], [1]))).toEqual({});
     expect(() => buffer.held('a')).toThrow(/expected one of nobody/);
   });
@@ -215,7 +215,7 @@ describe('attemptRows', () => {
     expect(column(attempts, 'isFirst')).toEqual([1, 1, 0, 0]);
     expect(column(attempts, 'actions')).toEqual([1, 0, 0, 2]);
     expect(column(attempts, 'observations/vector')).toEqual([10, 0, 11, 0, 11, 1, 11, 2]);
-    const buffer = createMoaBuffer({ coplayers: ['b'], goals, attempts: true });
+    const buffer = createMoaBuffer({ coPlayers: ['b'], goals, attempts: true });
     buffer.push({ ...three, actions });
     expect(buffer.rows).toEqual({ b: 2 + 4 + 4 + 4 });
   });
@@ -233,7 +233,7 @@ describe('room for each goal', () => {
     return { ...rows, previousActions: ndarray(new Int32Array(6).fill(e), [3, 2]) };
   };
   const filled = (roomPerGoal: boolean) => {
-    const buffer = createMoaBuffer({ coplayers: ['b'], capacity: 12, goals, roomPerGoal }); // 4 rows for each of 2 + 1
+    const buffer = createMoaBuffer({ coPlayers: ['b'], capacity: 12, goals, roomPerGoal }); // 4 rows for each of 2 + 1
     buffer.pushRows('b', rare());
     for (let e = 0; e < 5; e++) buffer.pushRows('b', common(e));
     return buffer;
@@ -254,7 +254,7 @@ describe('room for each goal', () => {
     expect(goalsHeld(buffer)).toEqual([1, 1, 0, 0, 0, 1, 1]);
     expect(buffer.held('b').lengths).toEqual([2, 3, 2]);
     expect(buffer.held('b').serials).toEqual([0, 5, 6]); // the commonest goal has room for one of its five
-    const again = createMoaBuffer({ coplayers: ['b'], capacity: 12, goals, roomPerGoal: true });
+    const again = createMoaBuffer({ coPlayers: ['b'], capacity: 12, goals, roomPerGoal: true });
     again.restore(structuredClone(buffer.state()) as ReturnType<typeof buffer.state>);
     for (const one of [buffer, again]) one.pushRows('b', rare());
     expect(goalsHeld(buffer)).toEqual([0, 0, 0, 1, 1, 1, 1]);

@@ -42,7 +42,7 @@ describe('every kind of learning agent trains, and plays what it learned', { tag
     ['hop', { kind: 'hop', ...hop }, 2, 'hop'],
     ['shared-hop', { kind: 'shared-hop', ...hop }, 1, 'hop'],
     ['dreamer', { kind: 'dreamer', ...dreamer }, 2, 'dreamer'],
-    ['shared-dreamer', { kind: 'shared-dreamer', ...dreamer, coplayers: 'moa' }, 1, 'dreamer'],
+    ['shared-dreamer', { kind: 'shared-dreamer', ...dreamer, coPlayers: 'moa' }, 1, 'dreamer'],
     ['social-influence', { kind: 'social-influence', network, moa, ...eager }, 2, 'social-influence'],
   ])('%s', async (_, agents, count, algorithm) => {
     const run = await trained(HUNT, agents);

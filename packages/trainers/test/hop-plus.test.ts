@@ -218,8 +218,8 @@ describe('hopPlusAgent', () => {
     await play.train({ envSteps: 3 * STEPS });
     const [{ learner }] = agents;
     expect(agents[1].learner).toBe(learner);
-    expect(learner.mindOf(0).moa!.coplayers).toEqual(['agent_1']);
-    expect(learner.mindOf(1).moa!.coplayers).toEqual(['agent_0']);
+    expect(learner.mindOf(0).moa!.coPlayers).toEqual(['agent_1']);
+    expect(learner.mindOf(1).moa!.coPlayers).toEqual(['agent_0']);
     play.dispose();
   });
 

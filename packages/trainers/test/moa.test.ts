@@ -68,11 +68,11 @@ function moaRowsOf({ observations, envs, agents }: Experience, seat: number) {
 describe('createMoa', () => {
   it('learns what co-players do, measured before it is trained on', async () => {
     const { moa, history } = await shown({ epochs: 2 }, 32);
-    expect(moa.coplayers).toEqual(['agent_1', 'agent_2']);
+    expect(moa.coPlayers).toEqual(['agent_1', 'agent_2']);
     expect(history[0]['moa/accuracy']).toBeLessThan(0.65); // of untrained networks
     // By the rules these two are told for about 9 steps in 10, ties between shortest paths are the rest; this is of
     // some 150 steps.
-    for (const coplayer of moa.coplayers) expect(moa.accuracy(coplayer)).toBeGreaterThan(0.75);
+    for (const coPlayer of moa.coPlayers) expect(moa.accuracy(coPlayer)).toBeGreaterThan(0.75);
     expect(history[31]['moa/loss']).toBeLessThan(0.6 * history[0]['moa/loss']);
     const { logProbs, masks } = await firstViews(moa, 0);
     const illegal = logProbs.reduce((sum, x, i) => sum + (masks[i] === 1 ? 0 : Math.exp(x)), 0);
@@ -162,7 +162,7 @@ describe('createMoa', () => {
     expect(await moa.pretrain(experience, { generator: createGenerator(1) })).toEqual([]);
     const saved = await moa.state();
     await moa.restore(saved);
-    expect(moa.coplayers).toEqual([]);
+    expect(moa.coPlayers).toEqual([]);
     moa.dispose();
   });
 });

@@ -25,7 +25,7 @@ import { attemptRows, moaRows } from './moa-rows';
 /** Options of {@link createMoaBuffer}. */
 export interface MoaBufferOptions {
   /** Whose steps are held, each apart; may be none. */
-  readonly coplayers: readonly AgentId[];
+  readonly coPlayers: readonly AgentId[];
   /** Rows (steps of one agent) held of each co-player, at least the longest episode. Default 4096 */
   readonly capacity?: number | undefined;
   /**
@@ -68,7 +68,7 @@ export interface MoaHeld {
  * Steps of co-players, by co-player, for models of them. Holds real, whole episodes, and no step after an agent left.
  */
 export interface MoaBuffer {
-  readonly coplayers: readonly AgentId[];
+  readonly coPlayers: readonly AgentId[];
   /** Rows held now. */
   readonly rows: Readonly<Record<AgentId, number>>;
   /** What came in so far. */
@@ -85,9 +85,9 @@ export interface MoaBuffer {
    *
    * @throws CoplayError for a step after the co-player left, naming the row
    */
-  pushRows(coplayer: AgentId, rows: NamedArrays): void;
+  pushRows(coPlayer: AgentId, rows: NamedArrays): void;
   /** One co-player's rows. */
-  held(coplayer: AgentId): MoaHeld;
+  held(coPlayer: AgentId): MoaHeld;
   /** Says that the rows held were trained on: with `keep: 'empty'` they are dropped. */
   trained(): void;
   state(): SavedState;
@@ -100,7 +100,7 @@ export interface MoaBuffer {
 
 const isGoalSet = (value: unknown) => typeof (value as GoalSet | undefined)?.reached === 'function';
 const schema = z.strictObject({
-  coplayers: z.array(z.string()),
+  coPlayers: z.array(z.string()),
   capacity: z.int().min(1).default(4096),
   keep: z.enum(['ring', 'empty']).default('ring'),
   goals: z.custom<GoalSet>(isGoalSet, { error: 'the goals of a game: game.goals' }).optional(),
@@ -124,32 +124,32 @@ function makeRing(id: AgentId, { capacity, goals, roomPerGoal }: z.infer<typeof 
 /** An empty buffer. */
 export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
   const checked = checkOptions('createMoaBuffer', schema, options);
-  const { coplayers, keep, goals, caughtOnly, attempts } = checked;
-  const rings = new Map(coplayers.map((id) => [id, makeRing(id, checked)]));
+  const { coPlayers, keep, goals, caughtOnly, attempts } = checked;
+  const rings = new Map(coPlayers.map((id) => [id, makeRing(id, checked)]));
   const collector = createEpisodeCollector();
   const ringOf = (where: string, id: AgentId): Ring => {
-    const known = coplayers.join(', ') || 'nobody';
+    const known = coPlayers.join(', ') || 'nobody';
     return rings.get(id) ?? fail(where, `one of ${known}`, show(id), 'Name a co-player of this buffer.');
   };
-  const perCoplayer = <T>(of: (ring: Ring) => T) => Object.fromEntries([...rings].map(([id, ring]) => [id, of(ring)]));
+  const perCoPlayer = <T>(of: (ring: Ring) => T) => Object.fromEntries([...rings].map(([id, ring]) => [id, of(ring)]));
 
   const buffer: MoaBuffer = {
-    coplayers,
+    coPlayers,
     get rows() {
-      return perCoplayer((ring) => ring.size);
+      return perCoPlayer((ring) => ring.size);
     },
     get pushed() {
-      return perCoplayer((ring) => ({ ...ring.pushed }));
+      return perCoPlayer((ring) => ({ ...ring.pushed }));
     },
     push(experience) {
       checkExperience('moaBuffer.push', experience);
       refuseImagined(experience);
-      const missing = coplayers.find((id) => !experience.agents.includes(id));
+      const missing = coPlayers.find((id) => !experience.agents.includes(id));
       if (missing !== undefined) {
         fail('moaBuffer.push', `experience of ${missing}`, show(experience.agents), 'Push the same game.');
       }
       const episodes = collector.push(experience);
-      const added = coplayers.map((id) => {
+      const added = coPlayers.map((id) => {
         const seat = experience.agents.indexOf(id);
         const rows = moaRows(episodes, seat, { goals, caughtOnly });
         buffer.pushRows(id, rows);
@@ -158,26 +158,26 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
       });
       return Object.fromEntries(added);
     },
-    pushRows(coplayer, rows) {
-      const ring = ringOf('moaBuffer.pushRows', coplayer);
-      checkMoaRows(`moaBuffer.pushRows (${coplayer})`, rows);
+    pushRows(coPlayer, rows) {
+      const ring = ringOf('moaBuffer.pushRows', coPlayer);
+      checkMoaRows(`moaBuffer.pushRows (${coPlayer})`, rows);
       ring.push(rows);
     },
-    held(coplayer) {
-      const ring = ringOf('moaBuffer.held', coplayer);
+    held(coPlayer) {
+      const ring = ringOf('moaBuffer.held', coPlayer);
       return { columns: ring.columns, places: ring.places(), lengths: ring.lengths, serials: ring.serials };
     },
     trained() {
       if (keep === 'empty') for (const ring of rings.values()) ring.clear();
     },
-    state: () => ({ collector: collector.state(), rings: perCoplayer((ring) => ring.state()) }),
+    state: () => ({ collector: collector.state(), rings: perCoPlayer((ring) => ring.state()) }),
     restore(saved) {
       checkArgument('moaBuffer.restore', 'saved', savedSchema, saved);
       const states = saved['rings'] as SavedState;
-      const unlike = [...coplayers, ...Object.keys(states)].find((id) => !rings.has(id) || !Object.hasOwn(states, id));
+      const unlike = [...coPlayers, ...Object.keys(states)].find((id) => !rings.has(id) || !Object.hasOwn(states, id));
       if (unlike !== undefined) {
         const got = Object.keys(states).join(', ') || 'nobody';
-        const expected = `rows of ${coplayers.join(', ') || 'nobody'}`;
+        const expected = `rows of ${coPlayers.join(', ') || 'nobody'}`;
         fail('moaBuffer.restore: saved.rings', expected, got, 'Restore what this buffer saved.');
       }
       const ringParts = [...rings].map(([id, ring]) => {
@@ -193,7 +193,7 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
     async load(path) {
       checkText('moaBuffer.load', 'path', path);
       const arrays = await loadNpz(path);
-      for (const id of coplayers) {
+      for (const id of coPlayers) {
         const rows = Object.entries(arrays).filter(([name]) => name.startsWith(`${id}/`));
         if (rows.length === 0) continue;
         const columns = rows.map(([name, { data, shape }]) => [name.slice(id.length + 1), ndarray(data, shape)]);

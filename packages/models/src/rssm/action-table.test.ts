@@ -44,13 +44,13 @@ describe('a table of actions', () => {
     ['is used in imagination where actions are discrete', { kind: 'discrete', count: A } as const, 0, 1],
     ['not where they are numbers', { kind: 'continuous', size: A } as const, 0, 0],
     ['nor with co-players', { kind: 'discrete', count: A } as const, 1, 0],
-  ])('%s', (_, actions, coplayers, times) => {
-    const nets = dreamerNets({ observations: { x: { kind: 'vector', size: 2 } }, actions, size: 'debug', coplayers });
+  ])('%s', (_, actions, coPlayers, times) => {
+    const nets = dreamerNets({ observations: { x: { kind: 'vector', size: 2 } }, actions, size: 'debug', coPlayers });
     const made = vi.spyOn(nets.rssm, 'actionTable');
     const [H, N] = [2, 3];
     const { stoch } = nets.sizes;
     const draws = { latents: tf.zeros([H, N, stoch]), actions: tf.zeros([H + 1, N, nets.actor.noise.size]) };
-    const given = { ...draws, ...(coplayers && { coplayers: tf.zeros([H, N, coplayers]) }) } as never;
+    const given = { ...draws, ...(coPlayers && { coPlayers: tf.zeros([H, N, coPlayers]) }) } as never;
     imagineSequence(nets, somewhere(nets.specs), nets.rssm.initial(N), given);
     expect(made).toHaveBeenCalledTimes(times);
   });

@@ -10,7 +10,7 @@ export interface ImaginationNoise {
   /** [H + 1, N, a] as `actor.noise` says: uniform, a = 1, or standard normal, a = A */
   readonly actions: tf.Tensor3D;
   /** [H, N, M] uniform, where co-players are modelled */
-  readonly coplayers?: tf.Tensor3D;
+  readonly coPlayers?: tf.Tensor3D;
 }
 
 /** N imagined rollouts. Index t of an action, a value or a log-probability belongs to the state before that action. */
@@ -20,7 +20,7 @@ export interface ImaginedSequence {
   /** [N, H + 1, A] codes of the actions, also of one in the last state */
   readonly actions: tf.Tensor3D;
   /** [N, H, M K] codes of what co-players were imagined to do, where they are modelled */
-  readonly coplayers?: tf.Tensor3D;
+  readonly coPlayers?: tf.Tensor3D;
 }
 
 /**
@@ -44,9 +44,9 @@ export function imagineSequence(
     fail('imagineSequence', `noise.actions for ${horizon + 1} states`, String(noise.actions.shape[0]), remedy);
   }
   const { dyn, pol, moa } = nets.parts(detached(params));
-  const others = imaginedCoplayers(nets, moa, noise, active);
+  const others = imaginedCoPlayers(nets, moa, noise, active);
   // With co-players there would be an entry for each joint action.
-  const table = nets.actor.actions.kind === 'discrete' && !nets.coplayers ? nets.rssm.actionTable(dyn) : undefined;
+  const table = nets.actor.actions.kind === 'discrete' && !nets.coPlayers ? nets.rssm.actionTable(dyn) : undefined;
   const latents = tf.unstack(noise.latents) as tf.Tensor2D[];
   const draws = tf.unstack(noise.actions) as tf.Tensor2D[];
   const features: tf.Tensor[] = [];
@@ -62,18 +62,18 @@ export function imagineSequence(
   return {
     features: tf.stack(features, 1) as tf.Tensor3D,
     actions: tf.stack(actions, 1) as tf.Tensor3D,
-    ...(others.codes.length > 0 && { coplayers: tf.stack([...others.codes], 1) as tf.Tensor3D }),
+    ...(others.codes.length > 0 && { coPlayers: tf.stack([...others.codes], 1) as tf.Tensor3D }),
   };
 }
 
 /** What co-players do, step by step; nothing where they aren't modelled. */
-function imaginedCoplayers(nets: DreamerNets, moa: TensorRecord, noise: ImaginationNoise, active?: tf.Tensor2D) {
+function imaginedCoPlayers(nets: DreamerNets, moa: TensorRecord, noise: ImaginationNoise, active?: tf.Tensor2D) {
   const codes: tf.Tensor2D[] = [];
-  const model = nets.coplayers;
+  const model = nets.coPlayers;
   if (!model) return { codes, join: (own: tf.Tensor2D) => own };
   const remedy = 'What co-players do is drawn in every state.';
-  if (!noise.coplayers) return fail('imagineSequence', 'noise.coplayers [H, N, M]', 'none', remedy);
-  const draws = tf.unstack(noise.coplayers) as tf.Tensor2D[];
+  if (!noise.coPlayers) return fail('imagineSequence', 'noise.coPlayers [H, N, M]', 'none', remedy);
+  const draws = tf.unstack(noise.coPlayers) as tf.Tensor2D[];
   let present = active ?? (tf.onesLike(draws[0]) as tf.Tensor2D);
   const join = (own: tf.Tensor2D, features: tf.Tensor2D): tf.Tensor2D => {
     const step = model.sample(model.logProbs(moa, features), present, draws[codes.length]);

@@ -5,7 +5,7 @@ export {
   type DreamerActor,
   dreamerActor,
 } from './actor';
-export { type CoplayerModel, type CoplayerStep, coplayerModel, type RecordedCoplayers } from './coplayers';
+export { type CoPlayerModel, type CoPlayerStep, coPlayerModel, type RecordedCoPlayers } from './co-players';
 export { type BlockGru, blockGru } from './core';
 export { type DreamerDecoder, dreamerDecoder, type FlatState } from './decoder';
 export { type EncodedSequence, encodeSequence, type RecordedSequence } from './encode-sequence';

@@ -3,7 +3,7 @@ import { checkTensor, stopGradient, type TensorRecord } from '@coplay/tensor';
 import { z } from 'zod';
 import { countParams, initialise, type ParamSpecs, prefixed, prefixedSpecs, within } from '../layers';
 import { type DreamerActions, type DreamerActor, dreamerActor } from './actor';
-import { type CoplayerModel, coplayerModel } from './coplayers';
+import { type CoPlayerModel, coPlayerModel } from './co-players';
 import { type DreamerDecoder, dreamerDecoder } from './decoder';
 import { type DreamerEncoder, dreamerEncoder } from './encoder';
 import { type ContinueHead, continueHead, type TwoHotHead, twoHotHead } from './heads';
@@ -25,10 +25,10 @@ export interface DreamerNetsOptions {
   /** The same in a discrete policy. Default 0, as in DreamerV3's code; its paper says 0.01 */
   readonly actorUnimix?: number;
   /**
-   * M, the number of co-players whose actions the world model takes as inputs and predicts (see {@link CoplayerModel});
+   * M, the number of co-players whose actions the world model takes as inputs and predicts (see {@link CoPlayerModel});
    * each has as many actions as the agent. Only with discrete actions. Default 0
    */
-  readonly coplayers?: number;
+  readonly coPlayers?: number;
 }
 
 /** The modules; parameters are named `enc/...`, `dyn/...`, `dec/...`, `rew/...`, `con/...`, `pol/...`, `val/...`. */
@@ -51,7 +51,7 @@ export interface DreamerNets {
   /**
    * Where co-players are modelled; parameters `moa/...`. Codes of actions then have their M K numbers after one's own
    */
-  readonly coplayers?: CoplayerModel;
+  readonly coPlayers?: CoPlayerModel;
   readonly specs: ParamSpecs;
   /** Number of parameters, the slow critic's not counted. */
   readonly parameterCount: number;
@@ -87,7 +87,7 @@ const schema = z.strictObject({
   size: sizeSchema.default('nano'),
   unimix: share.default(0.01),
   actorUnimix: share.default(0),
-  coplayers: z.int().min(0).default(0),
+  coPlayers: z.int().min(0).default(0),
 });
 
 /**
@@ -102,13 +102,13 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
     unimix,
     actorUnimix,
     size,
-    coplayers: M,
+    coPlayers: M,
   } = checkOptions('dreamerNets', schema, options);
   const sizes = dreamerSizes(size as DreamerSize);
   const { units, layers, bins } = sizes;
   const encoder = dreamerEncoder(observations, sizes);
   const actionSize = actions.kind === 'discrete' ? actions.count : actions.size;
-  checkCoplayers(M, actions);
+  checkCoPlayers(M, actions);
   const model = rssm({ ...sizes, tokens: encoder.outputSize, actions: (1 + M) * actionSize, unimix });
   const head = { featureSize: model.featureSize, units };
   const modules = {
@@ -120,8 +120,8 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
     pol: dreamerActor({ ...head, layers, actions, unimix: actorUnimix }),
     val: twoHotHead({ ...head, layers, bins }),
   };
-  const coplayers = M > 0 ? coplayerModel({ ...head, layers, count: M, actions: actionSize }) : undefined;
-  const moa = prefixedSpecs('moa', coplayers?.specs ?? {});
+  const coPlayers = M > 0 ? coPlayerModel({ ...head, layers, count: M, actions: actionSize }) : undefined;
+  const moa = prefixedSpecs('moa', coPlayers?.specs ?? {});
   const specs: ParamSpecs = Object.assign(
     {},
     ...DREAMER_MODULES.map((name) => prefixedSpecs(name, modules[name].specs)),
@@ -137,7 +137,7 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
     continues: modules.con,
     actor: modules.pol,
     critic: modules.val,
-    ...(coplayers && { coplayers }),
+    ...(coPlayers && { coPlayers }),
     specs,
     parameterCount: countParams(specs),
     init: (generator) =>
@@ -153,9 +153,9 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
   };
 }
 
-function checkCoplayers(count: number, { kind }: DreamerActions): void {
+function checkCoPlayers(count: number, { kind }: DreamerActions): void {
   if (count === 0 || kind === 'discrete') return;
-  fail('dreamerNets', 'discrete actions where co-players are modelled', kind, 'Leave coplayers out.');
+  fail('dreamerNets', 'discrete actions where co-players are modelled', kind, 'Leave coPlayers out.');
 }
 
 /** The same values without gradients: an imagination with them doesn't train the world model. */

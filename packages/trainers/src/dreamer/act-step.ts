@@ -5,7 +5,7 @@ import { hasLegalHead, masked } from './legal';
 import type { DreamerSetup } from './setup';
 
 /**
- * Acting as a function of tensors. Inputs: `obs/NAME` [B, ...], `previousActions` [B] int32 (and `coplayerActions` [B,
+ * Acting as a function of tensors. Inputs: `obs/NAME` [B, ...], `previousActions` [B] int32 (and `coPlayerActions` [B,
  * M] where co-players are modelled), `isFirst` [B], `mask` [B, K], `deter` [B, D], `stoch` [B, S] int32 classes,
  * `noise` [B, S]. Outputs: `logProbs` [B, K] over the legal actions, and the next `deter` and `stoch`.
  */

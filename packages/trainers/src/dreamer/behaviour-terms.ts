@@ -11,7 +11,7 @@ import {
   trackReturns,
 } from '@coplay/models';
 import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
-import { type DreamerParts, meanOf, startingCoplayers } from './inputs';
+import { type DreamerParts, meanOf, startingCoPlayers } from './inputs';
 
 /** The state of actor and critic in addition to their parameters. */
 export interface CriticMemory {
@@ -38,7 +38,7 @@ export interface BehaviourTerms {
  *
  * @param starts states that exist: no gradient flows into them
  * @param inputs `noise/prior` [H, N, S] and `noise/actions` [H + 1, N, 1]; where co-players are modelled
- *               `noise/coplayers` [H, N, M] and `coplayersActive` [B, T, M]
+ *               `noise/coPlayers` [H, N, M] and `coPlayersActive` [B, T, M]
  */
 export function behaviourTerms(
   parts: DreamerParts,
@@ -50,7 +50,7 @@ export function behaviourTerms(
   const { nets, options } = parts;
   const { horizon: H, lossScales: scales } = options;
   const N = starts.deter.shape[0];
-  const imagined = imagineSequence(nets, params, starts, noiseOf(inputs), startingCoplayers(parts, inputs));
+  const imagined = imagineSequence(nets, params, starts, noiseOf(inputs), startingCoPlayers(parts, inputs));
   // Rows step by step, as they were made: nothing large is put in another order.
   const stepwise = (x: tf.Tensor3D) => tf.reshape(tf.transpose(x, [1, 0, 2]), [(H + 1) * N, x.shape[2]]) as tf.Tensor2D;
   const features = stepwise(imagined.features);
@@ -122,8 +122,8 @@ export function behaviourTerms(
 
 function noiseOf(inputs: TensorRecord): ImaginationNoise {
   const named = (name: string) => inputs[`noise/${name}`] as tf.Tensor3D;
-  const coplayers = named('coplayers');
-  return { latents: named('prior'), actions: named('actions'), ...(coplayers && { coplayers }) };
+  const coPlayers = named('coPlayers');
+  return { latents: named('prior'), actions: named('actions'), ...(coPlayers && { coPlayers }) };
 }
 
 /** [N, H + 1, ...] without the last step. */

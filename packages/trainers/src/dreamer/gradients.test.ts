@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 const NONE: Required<DreamerLossScales> = {
-  ...{ dynamics: 0, representation: 0, reconstruction: 0, reward: 0, continue: 0, legal: 0, coplayers: 0 },
+  ...{ dynamics: 0, representation: 0, reconstruction: 0, reward: 0, continue: 0, legal: 0, coPlayers: 0 },
   ...{ policy: 0, value: 0, replayValue: 0 },
 };
 

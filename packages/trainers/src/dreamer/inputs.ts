@@ -15,8 +15,8 @@ export interface DreamerParts {
  *   previousActions                             [B, T] int32, that led here; -1: none
  *   rewards, isFirst, isLast, isTerminal        [B, T] on arrival
  *   legal                                       [B, T, K] where the legal actions are learned
- *   coplayerActions                             [B, T, M] int32 as previousActions, where co-players are modelled
- *   coplayersActive                             [B, T, M] 1 for co-players that act after this observation
+ *   coPlayerActions                             [B, T, M] int32 as previousActions, where co-players are modelled
+ *   coPlayersActive                             [B, T, M] 1 for co-players that act after this observation
  *   startDeter, startStoch                      [B, D], [B, S] the state before the first step, its classes as int32
  */
 export function batchOf({ nets }: DreamerParts, inputs: TensorRecord): DreamerBatch {
@@ -33,17 +33,17 @@ export function batchOf({ nets }: DreamerParts, inputs: TensorRecord): DreamerBa
  * Codes of the actions that led here, [..., K]; with the co-players' after the agent's own where they are modelled,
  * [..., K + M K].
  */
-export function previousCodes({ actor, coplayers }: DreamerNets, inputs: TensorRecord): tf.Tensor {
+export function previousCodes({ actor, coPlayers }: DreamerNets, inputs: TensorRecord): tf.Tensor {
   const own = oneHotCode(inputs['previousActions'], actor.actionSize);
-  return coplayers ? tf.concat([own, coplayers.code(inputs['coplayerActions'])], -1) : own;
+  return coPlayers ? tf.concat([own, coPlayers.code(inputs['coPlayerActions'])], -1) : own;
 }
 
 /** Who of the co-players acts in the last K states of each sequence, [B K, M]; nothing where they aren't modelled. */
-export function startingCoplayers({ nets, options }: DreamerParts, inputs: TensorRecord): tf.Tensor2D | undefined {
-  if (!nets.coplayers) return undefined;
-  const [B, T, M] = inputs['coplayersActive'].shape;
+export function startingCoPlayers({ nets, options }: DreamerParts, inputs: TensorRecord): tf.Tensor2D | undefined {
+  if (!nets.coPlayers) return undefined;
+  const [B, T, M] = inputs['coPlayersActive'].shape;
   const K = Math.min(options.starts, T);
-  return tf.reshape(tf.slice(inputs['coplayersActive'], [0, T - K, 0], [B, K, M]), [B * K, M]);
+  return tf.reshape(tf.slice(inputs['coPlayersActive'], [0, T - K, 0], [B, K, M]), [B * K, M]);
 }
 
 /** `obs/NAME` of the inputs by NAME. */

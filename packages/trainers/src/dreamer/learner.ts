@@ -39,10 +39,10 @@ export interface DreamerStates {
   /** [B, T, S] int32, the classes of the latents */
   readonly stoch: NDArray;
   /** [B, T, M] 1 for co-players who act there, where they are modelled */
-  readonly coplayersActive?: NDArray | undefined;
+  readonly coPlayersActive?: NDArray | undefined;
 }
 
-const statesSchema = z.looseObject({ deter: ndarrays, stoch: ndarrays, coplayersActive: ndarrays.optional() });
+const statesSchema = z.looseObject({ deter: ndarrays, stoch: ndarrays, coPlayersActive: ndarrays.optional() });
 const counted = z.int().min(0);
 const savedSchema = z.looseObject({
   arrays: z.looseObject({}),
@@ -142,7 +142,7 @@ export class DreamerLearner implements Learner {
     const parts = this.scheduleParts(tally);
     const { sample, inputs } = parts.sample(generator);
     const { deter, stoch } = await parts.run('world', inputs, sample);
-    return { metrics: tally.means(), states: { deter, stoch, coplayersActive: inputs['coplayersActive'] } };
+    return { metrics: tally.means(), states: { deter, stoch, coPlayersActive: inputs['coPlayersActive'] } };
   }
 
   /**
@@ -158,7 +158,7 @@ export class DreamerLearner implements Learner {
       const { nets, options } = this.setup;
       const [B, T] = states.deter.shape;
       const noise = imaginationNoise(nets, generator, B * Math.min(options.starts, T), options.horizon);
-      const given = { fromDeter: states.deter, fromStoch: states.stoch, ...coplayersOf(nets, states) };
+      const given = { fromDeter: states.deter, fromStoch: states.stoch, ...coPlayersOf(nets, states) };
       await parts.run('behaviour', { ...given, ...noise });
     } else {
       const { sample, inputs } = parts.sample(generator);
@@ -233,8 +233,8 @@ export class DreamerLearner implements Learner {
     const where = this.where('trainBehaviour');
     checkArgument(where, 'states', statesSchema, states);
     const [B, T] = states.deter.shape;
-    const sizes = { deter: nets.sizes.deter, stoch: nets.sizes.stoch, coplayersActive: nets.coplayers?.count };
-    for (const name of ['deter', 'stoch', 'coplayersActive'] as const) {
+    const sizes = { deter: nets.sizes.deter, stoch: nets.sizes.stoch, coPlayersActive: nets.coPlayers?.count };
+    for (const name of ['deter', 'stoch', 'coPlayersActive'] as const) {
       const shape = states[name]?.shape;
       const expected = [B, T, sizes[name]];
       if (!shape || (B > 0 && T > 0 && shape.join() === expected.join())) continue;
@@ -357,8 +357,8 @@ function scalar(value: number): NDArray {
 }
 
 /** Who acts in states that are given; without a word of it all co-players do. */
-function coplayersOf({ coplayers }: DreamerSetup['nets'], { deter, coplayersActive }: DreamerStates): NamedArrays {
-  if (!coplayers) return {};
-  const shape = [...deter.shape.slice(0, 2), coplayers.count];
-  return { coplayersActive: coplayersActive ?? ndarray(new Uint8Array(shape[0] * shape[1] * shape[2]).fill(1), shape) };
+function coPlayersOf({ coPlayers }: DreamerSetup['nets'], { deter, coPlayersActive }: DreamerStates): NamedArrays {
+  if (!coPlayers) return {};
+  const shape = [...deter.shape.slice(0, 2), coPlayers.count];
+  return { coPlayersActive: coPlayersActive ?? ndarray(new Uint8Array(shape[0] * shape[1] * shape[2]).fill(1), shape) };
 }

@@ -15,12 +15,12 @@ export function posteriorNoise(nets: DreamerNets, generator: Generator, B: numbe
 
 /**
  * Noise of H imagined steps from N states: `noise/prior` [H, N, S], `noise/actions` [H + 1, N, 1], and
- * `noise/coplayers` [H, N, M] where co-players are modelled.
+ * `noise/coPlayers` [H, N, M] where co-players are modelled.
  */
 export function imaginationNoise(nets: DreamerNets, generator: Generator, N: number, H: number): NamedArrays {
   return {
     'noise/prior': uniformNoise(generator, [H, N, nets.sizes.stoch]),
     'noise/actions': uniformNoise(generator, [H + 1, N, nets.actor.noise.size]),
-    ...(nets.coplayers && { 'noise/coplayers': uniformNoise(generator, [H, N, nets.coplayers.count]) }),
+    ...(nets.coPlayers && { 'noise/coPlayers': uniformNoise(generator, [H, N, nets.coPlayers.count]) }),
   };
 }

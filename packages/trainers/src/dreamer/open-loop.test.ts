@@ -12,8 +12,8 @@ beforeAll(async () => {
 
 const [B, T, C] = [2, 4, 2];
 
-describe.each([0, 2])('an open loop with %i co-players', (coplayers) => {
-  const parts = smallParts({}, coplayers);
+describe.each([0, 2])('an open loop with %i co-players', (coPlayers) => {
+  const parts = smallParts({}, coPlayers);
   const world = () => tensorsOf(stirred(parts.nets));
 
   /** Inputs of the step: what is seen is cut to the context. */
@@ -68,7 +68,7 @@ describe.each([0, 2])('an open loop with %i co-players', (coplayers) => {
 
   it('imagines under the recorded actions: that of step t moves t and what follows', () => {
     const as = predicted(inputsOf());
-    for (const name of coplayers > 0 ? ['previousActions', 'coplayerActions'] : ['previousActions']) {
+    for (const name of coPlayers > 0 ? ['previousActions', 'coPlayerActions'] : ['previousActions']) {
       const other = predicted(
         inputsOf((batch) => {
           const { data } = batch[name];

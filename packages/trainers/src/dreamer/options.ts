@@ -18,7 +18,7 @@ export interface DreamerLossScales {
   /** Of the prediction which actions are legal. Default 1 */
   readonly legal?: number;
   /** Of the prediction what co-players do, where they are modelled. Default 1 */
-  readonly coplayers?: number;
+  readonly coPlayers?: number;
   /** Of the actor. Default 1 */
   readonly policy?: number;
   /** Of the critic on imagined steps. Default 1 */
@@ -116,7 +116,7 @@ const scalesSchema = z.strictObject({
   reward: nonNegative.default(1),
   continue: nonNegative.default(1),
   legal: nonNegative.default(1),
-  coplayers: nonNegative.default(1),
+  coPlayers: nonNegative.default(1),
   policy: nonNegative.default(1),
   value: nonNegative.default(1),
   replayValue: nonNegative.default(0.3),

@@ -71,7 +71,7 @@ export function checkReplay(where: string, setup: DreamerSetup, saved: Saved): v
   if (Object.keys(rows).length === 0) return;
   checkSavedRows(`${where}: restore: saved.replay.buffer.rows`, noRows(setup), rows);
   const { actions } = setup.game;
-  for (const name of ['previousActions', 'coplayerActions']) {
+  for (const name of ['previousActions', 'coPlayerActions']) {
     const strange = rows[name]?.data.find((action) => !Number.isInteger(action) || action < -1 || action >= actions);
     if (strange !== undefined)
       fail(
@@ -93,9 +93,9 @@ function noRows({ encoder, game, nets, options }: DreamerSetup): NamedArrays {
     ...Object.fromEntries(['isFirst', 'isLast', 'isTerminal'].map((name) => [name, ndarray(new Uint8Array(0))])),
     ...Object.fromEntries(Object.entries(seen).map(([field, array]) => [`obs/${field}`, array])),
     ...('legal' in nets && { legal: ndarray(new Uint8Array(0), [0, game.actions]) }),
-    ...(nets.coplayers && {
-      coplayerActions: ndarray(new Int32Array(0), [0, A - 1]),
-      coplayersActive: ndarray(new Uint8Array(0), [0, A - 1]),
+    ...(nets.coPlayers && {
+      coPlayerActions: ndarray(new Int32Array(0), [0, A - 1]),
+      coPlayersActive: ndarray(new Uint8Array(0), [0, A - 1]),
     }),
     ...(options.replayLatents && {
       startDeter: ndarray(new Float32Array(0), [0, deter]),
@@ -122,7 +122,7 @@ function seatRows(setup: DreamerSetup, name: string, records: Records, seat: num
   };
   for (const [field, array] of Object.entries(encoder.encode(sourceOf(records, seat)))) fields[`obs/${field}`] = array;
   if ('legal' in nets) fields['legal'] = seatPart(records.masks, rows, count, seat, records.actionCount);
-  if (nets.coplayers) fields['coplayersActive'] = coplayersActive(records, seat);
+  if (nets.coPlayers) fields['coPlayersActive'] = coPlayersActive(records, seat);
   if (options.replayLatents) {
     const names = latentNames(name);
     const { deter, stoch } = nets.sizes;
@@ -142,20 +142,20 @@ export function previousActions({ game, nets }: DreamerSetup, given: Int32Array,
   const A = game.agents.length;
   const rows = given.length / A;
   const own = Int32Array.from({ length: rows }, (_, row) => given[row * A + seat]);
-  if (!nets.coplayers) return { previousActions: ndarray(own) };
-  const others = ndarray(ofCoplayers(given, A, seat, new Int32Array(rows * (A - 1))), [rows, A - 1]);
-  return { previousActions: ndarray(own), coplayerActions: others };
+  if (!nets.coPlayers) return { previousActions: ndarray(own) };
+  const others = ndarray(ofCoPlayers(given, A, seat, new Int32Array(rows * (A - 1))), [rows, A - 1]);
+  return { previousActions: ndarray(own), coPlayerActions: others };
 }
 
 /** Which of a seat's co-players act after each record: those present for whom it isn't the last. [rows, A - 1] */
-function coplayersActive({ active, isLast, agents, envs, records: R }: Records, seat: number): NDArray {
+function coPlayersActive({ active, isLast, agents, envs, records: R }: Records, seat: number): NDArray {
   const acts = active.map((isThere, row) => isThere & ~isLast[row]);
   const [rows, A] = [envs * R, agents.length];
-  return ndarray(ofCoplayers(acts, A, seat, new Uint8Array(rows * (A - 1))), [rows, A - 1]);
+  return ndarray(ofCoPlayers(acts, A, seat, new Uint8Array(rows * (A - 1))), [rows, A - 1]);
 }
 
 /** [rows, A] to [rows, A - 1], in cyclic order of seats after one's own. */
-function ofCoplayers<T extends Uint8Array | Int32Array>(from: T, A: number, seat: number, to: T): T {
+function ofCoPlayers<T extends Uint8Array | Int32Array>(from: T, A: number, seat: number, to: T): T {
   for (let i = 0; i < to.length; i++) {
     const row = Math.floor(i / (A - 1));
     to[i] = from[row * A + ((seat + 1 + (i % (A - 1))) % A)];

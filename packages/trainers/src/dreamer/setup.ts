@@ -36,7 +36,7 @@ export interface DreamerNetworkOptions {
    * co-players' actions as input; a head predicts them from its state, and imagination samples from it. For games of at
    * least two agents. Default `none`
    */
-  readonly coplayers?: 'none' | 'moa';
+  readonly coPlayers?: 'none' | 'moa';
   /**
    * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
    * `auto`
@@ -60,7 +60,7 @@ const networkSchema = z.strictObject({
   inputs: inputSchema.default({}),
   images: z.enum(['planes', 'image', 'vector']).optional(),
   masks: z.boolean().optional(),
-  coplayers: z.enum(['none', 'moa']).default('none'),
+  coPlayers: z.enum(['none', 'moa']).default('none'),
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
 });
 
@@ -73,12 +73,12 @@ export function dreamerSetup(
 ): DreamerSetup {
   checkGame(`${where}: option game`, game);
   for (const id of ids) checkId(where, game, id);
-  const { size, inputs: asked, images: kind, masks: forbids, coplayers: others, executor: choice, ...rest } = given;
-  const networks = { inputs: asked, images: kind, masks: forbids, coplayers: others, executor: choice };
+  const { size, inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice, ...rest } = given;
+  const networks = { inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice };
   const options = resolveDreamerOptions(where, rest, size);
   const checked = checkOptions(where, networkSchema, networks);
-  const { inputs, images, masks = hasIllegalActions(game), coplayers, executor } = checked;
-  checkCoplayers(where, game, coplayers);
+  const { inputs, images, masks = hasIllegalActions(game), coPlayers, executor } = checked;
+  checkCoPlayers(where, game, coPlayers);
   checkFields(where, game, inputs as InputOptions);
   const reading = { images: 'raw', flags: 'apart', assumed: true } as const;
   const encoder = inputEncoder(readAs(game, images), inputs as InputOptions, reading);
@@ -87,22 +87,22 @@ export function dreamerSetup(
     actions: { kind: 'discrete', count: game.actions },
     unimix: options.unimix,
     actorUnimix: options.actorUnimix,
-    coplayers: coplayers === 'moa' ? game.agents.length - 1 : 0,
+    coPlayers: coPlayers === 'moa' ? game.agents.length - 1 : 0,
     ...(size !== undefined && { size }),
   });
   const nets = masks ? withLegalHead(plain) : plain;
   const config = {
     ...{ algorithm: 'dreamer', ...options, sizes: nets.sizes, inputs },
     ...(images !== undefined && { images }),
-    ...{ masks, coplayers },
+    ...{ masks, coPlayers },
   };
   return { game, ids, options, nets, encoder, executor, config };
 }
 
-function checkCoplayers(where: string, { agents, name }: Game, coplayers: 'none' | 'moa'): void {
-  if (coplayers === 'none' || agents.length > 1) return;
-  const remedy = "Leave coplayers at 'none'.";
-  fail(where, "a game of at least two agents for coplayers 'moa'", `${agents.length} in ${name}`, remedy);
+function checkCoPlayers(where: string, { agents, name }: Game, coPlayers: 'none' | 'moa'): void {
+  if (coPlayers === 'none' || agents.length > 1) return;
+  const remedy = "Leave coPlayers at 'none'.";
+  fail(where, "a game of at least two agents for coPlayers 'moa'", `${agents.length} in ${name}`, remedy);
 }
 
 /** A game's observation, with all fields of shape [H, W, C] declared to be of one kind. */

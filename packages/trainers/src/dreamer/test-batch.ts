@@ -6,12 +6,12 @@ import { imaginationNoise, posteriorNoise } from './noise';
 import { type DreamerOptions, resolveDreamerOptions } from './options';
 
 /** Small networks for a vector of 3 and 3 actions, with options, and so many co-players. */
-export function smallParts(options: DreamerOptions = {}, coplayers = 0): DreamerParts {
+export function smallParts(options: DreamerOptions = {}, coPlayers = 0): DreamerParts {
   const nets = dreamerNets({
     observations: { vector: { kind: 'vector', size: 3 } },
     actions: { kind: 'discrete', count: 3 },
     size: 'debug',
-    coplayers,
+    coPlayers,
   });
   const small = { batchSize: 2, sequenceLength: 4, horizon: 3, ...options };
   return { nets, options: resolveDreamerOptions('test', small, 'debug') };
@@ -59,7 +59,7 @@ export function smallBatch({ nets, options }: DreamerParts, generator: Generator
       Int32Array.from({ length: B * nets.sizes.stoch }, () => generator.integer(4)),
       [B, nets.sizes.stoch],
     ),
-    ...(nets.coplayers && coplayersIn(B, T, nets.coplayers.count, generator)),
+    ...(nets.coPlayers && coPlayersIn(B, T, nets.coPlayers.count, generator)),
     ...posteriorNoise(nets, generator, B, T),
     ...imaginationNoise(nets, generator, B * starts, horizon),
     learningRate: ndarray(Float32Array.of(1e-2), []),
@@ -68,14 +68,14 @@ export function smallBatch({ nets, options }: DreamerParts, generator: Generator
 }
 
 /** Co-players who all act at random, but for the first one's leaving after two steps of the second sequence. */
-function coplayersIn(B: number, T: number, M: number, generator: Generator): NamedArrays {
+function coPlayersIn(B: number, T: number, M: number, generator: Generator): NamedArrays {
   const actions = Int32Array.from({ length: B * T * M }, () => generator.integer(3));
   const active = new Uint8Array(B * T * M).fill(1);
   for (let t = 2; t < T; t++) {
     active[(T + t) * M] = 0;
     if (t > 2) actions[(T + t) * M] = -1;
   }
-  return { coplayerActions: ndarray(actions, [B, T, M]), coplayersActive: ndarray(active, [B, T, M]) };
+  return { coPlayerActions: ndarray(actions, [B, T, M]), coPlayersActive: ndarray(active, [B, T, M]) };
 }
 
 /** Arrays as tensors; `uint8` becomes float32. */

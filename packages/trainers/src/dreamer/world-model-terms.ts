@@ -48,17 +48,17 @@ export function worldModelTerms(parts: DreamerParts, params: TensorRecord, input
     const masks = tf.reshape(inputs['legal'], logits.shape) as tf.Tensor2D;
     add('loss/legal', legalLoss(logits, masks), scales.legal);
   }
-  if (nets.coplayers) {
+  if (nets.coPlayers) {
     const [B, T] = inputs['isFirst'].shape;
-    const { count, actions } = nets.coplayers;
-    const logProbs = nets.coplayers.logProbs(within(params, 'moa'), features);
+    const { count, actions } = nets.coPlayers;
+    const logProbs = nets.coPlayers.logProbs(within(params, 'moa'), features);
     const recorded = {
-      actions: inputs['coplayerActions'] as tf.Tensor3D,
-      active: inputs['coplayersActive'] as tf.Tensor3D,
+      actions: inputs['coPlayerActions'] as tf.Tensor3D,
+      active: inputs['coPlayersActive'] as tf.Tensor3D,
       isFirst: inputs['isFirst'] as tf.Tensor2D,
     };
-    const loss = nets.coplayers.loss(tf.reshape(logProbs, [B, T, count, actions + 1]), recorded);
-    add('loss/moa', loss, scales.coplayers);
+    const loss = nets.coPlayers.loss(tf.reshape(logProbs, [B, T, count, actions + 1]), recorded);
+    add('loss/moa', loss, scales.coPlayers);
   }
   metrics['dreamer/dyn_ent'] = meanOf(entropies['priorEntropy']);
   metrics['dreamer/rep_ent'] = meanOf(entropies['posteriorEntropy']);

@@ -207,7 +207,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const accuracy = typeof worldModel === 'object' ? worldModel.accuracy : 1;
     const made = this.seats.map(async (seat) => {
       const { moa } = this.mindOf(seat);
-      const trusted = moa ? moa.coplayers.map((id) => moa.accuracy(id)) : [];
+      const trusted = moa ? moa.coPlayers.map((id) => moa.accuracy(id)) : [];
       const { horizon, metrics } = permission(options, this.updates, accuracy, trusted);
       const parts = { learner: this, simulator, options, progress };
       const imagined =

@@ -5,13 +5,13 @@ import type { GoalChoice, MoaAgentState, MoaLearner } from './contract';
 /** Plays a co-player's seat by the model of it. */
 export function modelledAgent(
   learner: MoaLearner,
-  coplayer: AgentId,
+  coPlayer: AgentId,
   actions: number,
   stateSize: number,
   goalsOf: GoalChoice,
 ): Agent<MoaAgentState> {
   return {
-    id: coplayer,
+    id: coPlayer,
     name: 'MOA',
     initialState: (rows) => ({ goals: new Int32Array(rows).fill(-1), memory: new Float32Array(rows * stateSize) }),
     async act(input, state, generator) {
@@ -22,7 +22,7 @@ export function modelledAgent(
         goals[row] = goalsOf(row, input, generator);
         memory.fill(0, row * stateSize, (row + 1) * stateSize);
       }
-      const { logProbs, state: next } = await learner.step(coplayer, { ...input, state: memory }, goals);
+      const { logProbs, state: next } = await learner.step(coPlayer, { ...input, state: memory }, goals);
       return { actions: sampleCategorical(logProbs, input.rows, actions, generator), state: { goals, memory: next } };
     },
   };

@@ -63,7 +63,7 @@ export interface MoaView {
 export interface MoaLearner {
   /** The observer. */
   readonly id: AgentId;
-  readonly coplayers: readonly AgentId[];
+  readonly coPlayers: readonly AgentId[];
   /** G, goals that predictions depend on; 0 for plain models */
   readonly goals: number;
   /** Units of the recurrent state; 0 for models of the present step. */
@@ -110,10 +110,10 @@ export interface MoaLearner {
    * @param goals  [B] in -1..G-1, -1 for unknown; a plain model reads none of it
    * @returns [B, K] log-probabilities, very low for illegal actions
    */
-  predict(coplayer: AgentId, view: MoaView, goals?: Int32Array): Promise<Float32Array>;
+  predict(coPlayer: AgentId, view: MoaView, goals?: Int32Array): Promise<Float32Array>;
   /** As `predict`, with the recurrent state after the step, [B, stateSize]. */
   step(
-    coplayer: AgentId,
+    coPlayer: AgentId,
     view: MoaView,
     goals?: Int32Array,
   ): Promise<{ readonly logProbs: Float32Array; readonly state: Float32Array }>;
@@ -122,24 +122,24 @@ export interface MoaLearner {
    *
    * @returns [N, K] log-probabilities
    */
-  predictRows(coplayer: AgentId, rows: NamedArrays): Promise<Float32Array>;
+  predictRows(coPlayer: AgentId, rows: NamedArrays): Promise<Float32Array>;
   /**
    * An agent that plays the co-player's seat by its model, for imagined rollouts.
    *
-   * @param goalsOf  the goal of a row's episode, asked when it begins. Default: drawn from `prior(coplayer)`
+   * @param goalsOf  the goal of a row's episode, asked when it begins. Default: drawn from `prior(coPlayer)`
    */
-  agent(coplayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState>;
+  agent(coPlayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState>;
   /**
    * Top-1 accuracy, in [0, 1], on the newest rows before they were trained on (their goals known in hindsight).
    * 0 before it was measured, so that what waits for an accuracy waits; `update` reports it only once it was measured.
    */
-  accuracy(coplayer: AgentId): number;
+  accuracy(coPlayer: AgentId): number;
   /** [G] discounted counts of the goals that the co-player showed; all 1 at first. */
-  goalCounts(coplayer: AgentId): Float64Array;
+  goalCounts(coPlayer: AgentId): Float64Array;
   /** [G] the counts as probabilities, to draw imagined goals from; [] for plain models. */
-  prior(coplayer: AgentId): Float64Array;
+  prior(coPlayer: AgentId): Float64Array;
   /** Copies of a co-player's parameters. */
-  parameters(coplayer: AgentId): Promise<NamedArrays>;
+  parameters(coPlayer: AgentId): Promise<NamedArrays>;
   /** Everything: networks, optimisers, buffer, counts. */
   state(): Promise<SavedState>;
   restore(saved: SavedState): Promise<void>;

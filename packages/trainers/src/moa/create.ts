@@ -14,7 +14,7 @@ import { type MoaOptions, resolveMoaOptions } from './options';
 export function createMoa(options: MoaOptions): MoaLearner {
   const resolved = resolveMoaOptions(options);
   const { game, id } = options;
-  const coplayers = game.agents.filter((other) => other !== id);
+  const coPlayers = game.agents.filter((other) => other !== id);
   const goals = resolved.goals === 'hindsight' ? game.goals : undefined;
   const { capacity, keep, caughtOnly, roomPerGoal, attempts, previousActions, unknownShare, network, recurrent } =
     resolved;
@@ -27,8 +27,8 @@ export function createMoa(options: MoaOptions): MoaLearner {
     network,
     recurrent,
   });
-  const buffer = createMoaBuffer({ coplayers, capacity, keep, goals, caughtOnly, roomPerGoal, attempts });
+  const buffer = createMoaBuffer({ coPlayers, capacity, keep, goals, caughtOnly, roomPerGoal, attempts });
   const { executor: _, network: __, ...numbers } = resolved;
   const config = { ...numbers, network: network.config, game: game.name };
-  return new MoaModels({ game, id, coplayers, options: resolved, encoder, net, buffer, config });
+  return new MoaModels({ game, id, coPlayers, options: resolved, encoder, net, buffer, config });
 }

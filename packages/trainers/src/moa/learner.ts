@@ -64,7 +64,7 @@ interface SavedStanding {
   readonly seen: MoaCounts;
 }
 
-function savedSchema(coplayers: readonly AgentId[]) {
+function savedSchema(coPlayers: readonly AgentId[]) {
   const counted = z.int().min(0);
   const standing = z.looseObject({
     counts: z.looseObject({}),
@@ -74,7 +74,7 @@ function savedSchema(coplayers: readonly AgentId[]) {
   return z.looseObject({
     networks: z.looseObject({}),
     buffer: z.looseObject({}),
-    standings: z.looseObject(Object.fromEntries(coplayers.map((coplayer) => [coplayer, standing]))),
+    standings: z.looseObject(Object.fromEntries(coPlayers.map((coPlayer) => [coPlayer, standing]))),
     updates: counted,
   });
 }
@@ -87,21 +87,21 @@ export class MoaModels implements MoaLearner {
   private readonly standings: ReadonlyMap<AgentId, Standing>;
 
   constructor(private readonly setup: MoaSetup) {
-    const { net, options, coplayers } = setup;
+    const { net, options, coPlayers } = setup;
     const fresh = (): Standing => ({
       counts: goalCounts(net.goals, options.goalDiscount),
       accuracy: undefined,
       seen: NOTHING,
     });
-    this.standings = new Map(coplayers.map((coplayer) => [coplayer, fresh()]));
+    this.standings = new Map(coPlayers.map((coPlayer) => [coPlayer, fresh()]));
   }
 
   get id() {
     return this.setup.id;
   }
 
-  get coplayers() {
-    return this.setup.coplayers;
+  get coPlayers() {
+    return this.setup.coPlayers;
   }
 
   get net() {
@@ -132,24 +132,24 @@ export class MoaModels implements MoaLearner {
   push(experience: Experience): void {
     checkExperienceOf('moa.push', this.setup.game, experience);
     const added = this.buffer.push(experience);
-    for (const coplayer of this.coplayers) {
-      const { isFirst, goals } = added[coplayer];
-      const { counts } = this.standing('moa.update', coplayer);
+    for (const coPlayer of this.coPlayers) {
+      const { isFirst, goals } = added[coPlayer];
+      const { counts } = this.standing('moa.update', coPlayer);
       for (let row = 0; row < isFirst.data.length; row++) if (isFirst.data[row] === 1) counts.add(goals.data[row]);
     }
   }
 
   async update(generator: Generator): Promise<Metrics> {
     checkGenerator('moa.update', generator);
-    if (this.coplayers.length === 0) return {};
-    const waiting = Math.max(...this.coplayers.map((coplayer) => this.newRows(coplayer)));
+    if (this.coPlayers.length === 0) return {};
+    const waiting = Math.max(...this.coPlayers.map((coPlayer) => this.newRows(coPlayer)));
     if (waiting < this.setup.options.minRows) return this.standingMetrics();
-    const held = new Map(this.coplayers.map((coplayer) => [coplayer, this.heldTable(coplayer)]));
-    await Promise.all(this.coplayers.map((coplayer) => this.measure(coplayer, held.get(coplayer))));
-    const tables = this.perNetwork((coplayer) => held.get(coplayer)?.table);
+    const held = new Map(this.coPlayers.map((coPlayer) => [coPlayer, this.heldTable(coPlayer)]));
+    await Promise.all(this.coPlayers.map((coPlayer) => this.measure(coPlayer, held.get(coPlayer))));
+    const tables = this.perNetwork((coPlayer) => held.get(coPlayer)?.table);
     const result = await this.train(tables, this.setup.options.epochs, generator, this.setup.options.learningRate);
-    for (const coplayer of this.coplayers)
-      this.standing('moa.update', coplayer).seen = { ...this.buffer.pushed[coplayer] };
+    for (const coPlayer of this.coPlayers)
+      this.standing('moa.update', coPlayer).seen = { ...this.buffer.pushed[coPlayer] };
     this.buffer.trained();
     if (this.updates % FLUSH_EVERY === 0) for (const { slots } of this.ready().members) slots.flushDenormals();
     this.updates++;
@@ -162,10 +162,10 @@ export class MoaModels implements MoaLearner {
   ): Promise<readonly Metrics[]> {
     const settings = resolveMoaPretraining(options, this.setup.options);
     const { epochs, generator, learningRate, finalLearningRate, afterEpoch } = settings;
-    if (this.coplayers.length === 0) return [];
+    if (this.coPlayers.length === 0) return [];
     const rows = pretrainingRows(data, this.setup);
     const tables = this.perNetwork(
-      (coplayer) => rows[coplayer] && this.tableOf('moa.pretrain', coplayer, rows[coplayer]),
+      (coPlayer) => rows[coPlayer] && this.tableOf('moa.pretrain', coPlayer, rows[coPlayer]),
     );
     const history: Metrics[] = [];
     for (let epoch = 0; epoch < epochs; epoch++) {
@@ -178,63 +178,63 @@ export class MoaModels implements MoaLearner {
     return history;
   }
 
-  async predict(coplayer: AgentId, view: MoaView, goals?: Int32Array): Promise<Float32Array> {
-    return (await this.answer('moa.predict', coplayer, view, goals)).logProbs;
+  async predict(coPlayer: AgentId, view: MoaView, goals?: Int32Array): Promise<Float32Array> {
+    return (await this.answer('moa.predict', coPlayer, view, goals)).logProbs;
   }
 
-  step(coplayer: AgentId, view: MoaView, goals?: Int32Array) {
-    return this.answer('moa.step', coplayer, view, goals);
+  step(coPlayer: AgentId, view: MoaView, goals?: Int32Array) {
+    return this.answer('moa.step', coPlayer, view, goals);
   }
 
-  private async answer(where: string, coplayer: AgentId, view: MoaView, goals?: Int32Array) {
-    this.checkView(where, coplayer, view, goals);
+  private async answer(where: string, coPlayer: AgentId, view: MoaView, goals?: Int32Array) {
+    this.checkView(where, coPlayer, view, goals);
     const { net, encoder, game } = this.setup;
     const { rows, observations, masks, previousActions, state } = view;
     const everyone = previousActions ?? new Int32Array(rows * game.agents.length).fill(-1);
     const source = { rows, observations, masks, previousActions: everyone, extras: {} };
-    const encoded = encoder.encode({ ...source, seat: this.seatOf(coplayer), offset: 0, stride: 1 });
+    const encoded = encoder.encode({ ...source, seat: this.seatOf(coPlayer), offset: 0, stride: 1 });
     const feeds: NamedArrays = { ...prefixed('in', encoded), mask: ndarray(masks, [rows, net.actions]) };
     if (net.goals > 0) feeds['goals'] = ndarray(goals as Int32Array);
     const memory = state ?? new Float32Array(rows * net.stateSize);
     if (net.stateSize > 0) feeds['state'] = ndarray(memory, [rows, net.stateSize]);
-    const { logProbs, next } = await this.member(coplayer).functions.act(feeds);
+    const { logProbs, next } = await this.member(coPlayer).functions.act(feeds);
     return { logProbs: logProbs.data as Float32Array, state: (next?.data ?? memory) as Float32Array };
   }
 
-  predictRows(coplayer: AgentId, rows: NamedArrays): Promise<Float32Array> {
+  predictRows(coPlayer: AgentId, rows: NamedArrays): Promise<Float32Array> {
     const { net, game } = this.setup;
-    this.standing('moa.predictRows', coplayer);
-    const table = this.tableOf('moa.predictRows', coplayer, rows);
-    return predictTable(this.member(coplayer).functions.predict, net, table, game.maxSteps);
+    this.standing('moa.predictRows', coPlayer);
+    const table = this.tableOf('moa.predictRows', coPlayer, rows);
+    return predictTable(this.member(coPlayer).functions.predict, net, table, game.maxSteps);
   }
 
-  agent(coplayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState> {
-    this.standing('moa.agent', coplayer);
+  agent(coPlayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState> {
+    this.standing('moa.agent', coPlayer);
     if (goalsOf !== undefined) checkFunction('moa.agent', 'goalsOf', goalsOf);
-    const drawn: GoalChoice = (_row, _input, generator) => drawIndex(this.prior(coplayer), generator);
-    return modelledAgent(this, coplayer, this.setup.net.actions, this.stateSize, goalsOf ?? drawn);
+    const drawn: GoalChoice = (_row, _input, generator) => drawIndex(this.prior(coPlayer), generator);
+    return modelledAgent(this, coPlayer, this.setup.net.actions, this.stateSize, goalsOf ?? drawn);
   }
 
-  accuracy(coplayer: AgentId): number {
-    return this.standing('moa.accuracy', coplayer).accuracy ?? 0;
+  accuracy(coPlayer: AgentId): number {
+    return this.standing('moa.accuracy', coPlayer).accuracy ?? 0;
   }
 
-  goalCounts(coplayer: AgentId): Float64Array {
-    return this.standing('moa.goalCounts', coplayer).counts.counts.slice();
+  goalCounts(coPlayer: AgentId): Float64Array {
+    return this.standing('moa.goalCounts', coPlayer).counts.counts.slice();
   }
 
-  prior(coplayer: AgentId): Float64Array {
-    return this.standing('moa.prior', coplayer).counts.prior();
+  prior(coPlayer: AgentId): Float64Array {
+    return this.standing('moa.prior', coPlayer).counts.prior();
   }
 
-  async parameters(coplayer: AgentId): Promise<NamedArrays> {
-    this.standing('moa.parameters', coplayer);
-    return this.member(coplayer).params.read();
+  async parameters(coPlayer: AgentId): Promise<NamedArrays> {
+    this.standing('moa.parameters', coPlayer);
+    return this.member(coPlayer).params.read();
   }
 
   async state(): Promise<SavedState> {
-    const standings = [...this.standings].map(([coplayer, { counts, accuracy, seen }]) => {
-      return [coplayer, { counts: counts.state(), accuracy: accuracy ?? null, seen: { ...seen } }] as const;
+    const standings = [...this.standings].map(([coPlayer, { counts, accuracy, seen }]) => {
+      return [coPlayer, { counts: counts.state(), accuracy: accuracy ?? null, seen: { ...seen } }] as const;
     });
     return {
       networks: await this.ready().state(),
@@ -251,11 +251,11 @@ export class MoaModels implements MoaLearner {
   /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `moa (${this.id}): restore`;
-    checkArgument(where, 'saved', savedSchema(this.coplayers), saved);
+    checkArgument(where, 'saved', savedSchema(this.coPlayers), saved);
     const standings = saved['standings'] as unknown as Readonly<Record<AgentId, SavedStanding>>;
     const networks = savedMoaNetworks(where, this.networkSetup(), saved['networks'] as SavedState);
-    const counts = [...this.standings].map(([coplayer, { counts: part }]) => {
-      return { path: `saved.standings.${coplayer}.counts`, part, saved: standings[coplayer].counts };
+    const counts = [...this.standings].map(([coPlayer, { counts: part }]) => {
+      return { path: `saved.standings.${coPlayer}.counts`, part, saved: standings[coPlayer].counts };
     });
     const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
     const taken = await takeOverParts(where, [buffer, ...counts], networks, () => this.checkHeld(where));
@@ -264,8 +264,8 @@ export class MoaModels implements MoaLearner {
     this.networks = networks;
     this.version++;
     this.updates = saved['updates'] as number;
-    for (const [coplayer, standing] of this.standings) {
-      const { accuracy, seen } = standings[coplayer];
+    for (const [coPlayer, standing] of this.standings) {
+      const { accuracy, seen } = standings[coPlayer];
       Object.assign(standing, { accuracy: accuracy ?? undefined, seen: { ...seen } });
     }
     return {
@@ -281,10 +281,10 @@ export class MoaModels implements MoaLearner {
 
   /** Refuses rows of another game. */
   private checkHeld(where: string): void {
-    for (const coplayer of this.coplayers) {
-      const { columns } = this.buffer.held(coplayer);
+    for (const coPlayer of this.coPlayers) {
+      const { columns } = this.buffer.held(coPlayer);
       if (Object.keys(columns).length === 0) continue;
-      checkSavedRows(`${where}: saved.buffer.rings.${coplayer}`, noMoaRows(this.setup.game), columns);
+      checkSavedRows(`${where}: saved.buffer.rings.${coPlayer}`, noMoaRows(this.setup.game), columns);
     }
   }
 
@@ -295,8 +295,8 @@ export class MoaModels implements MoaLearner {
 
   /** Names of the networks: one for each co-player, or one for all of them. */
   private networkSetup(): MoaNetworkSetup {
-    const { net, options, coplayers } = this.setup;
-    const names = options.share && coplayers.length > 0 ? ['all'] : coplayers;
+    const { net, options, coPlayers } = this.setup;
+    const names = options.share && coPlayers.length > 0 ? ['all'] : coPlayers;
     return { net, names, clipNorm: options.clipNorm, executor: options.executor };
   }
 
@@ -306,36 +306,36 @@ export class MoaModels implements MoaLearner {
     return this.networks ?? fail(`moa (${this.id})`, 'parameters', 'none yet', remedy);
   }
 
-  private member(coplayer: AgentId) {
+  private member(coPlayer: AgentId) {
     const { members } = this.ready();
-    return members[this.setup.options.share ? 0 : this.coplayers.indexOf(coplayer)];
+    return members[this.setup.options.share ? 0 : this.coPlayers.indexOf(coPlayer)];
   }
 
-  private standing(where: string, coplayer: AgentId): Standing {
-    const known = this.coplayers.join(', ') || 'nobody';
+  private standing(where: string, coPlayer: AgentId): Standing {
+    const known = this.coPlayers.join(', ') || 'nobody';
     const remedy = `Name a co-player of ${this.id}.`;
-    return this.standings.get(coplayer) ?? fail(`${where}: coplayer`, `one of ${known}`, show(coplayer), remedy);
+    return this.standings.get(coPlayer) ?? fail(`${where}: coPlayer`, `one of ${known}`, show(coPlayer), remedy);
   }
 
-  private seatOf(coplayer: AgentId): number {
-    return this.setup.game.agents.indexOf(coplayer);
+  private seatOf(coPlayer: AgentId): number {
+    return this.setup.game.agents.indexOf(coPlayer);
   }
 
-  private tableOf(where: string, coplayer: AgentId, rows: NamedArrays): MoaTable {
+  private tableOf(where: string, coPlayer: AgentId, rows: NamedArrays): MoaTable {
     checkMoaRows(where, this.setup.game, rows);
-    return tableOf(this.setup.game, this.setup.encoder, this.seatOf(coplayer), heldRows(rows));
+    return tableOf(this.setup.game, this.setup.encoder, this.seatOf(coPlayer), heldRows(rows));
   }
 
-  private heldTable(coplayer: AgentId): Held | undefined {
-    const held = this.buffer.held(coplayer);
+  private heldTable(coPlayer: AgentId): Held | undefined {
+    const held = this.buffer.held(coPlayer);
     if (held.places.length === 0) return undefined;
-    const table = tableOf(this.setup.game, this.setup.encoder, this.seatOf(coplayer), held);
+    const table = tableOf(this.setup.game, this.setup.encoder, this.seatOf(coPlayer), held);
     return { table, serials: held.serials };
   }
 
   /** The data of each network. */
-  private perNetwork(of: (coplayer: AgentId) => MoaTable | undefined): (MoaTable | undefined)[] {
-    const tables = this.coplayers.map(of);
+  private perNetwork(of: (coPlayer: AgentId) => MoaTable | undefined): (MoaTable | undefined)[] {
+    const tables = this.coPlayers.map(of);
     if (!this.setup.options.share) return tables;
     const known = tables.filter((table) => table !== undefined);
     return [known.length === 0 ? undefined : joinTables(known)];
@@ -357,44 +357,44 @@ export class MoaModels implements MoaLearner {
     return result;
   }
 
-  private newRows(coplayer: AgentId): number {
-    return this.buffer.pushed[coplayer].rows - this.standing('moa.update', coplayer).seen.rows;
+  private newRows(coPlayer: AgentId): number {
+    return this.buffer.pushed[coPlayer].rows - this.standing('moa.update', coPlayer).seen.rows;
   }
 
   /** Accuracy on the episodes that its model was not trained on yet. */
-  private async measure(coplayer: AgentId, held: Held | undefined): Promise<void> {
+  private async measure(coPlayer: AgentId, held: Held | undefined): Promise<void> {
     if (!held) return;
     const { table, serials } = held;
     const { net, game } = this.setup;
     const { places, goals, lengths } = table.list;
-    const { seen } = this.standing('moa.update', coplayer);
+    const { seen } = this.standing('moa.update', coPlayer);
     const old = serials.findIndex((serial) => serial >= seen.episodes);
     if (old < 0) return;
     const skipped = lengths.slice(0, old).reduce((sum, length) => sum + length, 0);
     const list = { places: places.slice(skipped), goals: goals.slice(skipped), lengths: lengths.slice(old) };
-    const { predict } = this.member(coplayer).functions;
+    const { predict } = this.member(coPlayer).functions;
     const logProbs = await predictTable(predict, net, { table: table.table, list }, game.maxSteps);
     const actions = Int32Array.from(list.places, (place) => table.table['actions'].data[place]);
-    this.standing('moa.update', coplayer).accuracy = topOne(logProbs, actions, net.actions);
+    this.standing('moa.update', coPlayer).accuracy = topOne(logProbs, actions, net.actions);
   }
 
   private standingMetrics(): Metrics {
     const metrics: Metrics = {};
     const measured: number[] = [];
     let rows = 0;
-    for (const [coplayer, { accuracy }] of this.standings) {
-      rows += this.buffer.rows[coplayer];
+    for (const [coPlayer, { accuracy }] of this.standings) {
+      rows += this.buffer.rows[coPlayer];
       if (accuracy === undefined) continue;
-      metrics[`moa/accuracy/${coplayer}`] = accuracy;
+      metrics[`moa/accuracy/${coPlayer}`] = accuracy;
       measured.push(accuracy);
     }
     if (measured.length > 0) metrics['moa/accuracy'] = measured.reduce((sum, one) => sum + one, 0) / measured.length;
     return { ...metrics, 'moa/rows': rows };
   }
 
-  private checkView(where: string, coplayer: AgentId, view: MoaView, goals: Int32Array | undefined): void {
+  private checkView(where: string, coPlayer: AgentId, view: MoaView, goals: Int32Array | undefined): void {
     const { net, options, game } = this.setup;
-    this.standing(where, coplayer);
+    this.standing(where, coPlayer);
     checkRecord(where, 'view', view);
     const { rows, observations, masks, previousActions, state } = view;
     checkCount(where, 'view.rows', rows);

@@ -143,7 +143,7 @@ function checkCapacity(game: Game, { capacity }: { readonly capacity: number }, 
 export interface MoaSetup {
   readonly game: Game;
   readonly id: AgentId;
-  readonly coplayers: readonly AgentId[];
+  readonly coPlayers: readonly AgentId[];
   readonly options: ResolvedMoaOptions;
   readonly encoder: InputEncoder;
   readonly net: MoaNet;

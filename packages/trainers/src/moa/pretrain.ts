@@ -36,22 +36,22 @@ export function resolveMoaPretraining(options: MoaPretrainOptions, defaults: { r
 /** Rows by co-player. */
 export function pretrainingRows(
   data: Experience | Readonly<Record<AgentId, NamedArrays>>,
-  { game, coplayers, options }: MoaSetup,
+  { game, coPlayers, options }: MoaSetup,
 ): Readonly<Record<AgentId, NamedArrays>> {
   checkRecord('moa.pretrain', 'data', data);
   if (isExperience(data)) checkExperienceOf('moa.pretrain', game, data, 'data');
   const goals = options.goals === 'hindsight' ? game.goals : undefined;
   const rows = isExperience(data)
     ? Object.fromEntries(
-        coplayers.map((coplayer) => {
-          const seat = data.agents.indexOf(coplayer);
+        coPlayers.map((coPlayer) => {
+          const seat = data.agents.indexOf(coPlayer);
           const own = moaRows(data, seat, { goals, caughtOnly: options.caughtOnly });
-          return [coplayer, options.attempts && goals ? concatRows([own, attemptRows(own, goals)]) : own];
+          return [coPlayer, options.attempts && goals ? concatRows([own, attemptRows(own, goals)]) : own];
         }),
       )
     : data;
-  const unknown = Object.keys(rows).find((coplayer) => !coplayers.includes(coplayer));
-  if (unknown !== undefined) fail('moa.pretrain', `rows of ${coplayers.join(', ')}`, show(unknown), 'Leave it out.');
+  const unknown = Object.keys(rows).find((coPlayer) => !coPlayers.includes(coPlayer));
+  if (unknown !== undefined) fail('moa.pretrain', `rows of ${coPlayers.join(', ')}`, show(unknown), 'Leave it out.');
   return rows;
 }
 

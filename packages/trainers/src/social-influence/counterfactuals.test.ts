@@ -24,7 +24,7 @@ function twoSteps(): Experience {
 function models(predict: (coPlayer: string, previous: readonly number[], seen: number) => readonly number[]) {
   const asked: { coPlayer: string; view: MoaView }[] = [];
   const moa = {
-    coplayers: ['b', 'c'],
+    coPlayers: ['b', 'c'],
     predict: async (coPlayer: string, view: MoaView) => {
       asked.push({ coPlayer, view });
       const rows = Array.from({ length: view.rows }, (_, row) => {

@@ -24,7 +24,7 @@ export async function influenceOf(
 ): Promise<Float64Array> {
   const { envs, steps, agents } = experience;
   const total = new Float64Array(envs * steps);
-  for (const coPlayer of moa.coplayers) {
+  for (const coPlayer of moa.coPlayers) {
     const other = agents.indexOf(coPlayer);
     const places = placesOf(experience, seat, other);
     const found = await influenceOn(moa, experience, { seat, other, places, policy });

@@ -52,7 +52,7 @@ describe('recordedExperience', () => {
     const recordings: Recording[] = [];
     for (let seed = 0; seed < 8; seed++) recordings.push(await table.play({ seed }));
     const episodes = await Promise.all(recordings.map((one) => recordedExperience(game, one)));
-    const buffer = createMoaBuffer({ coplayers: ['agent_0'], goals: game.goals });
+    const buffer = createMoaBuffer({ coPlayers: ['agent_0'], goals: game.goals });
     episodes.forEach((episode, i) => {
       const { steps } = recordings[i];
       expect([...episode.rewards]).toEqual(steps.flatMap(({ rewards }) => rewards));

@@ -114,7 +114,7 @@ export const METRIC_DOCS: readonly MetricDoc[] = [
   {"key":"loss/rew","what":"cross-entropy of the reward's distribution; for a reward between two bins the minimum is up to ln 2","unit":"nats; ln 255 = 5.54 at the start","section":"DreamerV3"},
   {"key":"loss/con","what":"cross-entropy of the continue flag times the discount","unit":"nats; the minimum is 0.0204 with 1 - 1/333","section":"DreamerV3"},
   {"key":"loss/legal","what":"cross-entropy of the legal actions, summed over actions; only if the game forbids any","unit":"nats","section":"DreamerV3"},
-  {"key":"loss/moa","what":"cross-entropy of the co-players' next actions, a mean over present co-players; with `coplayers: 'moa'`","unit":"nats; ln (K + 1) at the start","section":"DreamerV3"},
+  {"key":"loss/moa","what":"cross-entropy of the co-players' next actions, a mean over present co-players; with `coPlayers: 'moa'`","unit":"nats; ln (K + 1) at the start","section":"DreamerV3"},
   {"key":"loss/policy","what":"actor: REINFORCE with entropy bonus","unit":"","section":"DreamerV3"},
   {"key":"loss/value","what":"critic on imagined steps: cross-entropies with the return and with the slow critic","unit":"nats","section":"DreamerV3"},
   {"key":"loss/repval","what":"critic on replayed steps; missing if imagination starts in last states only","unit":"nats","section":"DreamerV3"},

@@ -44,24 +44,24 @@ async function recorded(learner: { state(): Promise<SavedState> }): Promise<Reco
 describe('what is recorded of co-players', () => {
   it('is what each did before the observation, in cyclic order of seats, and who acts after it', async () => {
     const game = leavingGame({ leaves: [Infinity, 2, Infinity], maxSteps: 4, actions: 3 });
-    const agent = dreamerAgent({ ...small, game, id: 'agent_1', coplayers: 'moa', startAfter: 1e6 });
-    const own = dreamerAgent({ ...small, game, id: 'agent_0', coplayers: 'moa', startAfter: 1e6 });
+    const agent = dreamerAgent({ ...small, game, id: 'agent_1', coPlayers: 'moa', startAfter: 1e6 });
+    const own = dreamerAgent({ ...small, game, id: 'agent_0', coPlayers: 'moa', startAfter: 1e6 });
     const third = ruled('agent_2', (step) => step % 3);
     const run = selfPlay({ game, agents: [own as Agent, agent as Agent, third], envs: 1, steps: 4, seed: 1 });
     await run.train({ envSteps: 4 });
     const first = await recorded(own.learner);
     // Seat 0: co-players are seats 1, who acts in steps 0 and 1 and has its last record after them, and 2.
-    const others = [...first['coplayerActions'].data];
+    const others = [...first['coPlayerActions'].data];
     expect(others.filter((_, i) => i % 2 === 1)).toEqual([-1, 0, 1, 2, 0]);
     expect(others.filter((_, i) => i % 2 === 0).map((x) => x >= 0)).toEqual([false, true, true, false, false]);
-    expect([...first['coplayersActive'].data]).toEqual([1, 1, 1, 1, 0, 1, 0, 1, 0, 0]);
+    expect([...first['coPlayersActive'].data]).toEqual([1, 1, 1, 1, 0, 1, 0, 1, 0, 0]);
     // Seat 1: three records; co-players are seats 2 and 0, in this order.
     const second = await recorded(agent.learner);
-    expect([...second['coplayerActions'].data].filter((_, i) => i % 2 === 0)).toEqual([-1, 0, 1]);
-    expect([...second['coplayerActions'].data].filter((_, i) => i % 2 === 1)).toEqual([
+    expect([...second['coPlayerActions'].data].filter((_, i) => i % 2 === 0)).toEqual([-1, 0, 1]);
+    expect([...second['coPlayerActions'].data].filter((_, i) => i % 2 === 1)).toEqual([
       ...first['previousActions'].data.slice(0, 3),
     ]);
-    expect([...second['coplayersActive'].data]).toEqual([1, 1, 1, 1, 1, 1]);
+    expect([...second['coPlayersActive'].data]).toEqual([1, 1, 1, 1, 1, 1]);
     run.dispose();
   });
 });
@@ -90,15 +90,15 @@ const game: Game<'uint8'> = {
  * Mean losses of the last updates, with a co-player that tosses a coin for its first action, and takes turns from then
  * on.
  */
-async function lossesWith(coplayers: 'none' | 'moa'): Promise<Metrics> {
+async function lossesWith(coPlayers: 'none' | 'moa'): Promise<Metrics> {
   const options: Omit<DreamerAgentOptions, 'game' | 'id'> = {
     ...{ size: { preset: 'debug', bins: 255, deter: 32, hidden: 16, units: 16 }, warmUp: 0, learningRate: 3e-3 },
     ...{ batchSize: 8, sequenceLength: 8, horizon: 2, starts: 'last', replayLatents: false },
     ...{ trainRatio: 16, entropyScale: 0.1 },
   };
-  const coplayer = ruled('agent_1', (step, before, random) => (step > 0 ? 1 - before : random() < 0.5 ? 0 : 1));
-  const agent = dreamerAgent({ ...options, game, id: 'agent_0', coplayers });
-  const run = selfPlay({ game, agents: [agent as Agent, coplayer], envs: 8, steps: 16, seed: 1 });
+  const coPlayer = ruled('agent_1', (step, before, random) => (step > 0 ? 1 - before : random() < 0.5 ? 0 : 1));
+  const agent = dreamerAgent({ ...options, game, id: 'agent_0', coPlayers });
+  const run = selfPlay({ game, agents: [agent as Agent, coPlayer], envs: 8, steps: 16, seed: 1 });
   await run.train({ envSteps: 2048 });
   const learned = await agent.learner.train(20, createGenerator(5));
   run.dispose();
@@ -130,7 +130,7 @@ describe('a run with co-players modelled', () => {
     const agents = sharedDreamerAgents({
       ...small,
       game: leaving,
-      coplayers: 'moa',
+      coPlayers: 'moa',
       startAfter: 1,
       trainRatio: 4,
       ...options,
@@ -162,8 +162,8 @@ describe('a run with co-players modelled', () => {
     await run.train({ envSteps: 40 });
     const { learner } = agents[0];
     const { states } = await learner.trainWorldModel(createGenerator(1));
-    expect(states.coplayersActive?.shape).toEqual([2, 4, 2]);
-    const { coplayersActive: _, ...silent } = states;
+    expect(states.coPlayersActive?.shape).toEqual([2, 4, 2]);
+    const { coPlayersActive: _, ...silent } = states;
     for (const given of [states, silent]) {
       const metrics = await learner.trainBehaviour(createGenerator(2), given);
       expect(Number.isFinite(metrics['loss/policy'])).toBe(true);
@@ -175,7 +175,7 @@ describe('a run with co-players modelled', () => {
 
   it('is refused for a game of one, and for unknown kinds', () => {
     const alone = { ...small, game: catchGame(), id: 'agent_0' };
-    expect(() => dreamerAgent({ ...alone, coplayers: 'moa' })).toThrow(/at least two agents/);
-    expect(() => dreamerAgent({ ...alone, coplayers: 'all' as never })).toThrow(/coplayers/);
+    expect(() => dreamerAgent({ ...alone, coPlayers: 'moa' })).toThrow(/at least two agents/);
+    expect(() => dreamerAgent({ ...alone, coPlayers: 'all' as never })).toThrow(/coPlayers/);
   });
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const M = 2;
 const NONE: Required<DreamerLossScales> = {
-  ...{ dynamics: 0, representation: 0, reconstruction: 0, reward: 0, continue: 0, legal: 0, coplayers: 0 },
+  ...{ dynamics: 0, representation: 0, reconstruction: 0, reward: 0, continue: 0, legal: 0, coPlayers: 0 },
   ...{ policy: 0, value: 0, replayValue: 0 },
 };
 const zeros = () => ({ low: ndarray(new Float32Array(1), []), high: ndarray(new Float32Array(1), []) });
@@ -34,7 +34,7 @@ function moved(loss: keyof DreamerLossScales): string[] {
 
 describe('gradients where co-players are modelled', () => {
   it.each([
-    ['coplayers', ['dyn', 'enc', 'moa']],
+    ['coPlayers', ['dyn', 'enc', 'moa']],
     ['policy', ['pol']],
     ['value', ['val']],
     ['replayValue', ['dyn', 'enc', 'val']],
@@ -51,20 +51,20 @@ describe('the joint action', () => {
   const [B, T] = [2, 4];
 
   /** h of each step, where a co-player did something else before observation `t` of the first sequence. */
-  function deterAfter(t: number, coplayer: number): number[][][] {
+  function deterAfter(t: number, coPlayer: number): number[][][] {
     const batch: NamedArrays = { ...smallBatch(parts), isFirst: ndarray(new Float32Array(B * T), [B, T]) };
-    const { data, shape } = batch['coplayerActions'];
+    const { data, shape } = batch['coPlayerActions'];
     const changed = Int32Array.from(data);
-    if (t >= 0) changed[t * M + coplayer] = (changed[t * M + coplayer] + 1) % 3;
-    const inputs = tensorsOf({ ...batch, coplayerActions: ndarray(changed, [...shape]) });
+    if (t >= 0) changed[t * M + coPlayer] = (changed[t * M + coPlayer] + 1) % 3;
+    const inputs = tensorsOf({ ...batch, coPlayerActions: ndarray(changed, [...shape]) });
     const noise = inputs['noise/posterior'] as tf.Tensor3D;
     const { states } = encodeSequence(parts.nets, drawn(), batchOf(parts, inputs), startOf(parts, inputs), noise);
     return states.deter.arraySync() as number[][][];
   }
 
-  it.each([0, 1])('of co-player %i moves the state that it led to, none before and no other sequence', (coplayer) => {
-    const as = deterAfter(-1, coplayer);
-    const other = deterAfter(2, coplayer);
+  it.each([0, 1])('of co-player %i moves the state that it led to, none before and no other sequence', (coPlayer) => {
+    const as = deterAfter(-1, coPlayer);
+    const other = deterAfter(2, coPlayer);
     expect(other[0].slice(0, 2)).toEqual(as[0].slice(0, 2));
     expect(other[0][2]).not.toEqual(as[0][2]);
     expect(other[1]).toEqual(as[1]);
@@ -77,7 +77,7 @@ describe('the joint action', () => {
     params['moa/head/kernel'] = tf.zerosLike(params['moa/head/kernel']);
     params['moa/head/bias'] = tf.tensor1d([0, 0, -50, -50, 0, 0, -50, -50]);
     const lossWith = (active: Uint8Array) => {
-      const batch = tensorsOf({ ...given, coplayersActive: ndarray(active, [B, T, M]) });
+      const batch = tensorsOf({ ...given, coPlayersActive: ndarray(active, [B, T, M]) });
       const starts = { deter: tf.zeros([B * T, 8]), stoch: tf.zeros([B * T, 2, 4]) } as RssmState;
       const memory = { slow: criticOf(params), range: tensorsOf(zeros()) } as never;
       return behaviourTerms(parts, params, memory, starts, batch).startReturns.arraySync();

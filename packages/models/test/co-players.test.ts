@@ -1,5 +1,5 @@
 import { createGenerator } from '@coplay/core';
-import { type CoplayerModel, coplayerModel, type DreamerNets, dreamerNets, imagineSequence } from '@coplay/models';
+import { type CoPlayerModel, coPlayerModel, type DreamerNets, dreamerNets, imagineSequence } from '@coplay/models';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 const M = 2;
 const K = 3;
-const model = coplayerModel({ featureSize: 4, units: 5, layers: 1, count: M, actions: K });
+const model = coPlayerModel({ featureSize: 4, units: 5, layers: 1, count: M, actions: K });
 const log = (rows: number[][][]) => tf.log(tf.tensor3d(rows)) as tf.Tensor3D;
 
 function tensors(nets: Pick<DreamerNets, 'init'>): TensorRecord {
@@ -65,14 +65,14 @@ describe('what co-players are imagined to do', () => {
 describe('the loss', () => {
   // One co-player of two actions, four steps; log-probabilities differ in every step, so that none can stand for
   // another.
-  const single = coplayerModel({ featureSize: 4, units: 5, layers: 1, count: 1, actions: 2 });
+  const single = coPlayerModel({ featureSize: 4, units: 5, layers: 1, count: 1, actions: 2 });
   const p = [
     [0.1, 0.2, 0.7],
     [0.3, 0.4, 0.3],
     [0.5, 0.25, 0.25],
     [0.6, 0.15, 0.25],
   ];
-  const loss = (actions: number[], active: number[], isFirst = [1, 0, 0, 0], of: CoplayerModel = single) =>
+  const loss = (actions: number[], active: number[], isFirst = [1, 0, 0, 0], of: CoPlayerModel = single) =>
     of
       .loss(tf.log(tf.tensor4d([p.map((row) => [row])])), {
         actions: tf.tensor3d([actions.map((action) => [action])], [1, 4, 1], 'int32'),
@@ -111,7 +111,7 @@ describe('networks with co-players', () => {
     size: 'debug',
   } as const;
   const plain = dreamerNets(options);
-  const nets = dreamerNets({ ...options, coplayers: M });
+  const nets = dreamerNets({ ...options, coPlayers: M });
 
   it('have a wider action and a head more, and nothing else', () => {
     const { hidden, deter, stoch, classes, units } = nets.sizes;
@@ -119,10 +119,10 @@ describe('networks with co-players', () => {
     const features = deter + stoch * classes;
     const head = features * units + 2 * units + units * M * (K + 1) + M * (K + 1); // a layer, then logits
     expect(nets.parameterCount - plain.parameterCount).toBe(wider + head);
-    expect('coplayers' in plain).toBe(false);
+    expect('coPlayers' in plain).toBe(false);
     expect(Object.keys(plain.specs).some((name) => name.startsWith('moa/'))).toBe(false);
     const action = { kind: 'continuous', size: 2 } as const;
-    expect(() => dreamerNets({ ...options, actions: action, coplayers: 1 })).toThrow(/discrete actions/);
+    expect(() => dreamerNets({ ...options, actions: action, coPlayers: 1 })).toThrow(/discrete actions/);
   });
 
   it('imagine with what their model of co-players says in each state, and who has left stays away', () => {
@@ -139,13 +139,13 @@ describe('networks with co-players', () => {
     const noise = {
       latents: tf.fill([H, 2, nets.sizes.stoch], 0.4) as tf.Tensor3D,
       actions: tf.fill([H + 1, 2, 1], 0.5) as tf.Tensor3D,
-      coplayers: tf.fill([H, 2, M], 0.5) as tf.Tensor3D,
+      coPlayers: tf.fill([H, 2, M], 0.5) as tf.Tensor3D,
     };
     const imagine = (given: TensorRecord, active?: tf.Tensor2D) =>
       imagineSequence(nets, given, nets.rssm.initial(2), noise, active);
     const leaving = imagine(decided(1, K));
     const step = [0, 1, 0, 0, 0, 0];
-    expect(leaving.coplayers!.arraySync()).toEqual([Array(H).fill(step), Array(H).fill(step)]);
+    expect(leaving.coPlayers!.arraySync()).toEqual([Array(H).fill(step), Array(H).fill(step)]);
     const gone = imagine(
       decided(1, 2),
       tf.tensor2d([
@@ -153,7 +153,7 @@ describe('networks with co-players', () => {
         [0, 1],
       ]),
     );
-    expect((gone.coplayers!.arraySync() as number[][][]).map(([first]) => first)).toEqual([
+    expect((gone.coPlayers!.arraySync() as number[][][]).map(([first]) => first)).toEqual([
       [0, 1, 0, 0, 0, 1],
       [0, 0, 0, 0, 0, 1],
     ]);
@@ -163,7 +163,7 @@ describe('networks with co-players', () => {
     );
     expect(a[0][0]).toEqual(b[0][0]);
     expect(a[0][1]).not.toEqual(b[0][1]);
-    const { coplayers: _, ...missing } = noise;
-    expect(() => imagineSequence(nets, params, nets.rssm.initial(2), missing)).toThrow(/noise.coplayers/);
+    const { coPlayers: _, ...missing } = noise;
+    expect(() => imagineSequence(nets, params, nets.rssm.initial(2), missing)).toThrow(/noise.coPlayers/);
   });
 });

@@ -5,7 +5,7 @@ import { dreamerHead, type HeadOptions } from './heads';
 import { oneHotCode } from './observations';
 
 /** What co-players do in an imagined step. */
-export interface CoplayerStep {
+export interface CoPlayerStep {
   /** [N, M K] codes of their actions; zeros for co-players that have left */
   readonly codes: tf.Tensor2D;
   /** [N, M] 1 for co-players that acted; a co-player that has left never returns */
@@ -13,7 +13,7 @@ export interface CoplayerStep {
 }
 
 /** What co-players did along recorded sequences. */
-export interface RecordedCoplayers {
+export interface RecordedCoPlayers {
   /** [B, T, M] int32, the actions that led to each observation: index t was taken after observation t - 1; -1: none */
   readonly actions: tf.Tensor3D;
   /** [B, T, M] 1 for co-players that act after observation t */
@@ -27,7 +27,7 @@ export interface RecordedCoplayers {
  * the actions that they are about to take, or that they have left (index K). Given the state they are independent of
  * each other and of one's own action.
  */
-export interface CoplayerModel {
+export interface CoPlayerModel {
   /** M */
   readonly count: number;
   /** K of each */
@@ -44,7 +44,7 @@ export interface CoplayerModel {
    * @param active   [N, M] 0 for co-players that left before
    * @param noise    [N, M] uniform in [0, 1)
    */
-  sample(logProbs: tf.Tensor3D, active: tf.Tensor2D, noise: tf.Tensor2D): CoplayerStep;
+  sample(logProbs: tf.Tensor3D, active: tf.Tensor2D, noise: tf.Tensor2D): CoPlayerStep;
   /**
    * Cross entropy of their next actions, a mean over the steps of co-players that were present, and over the first step
    * in which each was absent. What comes after the end of a sequence or an episode isn't known and doesn't count.
@@ -52,16 +52,16 @@ export interface CoplayerModel {
    * @param logProbs [B, T, M, K + 1]
    * @returns [] nats; 0 where nothing counts
    */
-  loss(logProbs: tf.Tensor, recorded: RecordedCoplayers): tf.Scalar;
+  loss(logProbs: tf.Tensor, recorded: RecordedCoPlayers): tf.Scalar;
 }
 
 /** Like an actor's, it begins almost uniform. */
 const START = 0.01;
 
 /** Builds a model of `count` co-players with `actions` actions each. */
-export function coplayerModel(
-  options: Omit<HeadOptions, 'outputs' | 'scale'> & Pick<CoplayerModel, 'count' | 'actions'>,
-): CoplayerModel {
+export function coPlayerModel(
+  options: Omit<HeadOptions, 'outputs' | 'scale'> & Pick<CoPlayerModel, 'count' | 'actions'>,
+): CoPlayerModel {
   const { count: M, actions: K, ...sizes } = options;
   const head = dreamerHead({ ...sizes, outputs: M * (K + 1), scale: START });
   return {
@@ -80,7 +80,7 @@ export function coplayerModel(
     },
     loss: (logProbs, recorded) => {
       const [B, T] = recorded.isFirst.shape;
-      checkShapes('coplayerModel.loss', { logProbs }, `${B} ${T} ${M} ${K + 1}`);
+      checkShapes('coPlayerModel.loss', { logProbs }, `${B} ${T} ${M} ${K + 1}`);
       const { target, counts } = nextActions(recorded, K);
       const entropies = tf.neg(tf.sum(tf.mul(logProbs, oneHotCode(target, K + 1)), -1)); // [B, T, M]
       return tf.div(tf.sum(tf.mul(entropies, counts)), tf.maximum(tf.sum(counts), 1)) as tf.Scalar;
@@ -89,8 +89,8 @@ export function coplayerModel(
 }
 
 /** What comes next at each step, [B, T, M]: an action, or K for having left; and which of it is known. */
-function nextActions({ actions, active, isFirst }: RecordedCoplayers, K: number) {
-  checkShapes('coplayerModel.loss', { actions, active }, 'B T M');
+function nextActions({ actions, active, isFirst }: RecordedCoPlayers, K: number) {
+  checkShapes('coPlayerModel.loss', { actions, active }, 'B T M');
   const [B, T, M] = actions.shape;
   const goesOn = tf.expandDims(tf.sub(1, later(isFirst, 1)), 2); // [B, T, 1]
   const acts = tf.mul(active, goesOn); // [B, T, M]
