@@ -70,10 +70,7 @@ export interface MoaLearner {
   readonly stateSize: number;
   /** Updates in which something was learned. */
   readonly updates: number;
-  /**
-   * Another number whenever parameters have changed: trained, pretrained or restored. For callers that cache
-   * predictions.
-   */
+  /** Changes whenever parameters have changed: trained, pretrained or restored. For callers that cache predictions. */
   readonly version: number;
   /** The rows that they learn from. */
   readonly buffer: MoaBuffer;

@@ -8,7 +8,7 @@ export interface Clock {
 /**
  * Calls `tick` so many times a second, in step with the screen: never twice for one picture, however fast.
  *
- * @param perSecond  asked anew each time
+ * @param perSecond  called for each frame
  */
 export function createClock(perSecond: () => number, tick: () => void): Clock {
   let request: number | undefined;
