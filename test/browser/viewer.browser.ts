@@ -128,7 +128,7 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
     await page.close();
   });
 
-  it('tells what each agent chose, expected, believed and tried, and what was foretold otherwise', async () => {
+  it('tells what each agent chose, expected, believed and tried, and what was predicted otherwise', async () => {
     const opened = await open();
     const { page } = opened;
     await page.keyboard.press('ArrowRight');
@@ -155,12 +155,12 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
     const signs = await page.locator('.board svg').last().locator('text').allTextContents();
     expect(signs).toContain('≠');
     const details = page.locator('.agent').first().locator('details');
-    expect(await details.locator('summary').textContent()).toMatch(/^Sees; ≠ foretold otherwise: /);
+    expect(await details.locator('summary').textContent()).toMatch(/^Sees; ≠ predicted otherwise: /);
     await openDetails(details);
     const { channels } = recording.observation!['planes'];
     expect(await details.locator('.plane').count()).toBe(channels!.length);
     const captions = await details.locator('.plane figcaption').allTextContents();
-    for (const [c, caption] of captions.entries()) expect(caption).toMatch(`${channels![c]}: seen, foretold; `);
+    for (const [c, caption] of captions.entries()) expect(caption).toMatch(`${channels![c]}: seen, predicted; `);
     expect(await details.locator('.plane.differs').count()).toBe(
       captions.filter((caption) => caption.includes('≠')).length,
     );

@@ -130,7 +130,7 @@ export function checkRecord(where: string, name: string, value: unknown): void {
   fail(`${where}: ${name}`, 'a record', show(value), remedyFor(name, value));
 }
 
-/** Whether a value is a record and no instance of a class, whose fields may be getters that nobody sees. */
+/** Whether a value is a record and no instance of a class, whose fields may be hidden getters. */
 export function isPlainRecord(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Object.prototype.toString.call(value) !== '[object Object]') {
     return false;

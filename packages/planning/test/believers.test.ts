@@ -103,7 +103,7 @@ async function play(coPlayer: Agent, steps: number, options: { intra?: boolean; 
   return { beliefs, traces: tracers.map(({ trace }) => trace) };
 }
 
-/** What was believed of the stag, episode by episode. */
+/** The belief in the stag, episode by episode. */
 function episodesOf({ beliefs, starts }: BeliefTrace): number[][] {
   return starts.map((from, i) => beliefs.slice(from, starts[i + 1] ?? beliefs.length).map(([stag]) => stag));
 }

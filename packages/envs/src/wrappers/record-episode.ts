@@ -35,8 +35,8 @@ export interface RecordEpisodeOptions {
   /** Whether everything that agents see is written down too: a file grows several times. Default false */
   readonly observations?: boolean | undefined;
   /**
-   * A model of the world, such as `createWorldModel(...).simulator({ sample: false })`, that foretells every next
-   * frame. Default: none
+   * A model of the world, such as `createWorldModel(...).simulator({ sample: false })`, that predicts every next frame.
+   * Default: none
    */
   readonly simulator?: Simulator | undefined;
 }

@@ -81,7 +81,7 @@ class Search implements TreeSearch {
   }
 
   forget(): void {
-    void this.inTurn(async () => this.leaves.forget()); // after searches under way, which still need what they asked
+    void this.inTurn(async () => this.leaves.forget()); // after running searches, which need the answers
   }
 
   private async run(roots: SearchRoots, networks: SearchNetworks): Promise<SearchResult> {

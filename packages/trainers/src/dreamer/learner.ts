@@ -242,7 +242,7 @@ export class DreamerLearner implements Learner {
     }
   }
 
-  /** @param streams  what the state says of them; 0 or absent in one that was given the replay of another */
+  /** @param streams  their number in the state; 0 or absent in a state with another learner's replay */
   private restoredReplay(saved: SavedState, streams: unknown): SequenceReplay {
     const where = `DreamerV3 (${this.name})`;
     checkReplay(where, this.setup, saved);

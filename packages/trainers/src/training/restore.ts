@@ -16,7 +16,7 @@ export interface Takeover {
  * nothing.
  */
 interface Part {
-  /** Where it has one, what it had before is held as it is; otherwise a copy of its state is made. */
+  /** Where it has one, its previous state is kept as it is; otherwise a copy of its state is made. */
   takeOver?(saved: SavedState): Promise<Takeover>;
   state(): SavedState | Promise<SavedState>;
   restore(saved: SavedState): void | Promise<void>;

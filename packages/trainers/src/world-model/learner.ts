@@ -59,7 +59,7 @@ const savedSchema = z.looseObject({
   updates: z.int().min(0),
 });
 
-/** The transitions in what is saved. */
+/** The transitions in the saved state. */
 interface SavedRows {
   readonly store: { readonly rows: NamedArrays };
   readonly outcomes: { readonly rooms: readonly { readonly room: { readonly rows: NamedArrays } }[] };
@@ -212,7 +212,7 @@ class Learner implements WorldModelLearner {
     (await this.takeOver(saved)).keep();
   }
 
-  /** {@link restore}, which can be undone until it is kept: for what is made of several learners. */
+  /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = 'worldModel.restore';
     checkArgument(where, 'saved', savedSchema, saved);
@@ -267,7 +267,7 @@ class Learner implements WorldModelLearner {
     }
   }
 
-  /** All that was pushed has the same fields, and those that the model reads have its shapes. */
+  /** All pushed rows have the same fields, and the model's inputs have its shapes. */
   private checkSavedRows(where: string, saved: SavedState): void {
     const { store, outcomes, fresh } = saved as unknown as SavedRows;
     if (Object.keys(store.rows).length > 0) this.checkRows(where, 'saved.store.rows', store.rows, ['rewards']);

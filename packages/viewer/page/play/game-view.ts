@@ -61,7 +61,7 @@ export class GameView {
     this.beliefsCard = html(
       'section',
       { class: 'card', 'aria-label': 'Beliefs' },
-      html('h2', {}, 'What the others may be after'),
+      html('h2', {}, 'Likely goals of the others'),
       html('p', { class: 'note' }, what),
       this.beliefs,
     );

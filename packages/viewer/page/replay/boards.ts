@@ -19,7 +19,7 @@ export function momentSvg({ frames, game }: Recording, moment: number, pixels = 
 export function boardsView(recording: Recording): View {
   const { steps, frames } = recording;
   const actual = figure('What happened');
-  const foretold = steps.some(({ predicted }) => predicted) ? figure('What was foretold') : undefined;
+  const foretold = steps.some(({ predicted }) => predicted) ? figure('Predicted') : undefined;
   const element = html('div', { class: 'boards' }, actual.element, ...(foretold ? [foretold.element] : []));
   return {
     element,
@@ -33,12 +33,12 @@ export function boardsView(recording: Recording): View {
         actual.describe(stateText(recording, moment));
       }
       if (!foretold) return;
-      const title = `foretold for step ${moment}`;
+      const title = `predicted for step ${moment}`;
       foretold.show(
         predicted?.scene ? boardSvg(predicted.scene, title, differing, cellSizeFor(predicted.scene, PIXELS)) : '',
       );
       foretold.say(
-        predicted ? verdict(recording, moment, differing.length) : 'Nothing was foretold of the first moment.',
+        predicted ? verdict(recording, moment, differing.length) : 'There is no prediction of the first moment.',
       );
     },
   };

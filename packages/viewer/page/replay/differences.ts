@@ -3,12 +3,12 @@ import type { ObservationField, Scene } from '@coplay/core';
 /** Numbers nearer to each other than this are the same: a model's are float32. */
 const TOLERANCE = 1e-6;
 
-/** One channel of a field of planes as it was and as it was foretold. */
+/** One channel of a field of planes as it was and as it was predicted. */
 export interface ChannelPair {
   readonly name: string;
   /** [H * W] */
   readonly actual: readonly number[];
-  /** [H * W]; undefined where nothing was foretold */
+  /** [H * W]; undefined where there is no prediction */
   readonly foretold: readonly number[] | undefined;
   /** Places at which both differ. */
   readonly differing: readonly number[];

@@ -37,7 +37,7 @@ export function observationView({ observation, frames, steps }: Recording, seat:
     shown.hidden = all === undefined;
     const differing = (all ?? []).flat().filter((pair) => pair.differing.length > 0);
     const told = differing.map(({ name, differing: cells }) => `${name} ${cells.length}`).join(', ');
-    setText(summary, differing.length > 0 ? `Sees; ≠ foretold otherwise: ${told}` : 'Sees');
+    setText(summary, differing.length > 0 ? `Sees; ≠ predicted otherwise: ${told}` : 'Sees');
     // Pictures that are hidden cost nothing.
     if (!all || !element.open) return;
     fields.forEach((field, i) => {
@@ -80,7 +80,7 @@ function vectorView(): FieldView {
     draw([{ name, actual, foretold, differing }]) {
       const list = (values: readonly number[]) => values.map(shortNumber).join(' ');
       const other = foretold
-        ? `; foretold ${list(foretold)}; ${countOf(differing.length).replace('cell', 'number')}`
+        ? `; predicted ${list(foretold)}; ${countOf(differing.length).replace('cell', 'number')}`
         : '';
       setText(element, `${name}: ${list(actual)}${other}`);
     },

@@ -26,8 +26,8 @@ export function planeFigure({ shape: [rows, columns] }: ObservationField): Plane
       drawn = now;
       paint(seen, `${pair.name}, seen`, pair.actual, columns, pair.differing);
       foretold.classList.toggle('none', pair.foretold === undefined);
-      if (pair.foretold) paint(foretold, `${pair.name}, foretold`, pair.foretold, columns, pair.differing);
-      setText(caption, `${pair.name}${pair.foretold ? `: seen, foretold; ${countOf(pair.differing.length)}` : ''}`);
+      if (pair.foretold) paint(foretold, `${pair.name}, predicted`, pair.foretold, columns, pair.differing);
+      setText(caption, `${pair.name}${pair.foretold ? `: seen, predicted; ${countOf(pair.differing.length)}` : ''}`);
       element.classList.toggle('differs', pair.differing.length > 0);
     },
   };
