@@ -33,12 +33,12 @@ import { z } from 'zod';
 import { isLearning, type Learner, type LearningAgent } from '../training';
 import { stackLearners } from '../training/lockstep';
 import { takeOverParts } from '../training/restore';
-import { breathe } from './breathe';
 import { type EpisodeTracker, episodeTracker } from './episode-tracker';
 import { mergeMetrics, Stopwatch } from './metrics';
 import { type ResolvedSelfPlay, resolveSelfPlay, type SelfPlayOptions } from './options';
 import { RunFiles } from './run-files';
 import { Sinks } from './sinks';
+import { yieldToEventLoop } from './yield-to-event-loop';
 
 /** How far {@link SelfPlay.train} goes. */
 export interface TrainOptions {
@@ -170,7 +170,7 @@ class SelfPlayRun implements SelfPlay {
         await sinks.start({ ...info, ...this.files.place });
         while (this.envSteps < envSteps && !signal?.aborted) {
           await this.inTurn(() => this.round(envSteps, sinks));
-          await breathe();
+          await yieldToEventLoop();
         }
         await this.inTurn(() => this.files.save(this.saveable, true));
       });

@@ -122,8 +122,8 @@ class Learner implements WorldModelLearner {
     if (rows['rewards'].shape[0] === 0 || !shares) return;
     this.store.push(rows, shares);
     this.outcomes.push(rows);
-    const few = thin(rows, this.setup.scoredPerUpdate);
-    this.fresh = thin(this.fresh ? concatRows([this.fresh, few]) : few, this.setup.scoredPerUpdate);
+    const few = subsample(rows, this.setup.scoredPerUpdate);
+    this.fresh = subsample(this.fresh ? concatRows([this.fresh, few]) : few, this.setup.scoredPerUpdate);
   }
 
   async update(generator: Generator): Promise<Metrics> {
@@ -307,7 +307,7 @@ function isExperience(data: Experience | NamedArrays): data is Experience {
 }
 
 /** At most so many rows, evenly spread. */
-function thin(rows: NamedArrays, most: number): NamedArrays {
+function subsample(rows: NamedArrays, most: number): NamedArrays {
   const count = rows['rewards'].shape[0];
   if (count <= most) return rows;
   return gatherRows(
