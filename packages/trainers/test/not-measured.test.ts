@@ -5,7 +5,7 @@ import { matrixGame, stagHunt } from '@coplay/envs';
 import { cellsWorldModel } from '@coplay/models';
 import { createMoa, createOmg, createWorldModel, episodeTracker } from '@coplay/trainers';
 import { describe, expect, it } from 'vitest';
-import { permission } from '../src/hop-plus/imagination';
+import { imaginationGate } from '../src/hop-plus/imagination';
 import { resolveImagined } from '../src/hop-plus/options';
 import { Stopwatch } from '../src/self-play/metrics';
 
@@ -61,8 +61,8 @@ describe('what was not measured is absent', () => {
 
   it('an accuracy that is not known keeps imagination closed', () => {
     const options = resolveImagined('test', { startUpdates: 0, minAccuracy: 0, horizon: 4 });
-    expect(permission(options, 1, 1, [0]).horizon).toBe(0);
-    expect(permission(options, 1, 1, [1]).horizon).toBe(4);
+    expect(imaginationGate(options, 1, 1, [0]).horizon).toBe(0);
+    expect(imaginationGate(options, 1, 1, [1]).horizon).toBe(4);
   });
 
   it('no speed by a clock that stood still', () => {

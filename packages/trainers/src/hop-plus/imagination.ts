@@ -21,7 +21,7 @@ export interface Permission {
  * @param worldAccuracy  1 for the rules
  * @param coPlayers      accuracy of the model of each co-player; none where they aren't modelled
  */
-export function permission(
+export function imaginationGate(
   options: ResolvedImagined,
   updates: number,
   worldAccuracy: number,

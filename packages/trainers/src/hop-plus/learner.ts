@@ -19,7 +19,7 @@ import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
 import { type Takeover, takeOverParts } from '../training/restore';
 import type { WorldModelLearner } from '../world-model';
-import { imagineFrom, permission } from './imagination';
+import { imaginationGate, imagineFrom } from './imagination';
 import type { HopPlusPlayers, HopPlusSetup, Mind } from './setup';
 import { withCutSubgoals, withSubgoals } from './subgoals';
 
@@ -208,7 +208,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const made = this.seats.map(async (seat) => {
       const { moa } = this.mindOf(seat);
       const trusted = moa ? moa.coPlayers.map((id) => moa.accuracy(id)) : [];
-      const { horizon, metrics } = permission(options, this.updates, accuracy, trusted);
+      const { horizon, metrics } = imaginationGate(options, this.updates, accuracy, trusted);
       const parts = { learner: this, simulator, options, progress };
       const imagined =
         horizon > 0 ? await imagineFrom(parts, experience, seat, horizon, generator.split(seat)) : undefined;

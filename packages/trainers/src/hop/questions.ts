@@ -19,10 +19,10 @@ export interface Questions extends Required<SearchNetworks> {
 }
 
 /** Fewer rows are filled up to so many: a few more cost less than another graph to compile. */
-const LEAST_ROWS = 32;
+const MIN_ROWS = 32;
 
 /** Arrays for observations, by padded number of rows. */
-type Rooms = Map<number, RowObservations>;
+type ViewBuffers = Map<number, RowObservations>;
 
 /**
  * Asks the learner's network and the models that the agent in `seat` has of its co-players, with the parameters of the
@@ -30,14 +30,14 @@ type Rooms = Map<number, RowObservations>;
  */
 export function createQuestions(learner: HopLearner, seat: number): Questions {
   const { game, encoder, isShared, net } = learner.setup;
-  const own: Rooms = new Map();
+  const own: ViewBuffers = new Map();
   // One for each co-player, who are all asked at once.
-  const others: Rooms[] = game.agents.map(() => new Map());
+  const others: ViewBuffers[] = game.agents.map(() => new Map());
 
-  const look = (rows: LeafRows, rooms: Rooms) => {
-    const count = Math.max(LEAST_ROWS, paddedCount(rows.rows));
-    if (!rooms.has(count)) rooms.set(count, allocateRows(game, count));
-    const { observations, masks } = observeRows(game, rows, rooms.get(count));
+  const look = (rows: LeafRows, buffers: ViewBuffers) => {
+    const count = Math.max(MIN_ROWS, paddedCount(rows.rows));
+    if (!buffers.has(count)) buffers.set(count, allocateRows(game, count));
+    const { observations, masks } = observeRows(game, rows, buffers.get(count));
     return { rows: count, observations, masks, previousActions: paddedActions(rows, count, game.agents.length) };
   };
 

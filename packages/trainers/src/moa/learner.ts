@@ -38,13 +38,13 @@ import { checkMoaRows, heldRows, joinTables, type MoaTable, noMoaRows, tableOf }
 import { type TrainingResult, train } from './train';
 
 /** A co-player's rows as they are learned from, and the numbers of their episodes. */
-interface Held {
+interface TrainingRows {
   readonly table: MoaTable;
   readonly serials: readonly number[];
 }
 
 /** The statistics of one co-player. */
-interface Standing {
+interface CoPlayerStats {
   readonly counts: GoalCounts;
   /** Undefined until it was measured once. */
   accuracy: number | undefined;
@@ -57,8 +57,8 @@ const NOTHING: MoaCounts = { rows: 0, episodes: 0 };
 /** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
 const FLUSH_EVERY = 8;
 
-/** The saved form of a {@link Standing}. */
-interface SavedStanding {
+/** The saved form of a {@link CoPlayerStats}. */
+interface SavedCoPlayerStats {
   readonly counts: SavedState;
   readonly accuracy: number | null;
   readonly seen: MoaCounts;
@@ -84,11 +84,11 @@ export class MoaModels implements MoaLearner {
   updates = 0;
   version = 0;
   private networks: MoaNetworks | undefined;
-  private readonly standings: ReadonlyMap<AgentId, Standing>;
+  private readonly standings: ReadonlyMap<AgentId, CoPlayerStats>;
 
   constructor(private readonly setup: MoaSetup) {
     const { net, options, coPlayers } = setup;
-    const fresh = (): Standing => ({
+    const fresh = (): CoPlayerStats => ({
       counts: goalCounts(net.goals, options.goalDiscount),
       accuracy: undefined,
       seen: NOTHING,
@@ -252,7 +252,7 @@ export class MoaModels implements MoaLearner {
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `moa (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema(this.coPlayers), saved);
-    const standings = saved['standings'] as unknown as Readonly<Record<AgentId, SavedStanding>>;
+    const standings = saved['standings'] as unknown as Readonly<Record<AgentId, SavedCoPlayerStats>>;
     const networks = savedMoaNetworks(where, this.networkSetup(), saved['networks'] as SavedState);
     const counts = [...this.standings].map(([coPlayer, { counts: part }]) => {
       return { path: `saved.standings.${coPlayer}.counts`, part, saved: standings[coPlayer].counts };
@@ -311,7 +311,7 @@ export class MoaModels implements MoaLearner {
     return members[this.setup.options.share ? 0 : this.coPlayers.indexOf(coPlayer)];
   }
 
-  private standing(where: string, coPlayer: AgentId): Standing {
+  private standing(where: string, coPlayer: AgentId): CoPlayerStats {
     const known = this.coPlayers.join(', ') || 'nobody';
     const remedy = `Name a co-player of ${this.id}.`;
     return this.standings.get(coPlayer) ?? fail(`${where}: coPlayer`, `one of ${known}`, show(coPlayer), remedy);
@@ -326,7 +326,7 @@ export class MoaModels implements MoaLearner {
     return tableOf(this.setup.game, this.setup.encoder, this.seatOf(coPlayer), heldRows(rows));
   }
 
-  private heldTable(coPlayer: AgentId): Held | undefined {
+  private heldTable(coPlayer: AgentId): TrainingRows | undefined {
     const held = this.buffer.held(coPlayer);
     if (held.places.length === 0) return undefined;
     const table = tableOf(this.setup.game, this.setup.encoder, this.seatOf(coPlayer), held);
@@ -362,7 +362,7 @@ export class MoaModels implements MoaLearner {
   }
 
   /** Accuracy on the episodes that its model was not trained on yet. */
-  private async measure(coPlayer: AgentId, held: Held | undefined): Promise<void> {
+  private async measure(coPlayer: AgentId, held: TrainingRows | undefined): Promise<void> {
     if (!held) return;
     const { table, serials } = held;
     const { net, game } = this.setup;

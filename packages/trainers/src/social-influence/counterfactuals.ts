@@ -6,7 +6,7 @@ import { actionInfluence } from './influence';
 /** Rows of one call at most. */
 const CHUNK = 2048;
 /** Fewer are filled up to so many: a few more cost less than another graph to compile. */
-const LEAST_ROWS = 32;
+const MIN_ROWS = 32;
 
 /**
  * Influence of one seat's actions on all that its models know, summed over the co-players that went on playing: c_t of
@@ -94,7 +94,7 @@ function viewOf(
 ) {
   const { agents, observation, actionCount, actions, active } = experience;
   const A = agents.length;
-  const rows = Math.max(LEAST_ROWS, paddedCount(questions.length));
+  const rows = Math.max(MIN_ROWS, paddedCount(questions.length));
   const observations = allocateObservations(observation, rows);
   const previousActions = new Int32Array(rows * A).fill(-1);
   questions.forEach(({ step, own }, row) => {
