@@ -63,8 +63,8 @@ describe('loadCheckpoint', () => {
           return copy;
         });
         const reason = await reasonOf(damaged);
-        // A manifest whose version number changed says that it's newer; the file is named for every change.
-        if (!/newer form/.test(reason)) expect(`${at}: ${reason}`).toContain(name);
+        // A manifest whose version number changed says that it's another version; the file is named for every change.
+        if (!/(newer|older) form/.test(reason)) expect(`${at}: ${reason}`).toContain(name);
       }
     }
   });
@@ -115,10 +115,18 @@ describe('loadCheckpoint', () => {
     [
       'a newer version',
       (copy) => {
-        const manifest = { format: 'coplay-checkpoint', formatVersion: 2, library: '9.0.0', any: 'thing' };
+        const manifest = { format: 'coplay-checkpoint', formatVersion: 3, library: '9.0.0', any: 'thing' };
         writeFileSync(`${copy}/manifest.json`, JSON.stringify(manifest));
       },
-      /a newer form \(version 2, written by @coplay\/trainers "9.0.0"\)\. This is .* which reads up to version 1: update it/,
+      /a newer form \(version 3, written by @coplay\/trainers "9.0.0"\)\. This is .* which reads version 2: update it/,
+    ],
+    [
+      'an older version',
+      (copy) => {
+        const manifest = { format: 'coplay-checkpoint', formatVersion: 1, library: '0.0.9', any: 'thing' };
+        writeFileSync(`${copy}/manifest.json`, JSON.stringify(manifest));
+      },
+      /an older form \(version 1, written by @coplay\/trainers "0.0.9"\)\. This is .* which reads version 2: train again/,
     ],
   ];
   test.each(wrong)('%s is refused, saying so', async (name, change, message) => {

@@ -55,7 +55,7 @@ const latestSchema = loadSchema.extend({ warn: warnSchema.optional() });
  * saved object.
  *
  * @param path  the directory of the checkpoint, such as `runs/a/checkpoints/step-000000012345`
- * @throws CoplayError if it's unfinished, damaged, foreign or of a newer version; it says which
+ * @throws CoplayError if it's unfinished, damaged, foreign or of another version; it says which
  */
 export async function loadCheckpoint(path: string, options: LoadOptions = {}): Promise<Checkpoint> {
   checkText('loadCheckpoint', 'path', path);

@@ -59,7 +59,7 @@ export async function writeManifest(files: FileSystem, path: string, manifest: M
  * Reads the manifest of a checkpoint.
  *
  * @param path  the checkpoint's directory
- * @throws CoplayError that names the path and the fault: unfinished, foreign, of a newer version, damaged
+ * @throws CoplayError that names the path and the fault: unfinished, foreign, of another version, damaged
  */
 export async function readManifest(files: FileSystem, path: string): Promise<Manifest> {
   const bytes = await readFile(files, path, MANIFEST);
@@ -107,11 +107,12 @@ async function readFile(files: FileSystem, path: string, name: string): Promise<
 
 function checkVersion(path: string, manifest: Readonly<Record<string, unknown>>): void {
   const version = manifest['formatVersion'];
-  if (Number.isSafeInteger(version) && Number(version) > FORMAT_VERSION) {
-    const got = `a newer form (version ${show(version)}, written by @coplay/trainers ${show(manifest['library'])})`;
-    const remedy = `This is @coplay/trainers ${LIBRARY_VERSION}, which reads up to version ${FORMAT_VERSION}: update it.`;
-    refuse(path, got, remedy);
-  }
+  if (!Number.isSafeInteger(version) || version === FORMAT_VERSION) return;
+  const isNewer = Number(version) > FORMAT_VERSION;
+  const writer = `version ${show(version)}, written by @coplay/trainers ${show(manifest['library'])}`;
+  const advice = isNewer ? 'update it' : 'train again, or load it with the version that wrote it';
+  const remedy = `This is @coplay/trainers ${LIBRARY_VERSION}, which reads version ${FORMAT_VERSION}: ${advice}.`;
+  refuse(path, `${isNewer ? 'a newer' : 'an older'} form (${writer})`, remedy);
 }
 
 function parse(path: string, bytes: Uint8Array): { text: string; content: Record<string, unknown> } {

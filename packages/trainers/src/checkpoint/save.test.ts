@@ -8,6 +8,7 @@ import { type FileSystem, nodeFileSystem } from './file-system';
 import { latestCheckpoint, loadCheckpoint } from './load';
 import { saveCheckpoint } from './save';
 import { type Change, systemError, watched } from './test-file-systems';
+import { FORMAT_VERSION } from './version';
 
 let directory: string;
 let files: FileSystem;
@@ -41,7 +42,12 @@ describe('saveCheckpoint', () => {
     expect(readdirSync(nested)).toEqual(['step-000000012345']);
     expect(readdirSync(path).sort()).toEqual(['arrays.safetensors', 'manifest.json', 'state.json']);
     const manifest = JSON.parse(readFileSync(`${path}/manifest.json`, 'utf8'));
-    expect(manifest).toMatchObject({ format: 'coplay-checkpoint', formatVersion: 1, step: 12345, sequence: 1 });
+    expect(manifest).toMatchObject({
+      format: 'coplay-checkpoint',
+      formatVersion: FORMAT_VERSION,
+      step: 12345,
+      sequence: 1,
+    });
     expect(manifest.about).toEqual({ game: 'stag-hunt', update: 3 });
     const sum = spawnSync('sha256sum', [`${path}/state.json`], { encoding: 'utf8' });
     if (sum.status === 0) expect(sum.stdout.slice(0, 64)).toBe(manifest.files['state.json'].sha256);

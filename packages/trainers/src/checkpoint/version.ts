@@ -1,5 +1,7 @@
 /** The version of @coplay/trainers, written into every checkpoint. */
 export const LIBRARY_VERSION = '0.1.0';
 
-/** The version of the checkpoint's form that this library writes. It reads those up to it. */
-export const FORMAT_VERSION = 1;
+/**
+ * The version of the checkpoints that this library writes and reads. 2: names of co-players in states of DreamerV3.
+ */
+export const FORMAT_VERSION = 2;
