@@ -1,4 +1,4 @@
-import { checkArgument, checkOptions, checkText, fail, typedArrays } from '@coplay/core';
+import { checkArgument, checkOptions, checkRecord, checkText, fail, typedArrays } from '@coplay/core';
 import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
 import { type FileSystem, nodeFileSystem } from './file-system';
@@ -18,7 +18,6 @@ export interface RunDirectoryOptions {
 }
 
 const schema = z.strictObject({
-  config: z.record(z.string(), z.unknown()),
   versions: z.record(z.string(), z.string()),
   resume: z.boolean().default(false),
   fileSystem: fileSystemSchema.optional(),
@@ -36,7 +35,11 @@ const WHERE = 'createRunDirectory';
  */
 export async function createRunDirectory(path: string, options: RunDirectoryOptions): Promise<void> {
   checkText(WHERE, 'path', path);
-  const { config, versions, resume, fileSystem } = checkOptions(WHERE, schema, options);
+  checkRecord(WHERE, 'options', options);
+  // The configuration is data, not options: agents in it may have any name.
+  const { config, ...rest } = options;
+  checkRecord(WHERE, 'option config', config);
+  const { versions, resume, fileSystem } = checkOptions(WHERE, schema, rest);
   const files = fileSystem ?? (await nodeFileSystem());
   const names = await makeDirectory(files, path);
   if (names.includes('config.json') && !resume) {
