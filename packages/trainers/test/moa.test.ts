@@ -1,5 +1,6 @@
 import { moaRows } from '@coplay/buffers';
 import {
+  type Agent,
   createGenerator,
   createRollout,
   type Experience,
@@ -79,6 +80,28 @@ describe('createMoa', () => {
     expect(illegal).toBe(0);
     const total = logProbs.reduce((sum, x) => sum + Math.exp(x), 0);
     expect(total).toBeCloseTo(16, 3);
+    moa.dispose();
+  });
+
+  it('measures accuracy on new episodes only', async () => {
+    const rules = matrixGame({ maxSteps: 4 });
+    const [id, coPlayer] = rules.agents;
+    const moa = createMoa({ ...small, game: rules, id, epochs: 30 });
+    const generator = createGenerator(5);
+    await moa.initialise(generator);
+    for (const action of [0, 1]) {
+      const always = (player: string): Agent => ({
+        id: player,
+        name: 'Always',
+        initialState: () => null,
+        act: ({ rows }) => ({ actions: new Int32Array(rows).fill(action), state: null }),
+      });
+      const agents = [always(id), always(coPlayer)];
+      moa.push(await createRollout(vectorEnv(rules, { envs: 16, seed: 1 }), agents, generator).collect(8));
+      await moa.update(generator);
+    }
+    // It learned action 0 and was then shown only action 1; with the rows of before it would be right in half of them.
+    expect(moa.accuracy(coPlayer)).toBe(0);
     moa.dispose();
   });
 
