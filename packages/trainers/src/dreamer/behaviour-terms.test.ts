@@ -46,7 +46,8 @@ function counterParts(options: Parameters<typeof smallParts>[0] = {}, script: Sc
     continues: head(goesOn),
     // Two bins with equal logits, out of either of which the mean is read.
     critic: {
-      logits: (_: unknown, f: tf.Tensor) => tf.tile(tf.reshape(n(f), [-1, 1]), [1, 2]),
+      logits: ({ scale = tf.scalar(1) }: Record<string, tf.Tensor>, f: tf.Tensor) =>
+        tf.tile(tf.reshape(tf.mul(n(f), scale), [-1, 1]), [1, 2]),
       mean: (x: tf.Tensor) => tf.mul(tf.max(x, -1), 10 * pays),
       bins: Float32Array.of(-1, 1),
     },
@@ -138,6 +139,17 @@ describe('what is imagined', () => {
   it('counts for nothing from the end of an episode on', () => {
     const { at, gradient } = imagineFrom(5);
     for (const x of [at('loss/policy'), at('dreamer/weight'), gradient]) expect(Math.abs(x)).toBe(0);
+  });
+});
+
+describe('the slow critic', () => {
+  it('has parameters of its own', () => {
+    const starts = { deter: tf.tensor2d([[0]]), stoch: tf.zeros([1, 2, 4]) } as RssmState;
+    const slow = { ...memory([0, 0]), slow: { scale: tf.scalar(3) } };
+    const { metrics } = behaviourTerms(counterParts(), { 'pol/scale': tf.scalar(1) }, slow, starts, fed());
+    // The states 0 to 3 have the values 0, 10, 20 and 30.
+    expect(metrics['dreamer/val'].dataSync()[0]).toBeCloseTo(15, 5);
+    expect(metrics['dreamer/slowval'].dataSync()[0]).toBeCloseTo(45, 5);
   });
 });
 
