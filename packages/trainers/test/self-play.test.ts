@@ -1,4 +1,4 @@
-import type { Agent, Experience, Metrics } from '@coplay/core';
+import { type Agent, createGenerator, createRollout, type Experience, type Metrics, vectorEnv } from '@coplay/core';
 import { nearestStag, randomAgent, stagHunt } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
@@ -150,6 +150,25 @@ describe('learners', () => {
     expect([saved.taken, saved.snapshots.map(({ serial }) => serial)]).toEqual([5, [3, 4]]);
     for (const other of others) other.dispose();
     run.dispose();
+  });
+
+  it.each([
+    [0, 0, 0],
+    [0.25, 56, 144], // of 400: the mean is 100, a standard deviation 8.7
+    [1, 400, 400],
+  ])('the present self plays a share of %s of the episodes', async (latest, least, most) => {
+    const learner = learning('agent_0');
+    await learner.learner.initialise(createGenerator(1));
+    const others = ['agent_1', 'agent_2', 'agent_3'].map((id) => pastSelves({ id, of: learner, latest }));
+    const env = vectorEnv(game, { envs: 400, seed: 1 });
+    const rollout = createRollout(env, [learner, ...others], createGenerator(2));
+    await rollout.step();
+    const states = rollout.state()['states'] as unknown as readonly { readonly players: Int32Array }[];
+    const present = states[1].players.filter((player) => player < 0).length;
+    expect(present).toBeGreaterThanOrEqual(least);
+    expect(present).toBeLessThanOrEqual(most);
+    for (const other of others) other.dispose();
+    learner.learner.dispose();
   });
 
   it('refuses agents that do not fit', () => {
