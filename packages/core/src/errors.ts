@@ -1,4 +1,5 @@
 import type { ZodType } from 'zod';
+import { isPlainRecord } from './check-values';
 import { fail } from './fail';
 import { parse } from './parse';
 import { show } from './show';
@@ -37,7 +38,7 @@ export function checkOptions<T>(where: string, schema: ZodType<T>, options: unkn
 // A stranger's file may have thousands.
 const MOST_SHOWN = 5;
 
-/** Looks into records and lists, not into what code made: instances of classes, games. */
+/** Looks into records and lists, as JSON makes them; not into instances of classes, and not into games. */
 function refusePrototype(where: string, path: string, options: unknown, seen = new Set<unknown>()): void {
   if (seen.has(options)) return; // options may hold themselves
   seen.add(options);
@@ -48,7 +49,7 @@ function refusePrototype(where: string, path: string, options: unknown, seen = n
     });
     return;
   }
-  if (!isRecord(options)) return;
+  if (!isPlainRecord(options) || hasFunctions(options)) return;
   if (Object.hasOwn(options, '__proto__')) {
     fail(path ? `${where}: option ${path}` : where, 'known options only', 'the name "__proto__"', 'Remove it.');
   }
@@ -57,10 +58,8 @@ function refusePrototype(where: string, path: string, options: unknown, seen = n
   }
 }
 
-/** A record without functions. */
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
-  return !Object.values(value).some((entry) => typeof entry === 'function');
+function hasFunctions(record: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(record).some((entry) => typeof entry === 'function');
 }
 
 function remedyFor(path: string, given: unknown, mustBeGiven: boolean): string {

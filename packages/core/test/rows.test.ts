@@ -141,7 +141,7 @@ describe('drawIndex', () => {
   }
 
   it('inverts the cumulative sum of the weights', () => {
-    // Of 8 equally spaced numbers, each weight gets as many as it is large.
+    // The weights sum to 8. Of 8 equally spaced uniform numbers, 1 falls on the weight 1, 3 on 3 and 4 on 4.
     const counts = [0, 0, 0, 0];
     for (let k = 0; k < 8; k++) counts[drawIndex([1, 0, 3, 4], uniforms(k / 8))]++;
     expect(counts).toEqual([1, 0, 3, 4]);

@@ -1,6 +1,6 @@
 /**
- * One observation, followed from a step of the environment to the inputs of the compiled update. The packages are
- * loaded while every typed array that is made is noted: afterwards all those that hold the observation are counted.
+ * Follows one observation from a step of the environment to the inputs of the compiled update. The test records every
+ * typed array that the packages make, and counts at the end the arrays that hold the observation.
  */
 import type { Game, NamedArrays } from '@coplay/core';
 import type { PpoAgent } from '@coplay/trainers';
@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 const original = { Float32Array, Float64Array, Uint8Array };
 let made: ArrayBufferView[] = [];
 
-/** A constructor whose arrays are noted. */
+/** A constructor that records its arrays. */
 function noting<Made extends new (...args: never[]) => ArrayBufferView>(type: Made): Made {
   return new Proxy(type, {
     construct(target, args, newTarget) {

@@ -318,14 +318,16 @@ describe('a replay of another learner', () => {
     }
     expect(bits(await pupil.state())).toBe(bits(held)); // as it was
     await expect(restored({}, countGame(3, true))).rejects.toThrow(
-      /rows with obs\/vector of float32 \[1\], got obs\/vector of float32 \[2\]/,
+      /obs\/vector of float32 \[B, 1\], got obs\/vector of float32 \[B, 2\]/,
     );
-    await expect(restored({ replayLatents: false })).rejects.toThrow(/no startDeter, got startDeter of float32 \[8\]/);
+    await expect(restored({ replayLatents: false })).rejects.toThrow(
+      /no field startDeter, got startDeter of float32 \[B, 8\]/,
+    );
     await expect(restored({}, tinyGame({ agents: 1, actions: 1, reward: () => 0, maxSteps: 5 }))).rejects.toThrow(
       /actions below 1/,
     );
     await expect(restored({ size: 'nano' })).rejects.toThrow(
-      /startDeter of float32 \[128\], got startDeter of float32 \[8\]/,
+      /startDeter of float32 \[B, 128\], got startDeter of float32 \[B, 8\]/,
     );
     run.dispose();
   });

@@ -14,7 +14,8 @@ export function takeRows<Data extends TypedArray>(data: Data, indices: ArrayLike
  * The rows of one seat, copied from the rows of all agents.
  *
  * @param data    [N, A, ...shape]
- * @param agents  A @param shape of one agent's part of a row. Default: a single number
+ * @param agents  A
+ * @param shape   of one agent's part of a row. Default: a single number
  * @returns [N, ...shape]
  */
 export function seatRows<Data extends TypedArray>(
@@ -35,7 +36,8 @@ export function seatRows<Data extends TypedArray>(
  *
  * @param target  [N, A, size]
  * @param agents  A
- * @param values  [N, size] @param size of one agent's part of a row. Default 1
+ * @param values  [N, size]
+ * @param size    of one agent's part of a row. Default 1
  */
 export function putSeat(target: TypedArray, seat: number, agents: number, values: ArrayLike<number>, size = 1): void {
   for (let i = 0; i < values.length; i++) {

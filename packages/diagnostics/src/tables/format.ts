@@ -6,8 +6,9 @@ import type { Estimate } from '../statistics';
 export type Cell = string | number | boolean | Estimate | null | undefined;
 
 /**
- * An estimate as `2.861 [2.781, 2.889]`; without the brackets where it has no interval. @param digits after the point.
- * Default 3
+ * An estimate as `2.861 [2.781, 2.889]`; without the brackets where it has no interval.
+ *
+ * @param digits  after the point. Default 3
  */
 export function formatEstimate(figures: Estimate, digits = 3): string {
   checkArgument('formatEstimate', 'estimate', estimate, figures);

@@ -1,7 +1,7 @@
 import { type Records, type SequenceReplay, type SequenceSample, streamRecords } from '@coplay/buffers';
 import { type Experience, fail, type NamedArrays, type NDArray, ndarray, type Saved } from '@coplay/core';
+import { checkRowSpec, rowSpecOf, seatRows, sliceRows } from '@coplay/core/rows';
 import type { RowSource } from '@coplay/models';
-import { checkSavedRows } from '../training/saved-arrays';
 import type { DreamerSetup } from './setup';
 
 /** The part of a sequence replay's state that is read here. */
@@ -31,12 +31,12 @@ export function pushExperience(
   let played = 0;
   ids.forEach((id, i) => {
     const seat = game.agents.indexOf(id);
-    const rows = seatRows(setup, name, records, seat);
+    const rows = recordRows(setup, name, records, seat);
     for (let piece = 0; piece < records.envs; piece++) {
       const [from, to] = newRecords(records, piece, seat);
       if (to > from)
         replay.push(
-          rowsBetween(rows, piece * records.records + from, piece * records.records + to),
+          sliceRows(rows, piece * records.records + from, piece * records.records + to),
           envs[piece] * ids.length + i,
         );
     }
@@ -69,7 +69,7 @@ export function streamsOf(saved: Saved): number {
 export function checkReplay(where: string, setup: DreamerSetup, saved: Saved): void {
   const { rows } = (saved as unknown as SavedReplay).buffer;
   if (Object.keys(rows).length === 0) return;
-  checkSavedRows(`${where}: restore: saved.replay.buffer.rows`, noRows(setup), rows);
+  checkRowSpec(`${where}: restore: saved.replay.buffer.rows`, rowSpecOf(noRows(setup)), rows);
   const { actions } = setup.game;
   for (const name of ['previousActions', 'coPlayerActions']) {
     const strange = rows[name]?.data.find((action) => !Number.isInteger(action) || action < -1 || action >= actions);
@@ -83,7 +83,7 @@ export function checkReplay(where: string, setup: DreamerSetup, saved: Saved): v
   }
 }
 
-/** The fields of the replay as {@link seatRows} makes them, of no rows. */
+/** The fields of the replay as {@link recordRows} makes them, of no rows. */
 function noRows({ encoder, game, nets, options }: DreamerSetup): NamedArrays {
   const A = game.agents.length;
   const seen = encoder.allocate(0);
@@ -105,23 +105,19 @@ function noRows({ encoder, game, nets, options }: DreamerSetup): NamedArrays {
 }
 
 /** One seat's records, [pieces R, ...] for each field of the replay. */
-function seatRows(setup: DreamerSetup, name: string, records: Records, seat: number): NamedArrays {
+function recordRows(setup: DreamerSetup, name: string, records: Records, seat: number): NamedArrays {
   const { encoder, options, nets } = setup;
   const count = records.agents.length;
   const rows = records.envs * records.records;
-  const pick = <T extends Uint8Array | Int32Array | Float32Array>(from: T, to: T): T => {
-    for (let row = 0; row < rows; row++) to[row] = from[row * count + seat];
-    return to;
-  };
   const fields: NamedArrays = {
     ...previousActions(setup, records.previousActions, seat),
-    rewards: ndarray(pick(records.rewards, new Float32Array(rows))),
+    rewards: seatRows(records.rewards, seat, count),
     isFirst: ndarray(records.isFirst),
-    isLast: ndarray(pick(records.isLast, new Uint8Array(rows))),
-    isTerminal: ndarray(pick(records.isTerminal, new Uint8Array(rows))),
+    isLast: seatRows(records.isLast, seat, count),
+    isTerminal: seatRows(records.isTerminal, seat, count),
   };
   for (const [field, array] of Object.entries(encoder.encode(sourceOf(records, seat)))) fields[`obs/${field}`] = array;
-  if ('legal' in nets) fields['legal'] = seatPart(records.masks, rows, count, seat, records.actionCount);
+  if ('legal' in nets) fields['legal'] = seatRows(records.masks, seat, count, [records.actionCount]);
   if (nets.coPlayers) fields['coPlayersActive'] = coPlayersActive(records, seat);
   if (options.replayLatents) {
     const names = latentNames(name);
@@ -141,10 +137,10 @@ function seatRows(setup: DreamerSetup, name: string, records: Records, seat: num
 export function previousActions({ game, nets }: DreamerSetup, given: Int32Array, seat: number): NamedArrays {
   const A = game.agents.length;
   const rows = given.length / A;
-  const own = Int32Array.from({ length: rows }, (_, row) => given[row * A + seat]);
-  if (!nets.coPlayers) return { previousActions: ndarray(own) };
+  const own = seatRows(given, seat, A);
+  if (!nets.coPlayers) return { previousActions: own };
   const others = ndarray(ofCoPlayers(given, A, seat, new Int32Array(rows * (A - 1))), [rows, A - 1]);
-  return { previousActions: ndarray(own), coPlayerActions: others };
+  return { previousActions: own, coPlayerActions: others };
 }
 
 /** Which of a seat's co-players act after each record: those present for whom it isn't the last. [rows, A - 1] */
@@ -169,16 +165,6 @@ function sourceOf(records: Records, seat: number): RowSource {
   return { rows, seat, offset: seat, stride: agents.length, observations, masks, previousActions, extras, active };
 }
 
-/** One seat's part of [rows, A, size]. */
-function seatPart(from: Uint8Array, rows: number, count: number, seat: number, size: number) {
-  const data = new Uint8Array(rows * size);
-  for (let row = 0; row < rows; row++) {
-    const start = (row * count + seat) * size;
-    data.set(from.subarray(start, start + size), row * size);
-  }
-  return ndarray(data, [rows, size]);
-}
-
 /** The state in which each record was entered: the agent's after the record before; zeros in the first of a piece. */
 function entering<T extends Float32Array | Uint8Array>(
   { extras, agents, records: R }: Records,
@@ -195,14 +181,6 @@ function entering<T extends Float32Array | Uint8Array>(
     for (let i = 0; i < size; i++) data[row * size + i] = from[start + i];
   }
   return ndarray(data, [rows, size]);
-}
-
-function rowsBetween(rows: NamedArrays, from: number, to: number): NamedArrays {
-  const entries = Object.entries(rows).map(([name, { data, shape }]) => {
-    const size = data.length / shape[0];
-    return [name, { data: data.subarray(from * size, to * size), shape: [to - from, ...shape.slice(1)] }];
-  });
-  return Object.fromEntries(entries) as NamedArrays;
 }
 
 /**

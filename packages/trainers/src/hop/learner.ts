@@ -15,7 +15,7 @@ import {
   sharedAmongCopies,
   show,
 } from '@coplay/core';
-import { paddedCount, padRows, putSeat, reshapeRows } from '@coplay/core/rows';
+import { checkRowSpec, paddedCount, padRows, putSeat, reshapeRows, rowSpecOf } from '@coplay/core/rows';
 import { cutRows, prefixed } from '@coplay/models';
 import type { TreeSearch } from '@coplay/planning';
 import { z } from 'zod';
@@ -25,7 +25,6 @@ import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
 import { type Takeover, takeOverParts } from '../training/restore';
-import { checkSavedRows } from '../training/saved-arrays';
 import { searchMetrics, trainingMetrics } from './metrics';
 import { type HopNetwork, hopNetwork, joinNetworks, kindOf } from './networks';
 import { extraOf, hopRows, noHopRows, SEARCH_VALUES } from './rows';
@@ -171,8 +170,9 @@ export class HopLearner implements Learner {
     checkArgument(where, 'saved', savedSchema, saved);
     this.checkSaved(saved);
     const { rows } = saved['replay'] as unknown as { readonly rows: NamedArrays };
-    if (Object.keys(rows).length > 0)
-      checkSavedRows(`${where}: saved.replay.rows`, noHopRows(game, this.setup.encoder), rows);
+    if (Object.keys(rows).length > 0) {
+      checkRowSpec(`${where}: saved.replay.rows`, rowSpecOf(noHopRows(game, this.setup.encoder)), rows);
+    }
     const all = saved['minds'] as Record<AgentId, SavedState>;
     const models = [...minds].map(([seat, part]) => {
       const id = game.agents[seat];

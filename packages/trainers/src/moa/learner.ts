@@ -21,12 +21,11 @@ import {
   show,
 } from '@coplay/core';
 
-import { drawIndex } from '@coplay/core/rows';
+import { checkRowSpec, drawIndex, rowSpecOf } from '@coplay/core/rows';
 import { prefixed } from '@coplay/models';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
 import { z } from 'zod';
 import { type Takeover, takeOverParts } from '../training/restore';
-import { checkSavedRows } from '../training/saved-arrays';
 import { modelledAgent } from './agent';
 import type { GoalChoice, MoaAgentState, MoaLearner, MoaPretrainOptions, MoaView } from './contract';
 import { topOne } from './metrics';
@@ -284,7 +283,7 @@ export class MoaModels implements MoaLearner {
     for (const coPlayer of this.coPlayers) {
       const { columns } = this.buffer.held(coPlayer);
       if (Object.keys(columns).length === 0) continue;
-      checkSavedRows(`${where}: saved.buffer.rings.${coPlayer}`, noMoaRows(this.setup.game), columns);
+      checkRowSpec(`${where}: saved.buffer.rings.${coPlayer}`, rowSpecOf(noMoaRows(this.setup.game)), columns);
     }
   }
 

@@ -20,10 +20,10 @@ import {
   ndarray,
   type SavedState,
 } from '@coplay/core';
+import { checkRowSpec, rowSpecOf } from '@coplay/core/rows';
 import { z } from 'zod';
 import { findNonFinite, NonFiniteError } from '../training';
 import { type Takeover, takeOverParts } from '../training/restore';
-import { checkSavedRows } from '../training/saved-arrays';
 import { type Inferred, inferOver, inferSubgoals } from './infer';
 import { trainInference, trainVae } from './learn';
 import type { OmgOptions } from './options';
@@ -286,7 +286,7 @@ class Omg implements OmgLearner {
       ...{ masks: column('uint8', actions), previousActions: column('int32', agents.length) },
       ...{ actions: column('int32'), coPlayer: column('int32'), left: column('uint8'), values: column('float32') },
     };
-    checkSavedRows(`${where}: saved.buffer.ring.rows`, expected, this.buffer.rows([]));
+    checkRowSpec(`${where}: saved.buffer.ring.rows`, rowSpecOf(expected), this.buffer.rows([]));
   }
 
   private where(method: string): string {

@@ -8,6 +8,7 @@ import {
   checkOptions,
   checkRecord,
   checkTypedArray,
+  copyRow,
   createGenerator,
   fail,
   type Generator,
@@ -127,8 +128,8 @@ class Pool implements Agent<PoolState> {
       const answer = await this.policyOf(player).act(input, this.seat, state.memory);
       for (let row = 0; row < input.rows; row++) {
         if (players[row] !== player) continue;
-        copyRow(answer.logProbs, logProbs, row, actionCount);
-        copyRow(answer.next, memory, row, stateSize);
+        copyRow(answer.logProbs, row, logProbs, row, actionCount);
+        copyRow(answer.next, row, memory, row, stateSize);
       }
     }
     const actions = sampleCategorical(logProbs, input.rows, actionCount, generator);
@@ -220,8 +221,4 @@ class Pool implements Agent<PoolState> {
     if (player === PRESENT) return this.of.learner.policy;
     return (this.snapshots.find(({ serial }) => serial === player) ?? this.snapshots[0]).policy;
   }
-}
-
-function copyRow(from: Float32Array, to: Float32Array, row: number, size: number): void {
-  for (let i = row * size; i < (row + 1) * size; i++) to[i] = from[i];
 }

@@ -87,7 +87,7 @@ it('refuses the state of another network, and keeps its own', async () => {
   expect(gone).toEqual([]);
 });
 
-it('replaces functions, and disposes of those that are not among the new ones', () => {
+it('replaces functions, and disposes of the old functions that are not kept', () => {
   const { network, gone } = tiny();
   network.initialise(createGenerator(1));
   const { functions } = network;

@@ -50,13 +50,21 @@ export class Network<Group extends string, Fns extends Functions<Fns>> {
     return this.ready().functions;
   }
 
-  /** Itself. @throws CoplayError where there are no parameters */
+  /**
+   * Returns this network.
+   *
+   * @throws CoplayError if it has no parameters
+   */
   running(): this {
     this.ready();
     return this;
   }
 
-  /** Makes the first parameters, unless there are some. @throws CoplayError after `dispose` */
+  /**
+   * Makes the first parameters, unless there are some.
+   *
+   * @throws CoplayError after `dispose`
+   */
   initialise(generator: Generator): void {
     const { name } = this.spec;
     checkGenerator(`${name}.initialise`, generator);

@@ -26,26 +26,9 @@ export function checkSavedArrays(
 }
 
 /**
- * Refuses saved rows [N, ...] whose fields differ from other rows': in names, dtypes, or shapes apart from N.
+ * Refuses saved arrays with a number that isn't finite.
  *
- * @param where  what restores them and where they stand, for messages: `worldModel.restore: saved.fresh`
- * @throws CoplayError naming the first field that differs
- */
-export function checkSavedRows(where: string, expected: NamedArrays, saved: NamedArrays): void {
-  for (const name of new Set([...Object.keys(expected), ...Object.keys(saved)])) {
-    const [wanted, got] = [expected, saved].map((rows) => {
-      if (!Object.hasOwn(rows, name)) return `no ${name}`;
-      const { data, shape } = rows[name];
-      return `${name} of ${dtypeOf(data)} [${shape.slice(1).join(', ')}]`;
-    });
-    const remedy = 'Give rows of a learner with the same game, inputs and options.';
-    if (wanted !== got) fail(where, `rows with ${wanted}`, got, remedy);
-  }
-}
-
-/**
- * Refuses saved arrays with a number that isn't finite. @throws CoplayError naming the array, the place in it and the
- * number
+ * @throws CoplayError naming the array, the place in it and the number
  */
 export function checkFinite(where: string, saved: NamedArrays): void {
   const bad = findNonFinite(saved);

@@ -26,11 +26,10 @@ import {
   show,
   vectorEnv,
 } from '@coplay/core';
-import { concatRows, gatherRows, mean } from '@coplay/core/rows';
+import { checkRowSpec, concatRows, gatherRows, mean, rowSpecOf } from '@coplay/core/rows';
 import type { WorldModel } from '@coplay/models';
 import { z } from 'zod';
 import { type Takeover, takeOverParts } from '../training/restore';
-import { checkSavedRows } from '../training/saved-arrays';
 import type { WorldModelLearner, WorldModelPrediction } from './contract';
 import { expectation } from './imagine';
 import { checkMembers, createMachine, freshMembers, type Machine, type MemberArrays } from './machine';
@@ -271,10 +270,11 @@ class Learner implements WorldModelLearner {
   private checkSavedRows(where: string, saved: SavedState): void {
     const { store, outcomes, fresh } = saved as unknown as SavedRows;
     if (Object.keys(store.rows).length > 0) this.checkRows(where, 'saved.store.rows', store.rows, ['rewards']);
+    const fields = rowSpecOf(store.rows);
     outcomes.rooms.forEach(({ room }, i) => {
-      checkSavedRows(`${where}: saved.outcomes.rooms[${i}].room.rows`, store.rows, room.rows);
+      checkRowSpec(`${where}: saved.outcomes.rooms[${i}].room.rows`, fields, room.rows);
     });
-    if (fresh) checkSavedRows(`${where}: saved.fresh`, store.rows, fresh);
+    if (fresh) checkRowSpec(`${where}: saved.fresh`, fields, fresh);
   }
 
   private ready(): Machine {

@@ -33,7 +33,8 @@ const RULES: Readonly<Record<string, Readonly<Record<string, (options: { game: G
 /**
  * A game that can be played in a page.
  *
- * @param name     `stag-hunt` or `snowdrift` @param options of `stagHunt()` or `snowdrift()`
+ * @param name     `stag-hunt` or `snowdrift`
+ * @param options  of `stagHunt()` or `snowdrift()`
  * @throws CoplayError for another game, or options that it doesn't have
  */
 export function playableGame(name: string, options: Readonly<Record<string, unknown>> = {}): Game {

@@ -2,9 +2,10 @@ import { fail, oneForAllCopies, show } from '@coplay/core';
 import { coreCount, environment } from '../environment';
 
 /**
- * Threads of a graph. A whole number from 1 is the same for all graphs. `fixed`: as many as the sizes in the graph and
- * the number of cores say, so that a run repeats to the bit on one machine. `trial`: as many as were fastest in a short
- * timed trial, which may be another number on a busy machine; sums of large graphs are rounded otherwise then.
+ * The number of threads of a graph. A whole number from 1 applies to all graphs. `fixed` computes the number from the
+ * sizes in the graph and the number of cores, so that a run repeats to the bit on one machine. `trial` takes the number
+ * that was fastest in a short timed trial. On a busy machine that may be another number, which changes the rounding of
+ * sums in large graphs.
  */
 export type ThreadSetting = number | 'fixed' | 'trial';
 
