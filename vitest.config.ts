@@ -1,8 +1,9 @@
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const everywhere = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'];
-/** Tests that replace modules, count what tfjs holds or set what all of a process sees. */
+/** Tests that replace modules, measure the heap, count what tfjs holds or set what all of a process sees. */
 const alone = [
+  'packages/envs/test/allocation.test.ts',
   'packages/tensor/**/*.test.ts',
   'packages/trainers/test/{copies,dreamer-regressions,guards,threads}.test.ts',
 ];

@@ -184,7 +184,7 @@ const HIDDEN: readonly [string, () => Part, string][] = [
 describe('a game that keeps an array outside its state', () => {
   it.each(HIDDEN)('is found: %s', (_, part, place) => {
     const hidden: Game<'int32'> = { ...game, ...part() };
-    const found = gameContract(hidden).filter(({ rule }) => rule !== 'allocation');
+    const found = gameContract(hidden, { allocation: false });
     expect(found.map(({ rule, where }) => `${rule} ${where}`)).toContain(`hidden-state counting.${place}`);
     expect(() => assertGame(hidden)).toThrow(/counting\./);
   });
@@ -199,7 +199,7 @@ describe('a game that keeps an array outside its state', () => {
         out['noise'][row] = work[agent];
       },
     };
-    expect(gameContract(sound)).toEqual([]);
+    expect(gameContract(sound, { allocation: false })).toEqual([]);
   });
 });
 
@@ -216,9 +216,10 @@ describe('what makes a game slow', () => {
 
   it('is a warning, with which assertGame passes', () => {
     const slow = measuring((x, y) => [x, y, x].map((value) => value * value).reduce((a, b) => a + b));
-    expect(gameContract(slow)).toMatchObject([
-      { rule: 'allocation', severity: 'warning', where: 'counting.step', expected: 'no allocation' },
-    ]);
+    expect(gameContract(slow)).toContainEqual(
+      expect.objectContaining({ rule: 'allocation', severity: 'warning', where: 'counting.step' }),
+    );
+    expect(gameContract(slow, { allocation: false })).toEqual([]);
     expect(() => assertGame(slow)).not.toThrow();
   });
 
@@ -231,11 +232,8 @@ describe('what makes a game slow', () => {
   it('leaves broken rules errors, and assertGame counts those alone', () => {
     const wrong = { ...measuring((x, y) => [x, y].map(Math.sqrt).length), elapsed: () => 7 };
     const found = gameContract(wrong);
-    expect(found.map(({ rule, severity }) => [rule, severity])).toEqual([
-      ['elapsed', 'error'],
-      ['layout', 'error'],
-      ['allocation', 'warning'],
-    ]);
+    const severities = Object.fromEntries(found.map(({ rule, severity }) => [rule, severity]));
+    expect(severities).toEqual({ elapsed: 'error', layout: 'error', allocation: 'warning' });
     expect(() => assertGame(wrong)).toThrow(/rule: elapsed.*lists 1 more/);
   });
 });

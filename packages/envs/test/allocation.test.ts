@@ -1,0 +1,32 @@
+import { gameContract } from '@coplay/core';
+import {
+  cartPole,
+  catchGame,
+  gymEscalation,
+  gymHarvest,
+  gymHunt,
+  limitedView,
+  matrixGame,
+  permuteSeats,
+  snowdrift,
+  stagHunt,
+  withPreviousActions,
+} from '@coplay/envs';
+import { expect, it } from 'vitest';
+
+const games = [
+  matrixGame(),
+  cartPole(),
+  catchGame(),
+  gymHunt(),
+  gymHarvest(),
+  gymEscalation(),
+  stagHunt({ preyMoves: 0.5 }),
+  snowdrift({ obstaclePieces: 2 }),
+  permuteSeats(withPreviousActions(limitedView(stagHunt(), 1))),
+];
+
+// In a process of its own (vitest.config.ts): what ran before decides what the engine optimises.
+it.each(games.map((game) => [game.name, game] as const))('a step of %s allocates nothing', (_, game) => {
+  expect(gameContract(game, { episodes: 1 })).toEqual([]);
+});
