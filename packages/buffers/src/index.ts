@@ -1,5 +1,15 @@
 export { concatRows, gatherRows } from '@coplay/core/rows';
 export {
+  attemptRows,
+  createMoaBuffer,
+  type MoaBuffer,
+  type MoaBufferOptions,
+  type MoaCounts,
+  type MoaHeld,
+  type MoaRowsOptions,
+  moaRows,
+} from './co-player-rings';
+export {
   type AgentSequencesOptions,
   agentRows,
   agentSequences,
@@ -18,16 +28,16 @@ export {
   splitEpisodes,
   splitSegments,
 } from './episodes';
+export { createHistoryBuffer, type HistoryBuffer, type HistoryBufferOptions } from './histories';
 export {
-  attemptRows,
-  createMoaBuffer,
-  type MoaBuffer,
-  type MoaBufferOptions,
-  type MoaCounts,
-  type MoaHeld,
-  type MoaRowsOptions,
-  moaRows,
-} from './moa';
+  createPpoBuffer,
+  type MinibatchOptions,
+  type MinibatchPlan,
+  type MinibatchRows,
+  type PpoBuffer,
+  planMinibatches,
+  type RowCounts,
+} from './minibatches';
 export {
   type ByteSource,
   decodeNpy,
@@ -40,16 +50,6 @@ export {
   type StoredArrays,
   saveNpz,
 } from './npz';
-export { createHistoryBuffer, type HistoryBuffer, type HistoryBufferOptions } from './omg';
-export {
-  createPpoBuffer,
-  type MinibatchOptions,
-  type MinibatchPlan,
-  type MinibatchRows,
-  type PpoBuffer,
-  planMinibatches,
-  type RowCounts,
-} from './ppo';
 export { fromRecords, type Records, type StreamRecords, streamRecords, toRecords } from './records';
 export {
   createReplayBuffer,

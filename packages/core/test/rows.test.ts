@@ -54,6 +54,11 @@ describe('rows', () => {
     expect(sliceRows(rows, 1, 1)['pair']).toEqual({ data: new Float32Array(0), shape: [0, 2] });
   });
 
+  it('are not sliced where columns have different lengths: the error names the column', () => {
+    const uneven = { ...rows, short: ndarray(Int32Array.of(0, 1)) };
+    expect(() => sliceRows(uneven, 0, 1)).toThrow('sliceRows: expected short of shape [B=3, ...], got [2]');
+  });
+
   it('of parts that were sliced off are joined to the same rows', () => {
     const parts = [sliceRows(rows, 0, 1), sliceRows(rows, 1, 1), sliceRows(rows, 1, 3)];
     expect(concatRows(parts)).toEqual(rows);

@@ -28,16 +28,10 @@ export {
 } from './classic';
 export type { Place } from './game';
 export { type MatrixGameKind, type MatrixGameOptions, matrixGame, type PayoffTable } from './matrix';
-export { agentColor, renderReplay, renderSvg, renderText, type SvgOptions, sceneSvg, type TextOptions } from './render';
-export { type SnowdriftLayout, type SnowdriftOptions, snowdrift } from './snowdrift';
-export { type StagHuntLayout, type StagHuntOptions, stagHunt } from './stag-hunt';
 export {
   checkRecording,
   decodeRecording,
   encodeRecording,
-  type LimitedViewOptions,
-  limitedView,
-  permuteSeats,
   type RecordEpisodeOptions,
   type RecordedFrame,
   type RecordedInsight,
@@ -48,8 +42,16 @@ export {
   readRecording,
   recordEpisode,
   replayEpisode,
+  writeRecording,
+} from './recordings';
+export { agentColor, renderReplay, renderSvg, renderText, type SvgOptions, sceneSvg, type TextOptions } from './render';
+export { type SnowdriftLayout, type SnowdriftOptions, snowdrift } from './snowdrift';
+export { type StagHuntLayout, type StagHuntOptions, stagHunt } from './stag-hunt';
+export {
+  type LimitedViewOptions,
+  limitedView,
+  permuteSeats,
   timeLimit,
   withAgentId,
   withPreviousActions,
-  writeRecording,
 } from './wrappers';

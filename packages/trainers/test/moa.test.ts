@@ -166,6 +166,7 @@ describe('createMoa', () => {
     expect(() => createMoa(small).push(imagined)).toThrow(/expected real experience/);
     expect(() => createMoa({ ...small, id: 'agent_7' })).toThrow(/one of agent_0, agent_1, agent_2/);
     expect(() => createMoa({ ...small, epoch: 2 } as never)).toThrow(/unknown option "epoch"/);
+    expect(() => createMoa({ ...small, goalDiscount: 0 })).toThrow(/option goalDiscount/);
     const plain = matrixGame({ kind: 'stag-hunt' }) as Game;
     expect(() => createMoa({ game: plain, id: plain.agents[0], goals: 'hindsight' })).toThrow(/names no goals/);
   });

@@ -82,7 +82,10 @@ export function mapColumns<Name extends string, Column, Result>(
   return Object.fromEntries(entries.map(([name, column]) => [name, change(column, name)])) as Record<Name, Result>;
 }
 
-/** Copies the rows at `indices` of `source` to the rows of `target` from `start` on, for each column of `target`. */
+/**
+ * Copies the rows at `indices` of `source` to the rows of `target` from `start` on, for each column of `target`. Source
+ * and target must not share memory: a row could be read after it was written.
+ */
 export function gatherInto(target: NamedArrays, start: number, source: NamedArrays, indices: ArrayLike<number>): void {
   if (indices.length === 0) return;
   for (const name in target) {
@@ -103,9 +106,18 @@ export function gatherRows(rows: NamedArrays, indices: ArrayLike<number>): Named
   return gathered;
 }
 
-/** The rows from `start` up to but without `end` of every column: views, so the memory is shared. */
+/**
+ * The rows from `start` up to but without `end` of every column: views, so the memory is shared.
+ *
+ * @throws CoplayError that names the first column with another number of rows than the first column
+ */
 export function sliceRows(rows: NamedArrays, start: number, end: number): NamedArrays {
-  return mapColumns(rows, ({ data, shape }): NDArray => {
+  const [first] = Object.values(rows);
+  return mapColumns(rows, ({ data, shape }, name): NDArray => {
+    if (shape[0] !== first.shape[0]) {
+      const expected = `${name} of shape [B=${first.shape[0]}, ...]`;
+      fail('sliceRows', expected, `[${shape}]`, 'Give every column one entry for each row.');
+    }
     const size = sizeOf(shape.slice(1));
     return { data: data.subarray(start * size, end * size), shape: [end - start, ...shape.slice(1)] };
   });

@@ -1,5 +1,4 @@
-import type { RecordedStep, Recording } from '../wrappers';
-import { checkRecording } from '../wrappers/recording-check';
+import { checkRecording, type RecordedStep, type Recording } from '../recordings';
 import { cellWidth, checkTextOptions, paint, sceneLines, type TextOptions, visibleLength } from './text';
 
 /**

@@ -3,6 +3,7 @@ import { type AgentId, checkGame, checkOptions, checkRecord, fail, type Game, sh
 import { type InputEncoder, type MoaNet, mlp, type TorsoBuilder } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
+import { unit } from '../training/annealed';
 
 /** Options of {@link createMoa}. */
 export interface MoaOptions {
@@ -71,7 +72,7 @@ export interface MoaOptions {
   readonly learningRate?: number;
   /** Bound of the gradient's norm; false for none. Default false */
   readonly clipNorm?: number | false;
-  /** Discount per episode, in [0, 1], of the counts of goals shown. Default 0.995 */
+  /** Discount per episode, in (0, 1], of the counts of goals shown. Default 0.995 */
   readonly goalDiscount?: number;
   /**
    * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
@@ -83,7 +84,6 @@ export interface MoaOptions {
 const builder = z.custom<TorsoBuilder>((value) => typeof value === 'function', {
   error: 'a network: mlp(), conv(), or layersModel(() => yourModel)',
 });
-const unit = z.number().min(0).max(1);
 
 const schema = z.strictObject({
   goals: z.enum(['hindsight', 'none']).optional(),
@@ -103,7 +103,7 @@ const schema = z.strictObject({
   minibatchSize: z.int().min(1).default(512),
   learningRate: z.number().positive().default(5e-4),
   clipNorm: z.union([z.number().positive(), z.literal(false)]).default(false),
-  goalDiscount: unit.default(0.995),
+  goalDiscount: unit.positive().default(0.995),
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
 });
 

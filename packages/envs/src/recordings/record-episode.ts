@@ -21,10 +21,10 @@ import {
   vectorEnv,
 } from '@coplay/core';
 import { z } from 'zod';
+import { wrap } from '../wrappers/wrap';
 import { frameOf } from './frame';
 import { insightOf } from './insights';
 import { type RecordedFrame, type RecordedPrediction, type RecordedStep, type Recording, stepOf } from './recording';
-import { wrap } from './wrap';
 
 /** Options of {@link recordEpisode}. */
 export interface RecordEpisodeOptions {

@@ -1,7 +1,7 @@
 import { fail, show } from '@coplay/core';
 import { z } from 'zod';
+import { misfit } from './fit';
 import type { Recording } from './recording';
-import { misfit } from './recording-fit';
 
 /** Cells of a board in each direction, and numbers of an observation: a page draws each of them. */
 const MOST_CELLS = 1000;

@@ -1,7 +1,7 @@
 import { CoplayError, checkArgument, checkText, fail, parseJson, show, typedArrays } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
+import { checkRecording } from './check';
 import type { Recording } from './recording';
-import { checkRecording } from './recording-check';
 
 /** Of a recording's JSON: a few hundred bytes of gzip can hold many gigabytes. */
 const MOST_BYTES = 256 * 2 ** 20;

@@ -17,10 +17,9 @@ import {
 import { z } from 'zod';
 import { createEpisodeCollector } from '../episodes';
 import { loadNpz, type StoredArrays, saveNpz } from '../npz';
-import { checkMoaRows } from './checks';
 import { EpisodeRing } from './episode-ring';
 import { GoalRings } from './goal-rings';
-import { attemptRows, moaRows } from './moa-rows';
+import { attemptRows, checkMoaRows, moaRows } from './moa-rows';
 
 /** Options of {@link createMoaBuffer}. */
 export interface MoaBufferOptions {

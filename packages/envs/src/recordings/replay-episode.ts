@@ -1,6 +1,6 @@
 import { allocate, allocateStepArrays, checkGame, fail, type Game, generatorFrom } from '@coplay/core';
+import { checkRecording } from './check';
 import { type Recording, stepOf } from './recording';
-import { checkRecording } from './recording-check';
 
 /**
  * Plays the actions of a recording again and checks that the same comes of them: that a file belongs to this game, or
