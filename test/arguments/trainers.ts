@@ -5,7 +5,7 @@ import * as buffers from '@coplay/buffers';
 import { type Agent, createGenerator, createRollout, ndarray, vectorEnv } from '@coplay/core';
 import { matrixGame, randomAgent, stagHunt } from '@coplay/envs';
 import { cellsWorldModel, mlp } from '@coplay/models';
-import { ensureBackend, tf } from '@coplay/tensor';
+import { ensureBackend, tf, twoHotBins } from '@coplay/tensor';
 import * as trainers from '@coplay/trainers';
 import { type Doors, door } from './doors';
 
@@ -52,6 +52,16 @@ const influence = () => ({ ...common, moa: models });
 const moa = () => ({ ...common, ...models });
 const omg = () => ({ game, id, executor, selector: 'random', inferenceSteps: 1, batchSize: 2, ...omgSizes }) as const;
 const worldModel = () => ({ game, executor, model: smallModel, batchSize: 4, stepsPerUpdate: 1 }) as const;
+
+const matrix = () => tf.tensor2d([[0.5, 0.5]]);
+const range = () => ({ low: tf.scalar(0), high: tf.scalar(1) });
+const policy = () => ({ logProbs: matrix(), entropies: matrix(), advantages: matrix(), weights: matrix() });
+const critic = () => ({ logits: tf.ones([1, 5]), returns: vector1(), slowValues: vector1(), weights: vector1() });
+const vector1 = () => tf.tensor1d([0.5]);
+const returns = () => ({ rewards: matrix(), discounts: matrix(), traces: 0.9, values: matrix() });
+const replay = () => ({ rewards: matrix(), isTerminal: matrix(), isLast: matrix(), imagined: matrix() });
+const states = () => ({ deter: tf.ones([1, 2, 3]) as tf.Tensor3D, stoch: tf.ones([1, 2, 3, 2]) as tf.Tensor4D });
+const loose = ['undefined', '{}', 'a cyclic object'];
 
 type LearningAgent = Agent & { readonly learner: trainers.Learner };
 const prepare = ({ learner }: LearningAgent) => learner.initialise(generator());
@@ -153,6 +163,15 @@ const runOptions = () => ({ game, agents: [trainers.ppoAgent(ppo()), random(othe
 
 /** The public functions of trainers, with valid arguments. */
 export const trainersDoors: Doors = {
+  arrivalReturns: door(() => [returns()]),
+  criticLoss: door(() => [critic(), twoHotBins(5), 1], ['nothing', 'nothing', ['undefined', '1.5', '2**33']]),
+  detached: door(() => [{ a: matrix() }], ['record']),
+  imagineSequence: 'takes networks and what they read, which only the code of a learner puts together',
+  imaginedWeights: door(() => [matrix()]),
+  lastStates: door(() => [states(), 1]),
+  policyLoss: door(() => [policy(), 1], ['nothing', 'number']),
+  replayReturns: door(() => [replay(), 0.9, 0.9]),
+  trackReturns: door(() => [range(), matrix(), {}], ['nothing', 'nothing', loose]),
   DreamerLearner: 'is made by dreamerAgent',
   NonFiniteError: 'is made by learners',
   PpoLearner: 'is made by ppoAgent',

@@ -1,6 +1,5 @@
-import { createGenerator } from '@coplay/core';
-import { type CoPlayerModel, coPlayerModel, type DreamerNets, dreamerNets, imagineSequence } from '@coplay/models';
-import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
+import { type CoPlayerModel, coPlayerModel, dreamerNets } from '@coplay/models';
+import { tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 beforeAll(async () => {
@@ -11,13 +10,6 @@ const M = 2;
 const K = 3;
 const model = coPlayerModel({ featureSize: 4, units: 5, layers: 1, count: M, actions: K });
 const log = (rows: number[][][]) => tf.log(tf.tensor3d(rows)) as tf.Tensor3D;
-
-function tensors(nets: Pick<DreamerNets, 'init'>): TensorRecord {
-  const entries = Object.entries(nets.init(createGenerator(1))).map(([name, { data, shape }]) => {
-    return [name, tf.tensor(data as Float32Array, [...shape])];
-  });
-  return Object.fromEntries(entries) as TensorRecord;
-}
 
 describe('the codes of co-players', () => {
   it('stand side by side, zeros for who did nothing', () => {
@@ -123,47 +115,5 @@ describe('networks with co-players', () => {
     expect(Object.keys(plain.specs).some((name) => name.startsWith('moa/'))).toBe(false);
     const action = { kind: 'continuous', size: 2 } as const;
     expect(() => dreamerNets({ ...options, actions: action, coPlayers: 1 })).toThrow(/discrete actions/);
-  });
-
-  it('imagine with what their model of co-players says in each state, and who has left stays away', () => {
-    const params = tensors(nets);
-    // The head's bias decides: the first co-player takes action 1, the second one leaves at once.
-    params['moa/head/kernel'] = tf.zerosLike(params['moa/head/kernel']);
-    const decided = (first: number, second: number) => {
-      const bias = new Float32Array(M * (K + 1)).fill(-50);
-      bias[first] = 50;
-      bias[K + 1 + second] = 50;
-      return { ...params, 'moa/head/bias': tf.tensor1d(bias) };
-    };
-    const H = 3;
-    const noise = {
-      latents: tf.fill([H, 2, nets.sizes.stoch], 0.4) as tf.Tensor3D,
-      actions: tf.fill([H + 1, 2, 1], 0.5) as tf.Tensor3D,
-      coPlayers: tf.fill([H, 2, M], 0.5) as tf.Tensor3D,
-    };
-    const imagine = (given: TensorRecord, active?: tf.Tensor2D) =>
-      imagineSequence(nets, given, nets.rssm.initial(2), noise, active);
-    const leaving = imagine(decided(1, K));
-    const step = [0, 1, 0, 0, 0, 0];
-    expect(leaving.coPlayers!.arraySync()).toEqual([Array(H).fill(step), Array(H).fill(step)]);
-    const gone = imagine(
-      decided(1, 2),
-      tf.tensor2d([
-        [1, 1],
-        [0, 1],
-      ]),
-    );
-    expect((gone.coPlayers!.arraySync() as number[][][]).map(([first]) => first)).toEqual([
-      [0, 1, 0, 0, 0, 1],
-      [0, 0, 0, 0, 0, 1],
-    ]);
-    // What they do moves the next state, and none before.
-    const [a, b] = [imagine(decided(1, 2)), imagine(decided(0, 2))].map(
-      ({ features }) => features.arraySync() as number[][][],
-    );
-    expect(a[0][0]).toEqual(b[0][0]);
-    expect(a[0][1]).not.toEqual(b[0][1]);
-    const { coPlayers: _, ...missing } = noise;
-    expect(() => imagineSequence(nets, params, nets.rssm.initial(2), missing)).toThrow(/noise.coPlayers/);
   });
 });

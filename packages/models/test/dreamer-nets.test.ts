@@ -2,19 +2,14 @@ import { createGenerator, type NamedArrays } from '@coplay/core';
 import {
   type DreamerObservations,
   type DreamerSizeName,
-  detached,
   dreamerNets,
   dreamerObservations,
   dreamerSizes,
-  imagineSequence,
-  lastStates,
-  lowerQuantile,
-  policyLoss,
   worldModelLosses,
 } from '@coplay/models';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { differences, loadableMachines, onMachine, wave } from './machines';
+import { differences, loadableMachines, onMachine, wave } from '../../../test/machines';
 
 beforeEach(async () => {
   await useBackend('cpu');
@@ -84,7 +79,7 @@ const everything: DreamerObservations = {
   board: { kind: 'planes', shape: [2, 3, 2] },
   pixels: { kind: 'image', shape: [16, 16, 1] },
 };
-const [B, T, H] = [2, 3, 4];
+const [B, T] = [2, 3];
 
 /** A batch of everything that can be seen; values without a pattern. */
 function batchOf(observations: DreamerObservations, actions: number): Record<string, NamedArrays[string]> {
@@ -342,128 +337,5 @@ describe('encoder', () => {
       cards: { kind: 'codes', shape: [6], classes: 3 },
       view: { kind: 'image', shape: [16, 16, 1], high: 1 },
     });
-  });
-});
-
-describe.each([two, { kind: 'continuous', size: 2 }] as const)('imagination with $kind actions', (actions) => {
-  const nets = dreamerNets({ observations: cartPole, actions, size: 'debug' });
-  const N = 3;
-  const S = nets.sizes.stoch;
-  const noise = () => ({
-    latents: tf.abs(tf.tensor3d(wave([H, N, S], 1).data as Float32Array, [H, N, S])) as tf.Tensor3D,
-    actions: tf.abs(
-      tf.tensor3d(wave([H + 1, N, nets.actor.noise.size], 2).data as Float32Array, [H + 1, N, nets.actor.noise.size]),
-    ) as tf.Tensor3D,
-  });
-
-  it('the action of index t is drawn in state t and leads to state t + 1', () => {
-    const params = tensors(someParams(nets));
-    const { dyn, pol } = nets.parts(params);
-    const given = noise();
-    const start = nets.rssm.initial(N);
-    const { features, actions: taken } = imagineSequence(nets, params, start, given);
-    expect([features.shape, taken.shape]).toEqual([
-      [N, H + 1, nets.rssm.featureSize],
-      [N, H + 1, 2],
-    ]);
-    const at = (x: tf.Tensor3D, t: number) => tf.reshape(tf.slice(x, [0, t, 0], [N, 1, -1]), [N, -1]) as tf.Tensor2D;
-    let state = start;
-    for (let t = 0; t <= H; t++) {
-      const seen = nets.rssm.features(state);
-      expect(at(features, t).arraySync()).toEqual(seen.arraySync());
-      const draws = tf.unstack(given.actions)[t] as tf.Tensor2D;
-      const action = nets.actor.sample(nets.actor.distribution(pol, seen), draws);
-      expect(at(taken, t).arraySync()).toEqual(action.arraySync());
-      if (t < H) state = nets.rssm.imagine(dyn, state, action, tf.unstack(given.latents)[t] as tf.Tensor2D);
-    }
-    expect(() => imagineSequence(nets, params, start, { ...given, actions: tf.zeros([H, N, 1]) })).toThrow(
-      /noise.actions for 5 states, got 4/,
-    );
-  });
-
-  it('teaches nothing by itself: no gradient flows out of it, and the actor learns by log-probabilities', () => {
-    const params = tensors(someParams(nets));
-    const names = Object.keys(params);
-    const gradient = (entropyScale: number, advantage: number) => {
-      const loss = (...values: tf.Tensor[]) => {
-        const given = Object.fromEntries(names.map((name, i) => [name, values[i]]));
-        const { features, actions: taken } = imagineSequence(nets, given, nets.rssm.initial(N), noise());
-        const rows = tf.reshape(features, [N * (H + 1), -1]) as tf.Tensor2D;
-        const distribution = nets.actor.distribution(nets.parts(given).pol, rows);
-        const terms = {
-          logProbs: nets.actor.logProb(distribution, tf.reshape(taken, [N * (H + 1), -1])),
-          entropies: nets.actor.entropy(distribution),
-          advantages: tf.fill([N * (H + 1)], advantage),
-          weights: tf.ones([N * (H + 1)]),
-        };
-        const anyhow = tf.addN(values.map((value) => tf.mul(tf.sum(value), 0)));
-        return tf.add(
-          tf.sum(policyLoss(terms, entropyScale)),
-          tf.add(anyhow, tf.mul(tf.sum(features), 1)),
-        ) as tf.Scalar;
-      };
-      return tf
-        .grads(loss)(names.map((name) => params[name]))
-        .map((g) => [...g.dataSync()]);
-    };
-    const score = gradient(0, 1);
-    const moved = names.filter((_, i) => score[i].some((g) => g !== 0));
-    expect([...new Set(moved.map((name) => name.split('/')[0]))]).toEqual(['pol']);
-    // Twice the advantage is twice the gradient: it isn't the entropy alone that's learned.
-    const kernel = names.indexOf('pol/head/kernel');
-    expect(
-      differences(
-        gradient(0, 2)[kernel],
-        score[kernel].map((g) => 2 * g),
-        1e-3,
-      ),
-    ).toEqual([]);
-  });
-
-  it('is the same on every machine', async () => {
-    const results = [];
-    const f = (params: TensorRecord) => ({ ...imagineSequence(nets, params, nets.rssm.initial(N), noise()) });
-    for (const machine of await loadableMachines()) results.push(await onMachine(machine, f, someParams(nets)));
-    for (const other of results.slice(1)) {
-      expect(differences(other['features'].data, results[0]['features'].data, 1e-3)).toEqual([]);
-      expect(differences(other['actions'].data, results[0]['actions'].data, 1e-3)).toEqual([]);
-    }
-    await useBackend('cpu');
-  });
-});
-
-describe('helpers', () => {
-  it('lastStates: the last K steps of each sequence as rows', () => {
-    const deter = tf.reshape(tf.range(0, 12), [2, 3, 2]) as tf.Tensor3D;
-    const stoch = tf.reshape(tf.range(0, 12), [2, 3, 1, 2]) as tf.Tensor4D;
-    const { deter: h, stoch: z } = lastStates({ deter, stoch }, 2);
-    expect(h.arraySync()).toEqual([
-      [2, 3],
-      [4, 5],
-      [8, 9],
-      [10, 11],
-    ]);
-    expect(z.arraySync()).toEqual([[[2, 3]], [[4, 5]], [[8, 9]], [[10, 11]]]);
-    expect(() => lastStates({ deter, stoch }, 4)).toThrow(/lastStates: expected a count in 1..3/);
-  });
-
-  it('lowerQuantile: as numpy has it', () => {
-    const x = tf.tensor2d([
-      [10, 0],
-      [2, 1],
-    ]);
-    // Places 0, 0.3, 1.5 of 0, 1, 2, 10
-    expect([0, 0.1, 0.5].map((q) => lowerQuantile(x, q).dataSync()[0])).toEqual([0, Math.fround(0.3), 1.5]);
-    expect(lowerQuantile(tf.scalar(3), 0.05).dataSync()[0]).toBe(3);
-  });
-
-  it('detached: the same values, no gradient', () => {
-    const f = (w: tf.Tensor) => tf.sum(tf.add(tf.mul(w, 2), tf.mul(detached({ w })['w'], w)));
-    // 2 + w, where w w would give 2 + 2 w
-    expect([
-      ...tf
-        .grad(f)(tf.tensor1d([3]))
-        .dataSync(),
-    ]).toEqual([5]);
   });
 });

@@ -2,7 +2,7 @@ import { createGenerator, type NamedArrays, type NDArray, ndarray } from '@copla
 import { initialise, rssm } from '@coplay/models';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { differences, floats, loadableMachines, onMachine, wave } from './machines';
+import { differences, floats, loadableMachines, onMachine, wave } from '../../../test/machines';
 
 beforeAll(async () => {
   await useBackend('cpu');

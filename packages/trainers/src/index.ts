@@ -27,6 +27,9 @@ export {
   writeFileAtomic,
 } from './checkpoint';
 export {
+  arrivalReturns,
+  type CriticTerms,
+  criticLoss,
   type DreamerAgent,
   type DreamerAgentOptions,
   DreamerLearner,
@@ -36,12 +39,26 @@ export {
   type DreamerSetup,
   type DreamerState,
   type DreamerStates,
+  detached,
   dreamerAgent,
+  type ImaginationNoise,
+  type ImaginedSequence,
+  imaginedWeights,
+  imagineSequence,
+  lastStates,
   type OpenLoop,
   type OpenLoopOptions,
+  type PolicyTerms,
+  policyLoss,
+  type ReplayTerms,
   type ResolvedDreamerOptions,
+  type ReturnRange,
+  type ReturnRangeOptions,
+  type ReturnTerms,
+  replayReturns,
   type SharedDreamerOptions,
   sharedDreamerAgents,
+  trackReturns,
 } from './dreamer';
 export { exportOnnx, type PolicyExportOptions, toOnnx } from './export';
 export {

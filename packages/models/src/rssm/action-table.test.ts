@@ -1,8 +1,6 @@
 import { createGenerator } from '@coplay/core';
 import { ensureBackend, type TensorRecord, tf } from '@coplay/tensor';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { imagineSequence } from './imagination';
-import { dreamerNets } from './nets';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { rssm } from './rssm';
 
 beforeAll(ensureBackend);
@@ -38,20 +36,5 @@ describe('a table of actions', () => {
     const difference = tf.max(tf.abs(tf.sub(got.deter, expected.deter)));
     expect(difference.dataSync()[0]).toBeLessThan(1e-6);
     expect([...got.stoch.dataSync()]).toEqual([...expected.stoch.dataSync()]);
-  });
-
-  it.each([
-    ['is used in imagination where actions are discrete', { kind: 'discrete', count: A } as const, 0, 1],
-    ['not where they are numbers', { kind: 'continuous', size: A } as const, 0, 0],
-    ['nor with co-players', { kind: 'discrete', count: A } as const, 1, 0],
-  ])('%s', (_, actions, coPlayers, times) => {
-    const nets = dreamerNets({ observations: { x: { kind: 'vector', size: 2 } }, actions, size: 'debug', coPlayers });
-    const made = vi.spyOn(nets.rssm, 'actionTable');
-    const [H, N] = [2, 3];
-    const { stoch } = nets.sizes;
-    const draws = { latents: tf.zeros([H, N, stoch]), actions: tf.zeros([H + 1, N, nets.actor.noise.size]) };
-    const given = { ...draws, ...(coPlayers && { coPlayers: tf.zeros([H, N, coPlayers]) }) } as never;
-    imagineSequence(nets, somewhere(nets.specs), nets.rssm.initial(N), given);
-    expect(made).toHaveBeenCalledTimes(times);
   });
 });

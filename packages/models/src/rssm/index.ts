@@ -19,20 +19,8 @@ export {
   type TwoHotHead,
   twoHotHead,
 } from './heads';
-export { type ImaginationNoise, type ImaginedSequence, imagineSequence } from './imagination';
-export { lastStates } from './last-states';
-export { type CriticTerms, criticLoss, type PolicyTerms, policyLoss } from './losses';
-export {
-  DREAMER_MODULES,
-  type DreamerModule,
-  type DreamerNets,
-  type DreamerNetsOptions,
-  detached,
-  dreamerNets,
-} from './nets';
+export { DREAMER_MODULES, type DreamerModule, type DreamerNets, type DreamerNetsOptions, dreamerNets } from './nets';
 export { type DreamerObservation, type DreamerObservations, dreamerObservations, oneHotCode } from './observations';
-export { lowerQuantile, type ReturnRange, type ReturnRangeOptions, trackReturns } from './return-range';
-export { arrivalReturns, imaginedWeights, type ReplayTerms, type ReturnTerms, replayReturns } from './returns';
 export { type Rssm, rssm } from './rssm';
 export type { RssmInputs, RssmOptions, RssmSequence, RssmState } from './sequences';
 export {

@@ -1,5 +1,5 @@
 import { checkOptions, fail, type Generator, type NamedArrays } from '@coplay/core';
-import { checkTensor, stopGradient, type TensorRecord } from '@coplay/tensor';
+import type { TensorRecord } from '@coplay/tensor';
 import { z } from 'zod';
 import { countParams, initialise, type ParamSpecs, prefixed, prefixedSpecs, within } from '../layers';
 import { type DreamerActions, type DreamerActor, dreamerActor } from './actor';
@@ -8,7 +8,6 @@ import { type DreamerDecoder, dreamerDecoder } from './decoder';
 import { type DreamerEncoder, dreamerEncoder } from './encoder';
 import { type ContinueHead, continueHead, type TwoHotHead, twoHotHead } from './heads';
 import type { DreamerObservations } from './observations';
-import { checkTerms } from './returns';
 import { type Rssm, rssm } from './rssm';
 import { type DreamerSize, type DreamerSizes, dreamerSizes, sizeSchema } from './sizes';
 
@@ -156,11 +155,4 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
 function checkCoPlayers(count: number, { kind }: DreamerActions): void {
   if (count === 0 || kind === 'discrete') return;
   fail('dreamerNets', 'discrete actions where co-players are modelled', kind, 'Leave coPlayers out.');
-}
-
-/** The same values without gradients: an imagination with them doesn't train the world model. */
-export function detached(params: TensorRecord): TensorRecord {
-  checkTerms('detached', params);
-  for (const name in params) checkTensor('detached', name, params[name]);
-  return Object.fromEntries(Object.entries(params).map(([name, tensor]) => [name, stopGradient(tensor)]));
 }

@@ -1,6 +1,6 @@
 import type { RssmInputs } from '@coplay/models';
 import { type StepFunction, tf } from '@coplay/tensor';
-import { classesOf, observationsOf, previousCodes, stateOf } from './inputs';
+import { classesOf, observationsOf, previousCodes, stateOf } from './data';
 import { hasLegalHead, masked } from './legal';
 import type { DreamerSetup } from './setup';
 

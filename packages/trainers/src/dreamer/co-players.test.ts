@@ -2,12 +2,12 @@ import { type NamedArrays, ndarray } from '@coplay/core';
 import { encodeSequence, type RssmState } from '@coplay/models';
 import { tf, useBackend, useThreads, valueAndGradients } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { behaviourTerms } from './behaviour-terms';
+import { jointLoss } from './algorithm';
+import { behaviourTerms } from './behaviour';
+import { batchOf, startOf } from './data';
 import { byGroup, criticOf, dreamerOptimiser } from './groups';
-import { batchOf, startOf } from './inputs';
 import { dreamerNetwork } from './network';
 import type { DreamerLossScales } from './options';
-import { jointLoss } from './steps';
 import { smallBatch, smallParts, stirred, tensorsOf } from './test-batch';
 
 beforeAll(async () => {

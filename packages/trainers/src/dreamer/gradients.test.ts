@@ -1,11 +1,11 @@
 import { type NamedArrays, ndarray } from '@coplay/core';
 import { useBackend, useThreads, valueAndGradients } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { jointLoss } from './algorithm';
+import type { DreamerParts } from './data';
 import { byGroup, criticOf, dreamerOptimiser } from './groups';
-import type { DreamerParts } from './inputs';
 import { dreamerNetwork } from './network';
 import type { DreamerLossScales, DreamerOptions } from './options';
-import { jointLoss } from './steps';
 import { smallBatch, smallParts, stirred, tensorsOf } from './test-batch';
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { laProp, type Optimiser, type StateOf, type TensorRecord, tf } from '@coplay/tensor';
-import type { BehaviourTerms } from './behaviour-terms';
-import type { DreamerParts } from './inputs';
+import type { BehaviourTerms } from './behaviour';
+import type { DreamerParts } from './data';
 
 /**
  * The groups of variables of a Dreamer. World model and actor-critic have an optimiser each in every schedule: LaProp

@@ -2,10 +2,10 @@ import { type NamedArrays, ndarray } from '@coplay/core';
 import { type Compiled, compile, mergeRows } from '@coplay/tensor';
 import { Network } from '../training/network';
 import { actStep } from './act-step';
+import { coupledStep, jointStep, separateBehaviourStep, separateWorldStep } from './algorithm';
 import { byGroup, criticOf, type DreamerGroup, dreamerOptimiser } from './groups';
 import { openLoopStep } from './open-loop';
 import type { DreamerSetup } from './setup';
-import { coupledStep, jointStep, separateBehaviourStep, separateWorldStep } from './steps';
 
 /**
  * The functions of tensors that Dreamer runs. Each is compiled when it first runs, so that only the functions of the

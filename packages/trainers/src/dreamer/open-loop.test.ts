@@ -2,7 +2,7 @@ import { type NamedArrays, ndarray } from '@coplay/core';
 import { encodeSequence } from '@coplay/models';
 import { type StateOf, type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { batchOf, startOf } from './inputs';
+import { batchOf, startOf } from './data';
 import { openLoopStep } from './open-loop';
 import { smallBatch, smallParts, stirred, tensorsOf } from './test-batch';
 

@@ -1,9 +1,10 @@
 import type { SequenceReplay } from '@coplay/buffers';
 import { checkOptions, type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
-import { encodeSequence, lastStates, type RssmState } from '@coplay/models';
+import { encodeSequence, type RssmState } from '@coplay/models';
 import { type Compiled, type StepFunction, type TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
-import { batchOf, type DreamerParts, startOf } from './inputs';
+import { batchOf, type DreamerParts, startOf } from './data';
+import { lastStates } from './last-states';
 import { posteriorNoise, uniformNoise } from './noise';
 import { batchInputs } from './replay';
 import type { DreamerSetup } from './setup';

@@ -1,7 +1,7 @@
 import { createGenerator, type Generator, type NamedArrays, ndarray } from '@coplay/core';
 import { type DreamerNets, dreamerNets } from '@coplay/models';
 import { tf } from '@coplay/tensor';
-import type { DreamerParts } from './inputs';
+import type { DreamerParts } from './data';
 import { imaginationNoise, posteriorNoise } from './noise';
 import { type DreamerOptions, resolveDreamerOptions } from './options';
 

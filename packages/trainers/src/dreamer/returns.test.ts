@@ -1,5 +1,6 @@
 import { tf, useBackend } from '@coplay/tensor';
 import { beforeAll, expect, it } from 'vitest';
+import { lowerQuantile } from './return-range';
 import { replayReturns } from './returns';
 
 beforeAll(async () => {
@@ -25,4 +26,14 @@ it.each([
   ['ends at state 1', { isTerminal: [0, 1, 0], isLast: [0, 1, 0] }, [1, 8.3]],
 ])('targets of the critic on a real sequence that %s', (_, flags, expected) => {
   targets(flags).forEach((target, t) => void expect(target).toBeCloseTo(expected[t], 5));
+});
+
+it('lowerQuantile: as numpy has it', () => {
+  const x = tf.tensor2d([
+    [10, 0],
+    [2, 1],
+  ]);
+  // Places 0, 0.3, 1.5 of 0, 1, 2, 10
+  expect([0, 0.1, 0.5].map((q) => lowerQuantile(x, q).dataSync()[0])).toEqual([0, Math.fround(0.3), 1.5]);
+  expect(lowerQuantile(tf.scalar(3), 0.05).dataSync()[0]).toBe(3);
 });

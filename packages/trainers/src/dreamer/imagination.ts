@@ -1,7 +1,7 @@
 import { fail } from '@coplay/core';
-import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
-import { type DreamerNets, detached } from './nets';
-import type { RssmState } from './sequences';
+import type { DreamerNets, RssmState } from '@coplay/models';
+import { checkTensor, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
+import { checkTerms } from './returns';
 
 /** Random numbers of an imagined rollout of H steps from N states. */
 export interface ImaginationNoise {
@@ -82,4 +82,11 @@ function imaginedCoPlayers(nets: DreamerNets, moa: TensorRecord, noise: Imaginat
     return tf.concat([own, step.codes], 1) as tf.Tensor2D;
   };
   return { codes, join };
+}
+
+/** The same values without gradients: an imagination with them doesn't train the world model. */
+export function detached(params: TensorRecord): TensorRecord {
+  checkTerms('detached', params);
+  for (const name in params) checkTensor('detached', name, params[name]);
+  return Object.fromEntries(Object.entries(params).map(([name, tensor]) => [name, stopGradient(tensor)]));
 }

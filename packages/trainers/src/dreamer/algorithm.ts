@@ -1,4 +1,4 @@
-import { encodeSequence, lastStates, type RssmSequence } from '@coplay/models';
+import { encodeSequence, type RssmSequence } from '@coplay/models';
 import {
   type LossResult,
   type StateOf,
@@ -8,11 +8,12 @@ import {
   tf,
   valueAndGradients,
 } from '@coplay/tensor';
-import { type BehaviourTerms, behaviourTerms, type CriticMemory } from './behaviour-terms';
+import { type BehaviourTerms, behaviourTerms, type CriticMemory } from './behaviour';
+import { batchOf, classesOf, type DreamerParts, startOf, stateOf } from './data';
 import { byGroup, type DreamerGroup, stepBehaviour, stepWorld } from './groups';
-import { batchOf, classesOf, type DreamerParts, startOf, stateOf } from './inputs';
-import { replayValueTerms } from './replay-value-terms';
-import { worldModelTerms } from './world-model-terms';
+import { lastStates } from './last-states';
+import { replayValueTerms } from './replay-value';
+import { worldModelTerms } from './world-model';
 
 type State = StateOf<DreamerGroup>;
 

@@ -1,17 +1,10 @@
-import {
-  arrivalReturns,
-  criticLoss,
-  detached,
-  type ImaginationNoise,
-  imaginedWeights,
-  imagineSequence,
-  policyLoss,
-  type ReturnRange,
-  type RssmState,
-  trackReturns,
-} from '@coplay/models';
+import type { RssmState } from '@coplay/models';
 import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
-import { type DreamerParts, meanOf, startingCoPlayers } from './inputs';
+import { type DreamerParts, meanOf, startingCoPlayers } from './data';
+import { detached, type ImaginationNoise, imagineSequence } from './imagination';
+import { criticLoss, policyLoss } from './losses';
+import { type ReturnRange, trackReturns } from './return-range';
+import { arrivalReturns, imaginedWeights } from './returns';
 
 /** The state of actor and critic in addition to their parameters. */
 export interface CriticMemory {

@@ -1,9 +1,9 @@
 import type { DreamerNets, RssmState } from '@coplay/models';
 import { tf, useBackend, valueAndGradients } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { behaviourTerms, type CriticMemory } from './behaviour-terms';
-import type { DreamerParts } from './inputs';
-import { replayValueTerms } from './replay-value-terms';
+import { behaviourTerms, type CriticMemory } from './behaviour';
+import type { DreamerParts } from './data';
+import { replayValueTerms } from './replay-value';
 import { smallParts } from './test-batch';
 
 beforeAll(async () => {

@@ -1,7 +1,8 @@
-import { criticLoss, replayReturns } from '@coplay/models';
 import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
-import { butLast } from './behaviour-terms';
-import { type DreamerParts, meanOf } from './inputs';
+import { butLast } from './behaviour';
+import { type DreamerParts, meanOf } from './data';
+import { criticLoss } from './losses';
+import { replayReturns } from './returns';
 
 /** The critic's loss on replayed steps, and its metrics. */
 export interface ReplayValueTerms {

@@ -1,6 +1,6 @@
 import { type RssmSequence, within, worldModelLosses } from '@coplay/models';
 import { type TensorRecord, tf } from '@coplay/tensor';
-import { batchOf, type DreamerParts, meanOf, startOf } from './inputs';
+import { batchOf, type DreamerParts, meanOf, startOf } from './data';
 import { hasLegalHead, legalLoss } from './legal';
 
 /** The world model's part of an update. */

@@ -1,6 +1,6 @@
 import { fail } from '@coplay/core';
+import type { RssmSequence, RssmState } from '@coplay/models';
 import { checkTensor, tf } from '@coplay/tensor';
-import type { RssmSequence, RssmState } from './sequences';
 
 /**
  * The last K states of each sequence as rows: where imagination begins.
