@@ -333,8 +333,8 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: "moa: each co-player's rows train the first one's network",
-    find: 'return members[this.setup.options.share ? 0 : this.coPlayers.indexOf(coPlayer)];',
-    replace: 'return members[0];',
+    find: 'return this.setup.options.share ? 0 : this.coPlayers.indexOf(coPlayer);',
+    replace: 'return 0;',
     tests: MOA,
   },
   {

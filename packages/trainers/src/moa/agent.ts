@@ -1,15 +1,26 @@
-import type { Agent, AgentId } from '@coplay/core';
+import {
+  type Agent,
+  type AgentId,
+  checkCount,
+  checkObservationArrays,
+  checkRecord,
+  checkTypedArray,
+  type NamedArrays,
+  ndarray,
+} from '@coplay/core';
+import { prefixed } from '@coplay/models';
 import { sampleCategorical } from '@coplay/tensor';
-import type { GoalChoice, MoaAgentState, MoaLearner } from './contract';
+import type { GoalChoice, MoaAgentState, MoaLearner, MoaView } from './contract';
+import type { MoaSetup } from './options';
 
 /** Plays a co-player's seat by the model of it. */
 export function modelledAgent(
   learner: MoaLearner,
   coPlayer: AgentId,
   actions: number,
-  stateSize: number,
   goalsOf: GoalChoice,
 ): Agent<MoaAgentState> {
+  const { stateSize } = learner;
   return {
     id: coPlayer,
     name: 'MOA',
@@ -25,5 +36,44 @@ export function modelledAgent(
       const { logProbs, state: next } = await learner.step(coPlayer, { ...input, state: memory }, goals);
       return { actions: sampleCategorical(logProbs, input.rows, actions, generator), state: { goals, memory: next } };
     },
+  };
+}
+
+/** Refuses a view, or goals, of another form than the models read. */
+export function checkView(where: string, setup: MoaSetup, view: MoaView, goals: Int32Array | undefined): void {
+  const { net, options, game } = setup;
+  checkRecord(where, 'view', view);
+  const { rows, observations, masks, previousActions, state } = view;
+  checkCount(where, 'view.rows', rows);
+  checkObservationArrays(where, 'view.observations', game, observations, rows);
+  checkTypedArray(where, 'view.masks', masks, 'uint8', rows * net.actions);
+  if (previousActions !== undefined || options.previousActions) {
+    checkTypedArray(where, 'view.previousActions', previousActions, 'int32', rows * game.agents.length);
+  }
+  if (state !== undefined) checkTypedArray(where, 'view.state', state, 'float32', rows * net.stateSize);
+  if (net.goals === 0 && goals === undefined) return;
+  checkTypedArray(where, 'goals', goals, 'int32', rows);
+}
+
+/**
+ * The inputs of a step of the models.
+ *
+ * @param seat    the co-player's
+ * @param memory  [B, stateSize]
+ */
+export function viewInputs(
+  { net, encoder, game }: MoaSetup,
+  seat: number,
+  { rows, observations, masks, previousActions }: MoaView,
+  goals: Int32Array | undefined,
+  memory: Float32Array,
+): NamedArrays {
+  const everyone = previousActions ?? new Int32Array(rows * game.agents.length).fill(-1);
+  const source = { rows, observations, masks, previousActions: everyone, extras: {} };
+  return {
+    ...prefixed('in', encoder.encode({ ...source, seat, offset: 0, stride: 1 })),
+    mask: ndarray(masks, [rows, net.actions]),
+    ...(net.goals > 0 && { goals: ndarray(goals as Int32Array) }),
+    ...(net.stateSize > 0 && { state: ndarray(memory, [rows, net.stateSize]) }),
   };
 }

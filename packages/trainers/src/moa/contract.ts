@@ -10,6 +10,7 @@ import type {
   ObservationArrays,
   SavedState,
 } from '@coplay/core';
+import type { MoaPretrainOptions } from './options';
 
 /**
  * Which goal a modelled agent pursues in the episode that begins in row `row`: 0..G-1, or -1 for "unknown".
@@ -24,20 +25,6 @@ export type MoaAgentState = {
   /** [B, stateSize] */
   readonly memory: Float32Array;
 };
-
-/** How a model is trained on a data set. */
-export interface MoaPretrainOptions {
-  /** For shuffling. */
-  readonly generator: Generator;
-  /** Passes over the data, at least 1. Default 10 */
-  readonly epochs?: number;
-  /** Learning rate at the start, at least 0. Default: that of the models' options */
-  readonly learningRate?: number;
-  /** Learning rate at the end, which is reached linearly; at least 0. Default: that at the start */
-  readonly finalLearningRate?: number;
-  /** Called after each epoch, counted from 0: to evaluate, or to log. */
-  readonly afterEpoch?: (epoch: number, metrics: Metrics) => void | Promise<void>;
-}
 
 /**
  * A co-player's observations in B games, from which its next actions are predicted. `otherView` computes them from the

@@ -1,4 +1,3 @@
-export type { GoalChoice, MoaAgentState, MoaLearner, MoaPretrainOptions, MoaView } from './contract';
-export { createMoa } from './create';
-export type { MoaOptions } from './options';
-export { stackMoas } from './stack-moas';
+export type { GoalChoice, MoaAgentState, MoaLearner, MoaView } from './contract';
+export { createMoa, stackMoas } from './learner';
+export type { MoaOptions, MoaPretrainOptions } from './options';

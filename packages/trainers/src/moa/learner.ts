@@ -3,43 +3,63 @@ import {
   type Agent,
   type AgentId,
   checkArgument,
-  checkCount,
   checkExperienceOf,
   checkFunction,
   checkGenerator,
-  checkObservationArrays,
-  checkRecord,
-  checkTypedArray,
+  checkNumber,
   type Experience,
   fail,
   type Generator,
   type Metrics,
   type NamedArrays,
-  ndarray,
   type SavedState,
   sharedAmongCopies,
   show,
 } from '@coplay/core';
-
-import { checkRowSpec, drawIndex, rowSpecOf } from '@coplay/core/rows';
-import { prefixed } from '@coplay/models';
+import { checkRowSpec, drawIndex, mean } from '@coplay/core/rows';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
+import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { type Takeover, takeOverParts } from '../training/restore';
-import { modelledAgent } from './agent';
-import type { GoalChoice, MoaAgentState, MoaLearner, MoaPretrainOptions, MoaView } from './contract';
-import { topOne } from './metrics';
-import { freshMoaNetworks, type MoaNetworkSetup, type MoaNetworks, savedMoaNetworks } from './networks';
-import type { MoaSetup } from './options';
-import { predictTable } from './predict';
-import { pretrainingRows, resolveMoaPretraining } from './pretrain';
-import { checkMoaRows, heldRows, joinTables, type MoaTable, noMoaRows, tableOf } from './table';
-import { type TrainingResult, train } from './train';
+import { checkView, modelledAgent, viewInputs } from './agent';
+import {
+  actTogether,
+  type MoaNetworks,
+  moaNetworks,
+  predictTable,
+  type TrainingSettings,
+  topOneAccuracy,
+  trainOn,
+} from './algorithm';
+import type { GoalChoice, MoaAgentState, MoaLearner, MoaView } from './contract';
+import { type MoaTable, moaRowSpec, newEpisodes, perNetwork, pretrainingRows, tableOf, tableOfRows } from './data';
+import { type MoaOptions, type MoaPretrainOptions, type MoaSetup, moaSetup, resolveMoaPretraining } from './options';
 
-/** A co-player's rows as they are learned from, and the numbers of their episodes. */
-interface TrainingRows {
-  readonly table: MoaTable;
-  readonly serials: readonly number[];
+/**
+ * Models of all co-players of one agent: each predicts its co-player's actions from the co-player's own view and, where
+ * the game names goals, its goal (Huang et al. 2024). An observer without co-players has none, and all of this is
+ * empty.
+ *
+ * @throws CoplayError for unknown options, an id that the game doesn't have, or goals of a game without any
+ */
+export function createMoa(options: MoaOptions): MoaLearner {
+  return new MoaModels(moaSetup(options));
+}
+
+/**
+ * Puts the models of several observers together: their predictions in the same turn run in one graph. All must be of
+ * one kind (the same game and options). Their updates stay apart.
+ */
+export function stackMoas(moas: readonly MoaLearner[], executor: ExecutorChoice): void {
+  const all = moas.filter((moa) => moa instanceof MoaModels).map(({ setup, networks }) => ({ setup, networks }));
+  const members = all.map(({ networks }) => networks.members);
+  if (members.flat().length < 2) return;
+  const acts = actTogether(all[0].setup.net, members.flat(), executor);
+  let taken = 0;
+  all.forEach(({ networks }, i) => {
+    networks.replace({ ...networks.functions, act: acts.slice(taken, taken + members[i].length) });
+    taken += members[i].length;
+  });
 }
 
 /** The statistics of one co-player. */
@@ -50,11 +70,6 @@ interface CoPlayerStats {
   /** What had come when its model was last trained. */
   seen: MoaCounts;
 }
-
-const NOTHING: MoaCounts = { rows: 0, episodes: 0 };
-
-/** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
-const FLUSH_EVERY = 8;
 
 /** The saved form of a {@link CoPlayerStats}. */
 interface SavedCoPlayerStats {
@@ -78,21 +93,20 @@ function savedSchema(coPlayers: readonly AgentId[]) {
   });
 }
 
-/** {@link MoaLearner}, made by `createMoa`. */
-export class MoaModels implements MoaLearner {
+class MoaModels implements MoaLearner {
   updates = 0;
   version = 0;
-  private networks: MoaNetworks | undefined;
-  private readonly standings: ReadonlyMap<AgentId, CoPlayerStats>;
+  readonly networks: MoaNetworks;
+  private readonly stats: ReadonlyMap<AgentId, CoPlayerStats>;
 
-  constructor(private readonly setup: MoaSetup) {
-    const { net, options, coPlayers } = setup;
+  constructor(readonly setup: MoaSetup) {
+    this.networks = moaNetworks(setup);
     const fresh = (): CoPlayerStats => ({
-      counts: goalCounts(net.goals, options.goalDiscount),
+      counts: goalCounts(setup.net.goals, setup.options.goalDiscount),
       accuracy: undefined,
-      seen: NOTHING,
+      seen: { rows: 0, episodes: 0 },
     });
-    this.standings = new Map(coPlayers.map((coPlayer) => [coPlayer, fresh()]));
+    this.stats = new Map(setup.coPlayers.map((coPlayer) => [coPlayer, fresh()]));
   }
 
   get id() {
@@ -101,10 +115,6 @@ export class MoaModels implements MoaLearner {
 
   get coPlayers() {
     return this.setup.coPlayers;
-  }
-
-  get net() {
-    return this.setup.net;
   }
 
   get goals() {
@@ -124,16 +134,14 @@ export class MoaModels implements MoaLearner {
   }
 
   async initialise(generator: Generator): Promise<void> {
-    checkGenerator('moa.initialise', generator);
-    this.networks ??= freshMoaNetworks(this.networkSetup(), generator);
+    this.networks.initialise(generator);
   }
 
   push(experience: Experience): void {
     checkExperienceOf('moa.push', this.setup.game, experience);
     const added = this.buffer.push(experience);
-    for (const coPlayer of this.coPlayers) {
+    for (const [coPlayer, { counts }] of this.stats) {
       const { isFirst, goals } = added[coPlayer];
-      const { counts } = this.standing('moa.update', coPlayer);
       for (let row = 0; row < isFirst.data.length; row++) if (isFirst.data[row] === 1) counts.add(goals.data[row]);
     }
   }
@@ -141,36 +149,36 @@ export class MoaModels implements MoaLearner {
   async update(generator: Generator): Promise<Metrics> {
     checkGenerator('moa.update', generator);
     if (this.coPlayers.length === 0) return {};
-    const waiting = Math.max(...this.coPlayers.map((coPlayer) => this.newRows(coPlayer)));
-    if (waiting < this.setup.options.minRows) return this.standingMetrics();
-    const held = new Map(this.coPlayers.map((coPlayer) => [coPlayer, this.heldTable(coPlayer)]));
-    await Promise.all(this.coPlayers.map((coPlayer) => this.measure(coPlayer, held.get(coPlayer))));
-    const tables = this.perNetwork((coPlayer) => held.get(coPlayer)?.table);
-    const result = await this.train(tables, this.setup.options.epochs, generator, this.setup.options.learningRate);
-    for (const coPlayer of this.coPlayers)
-      this.standing('moa.update', coPlayer).seen = { ...this.buffer.pushed[coPlayer] };
+    const { minRows, epochs, learningRate } = this.setup.options;
+    const newRows = [...this.stats].map(([coPlayer, { seen }]) => this.buffer.pushed[coPlayer].rows - seen.rows);
+    if (Math.max(...newRows) < minRows) return this.metrics();
+    const tables = new Map(this.coPlayers.map((coPlayer) => [coPlayer, this.heldTable(coPlayer)]));
+    await Promise.all(this.coPlayers.map((coPlayer) => this.measure(coPlayer, tables.get(coPlayer))));
+    const settings = { epochs, from: learningRate, to: learningRate };
+    const learned = await this.train((coPlayer) => tables.get(coPlayer), settings, generator);
+    for (const [coPlayer, one] of this.stats) one.seen = { ...this.buffer.pushed[coPlayer] };
     this.buffer.trained();
-    if (this.updates % FLUSH_EVERY === 0) for (const { slots } of this.ready().members) slots.flushDenormals();
+    this.networks.tidy(this.updates);
     this.updates++;
-    return { ...trainingMetrics(result), ...this.standingMetrics() };
+    return { ...learned, ...this.metrics() };
   }
 
   async pretrain(
     data: Experience | Readonly<Record<AgentId, NamedArrays>>,
     options: MoaPretrainOptions,
   ): Promise<readonly Metrics[]> {
-    const settings = resolveMoaPretraining(options, this.setup.options);
-    const { epochs, generator, learningRate, finalLearningRate, afterEpoch } = settings;
+    const { epochs, generator, rate, afterEpoch } = resolveMoaPretraining(options, this.setup.options);
     if (this.coPlayers.length === 0) return [];
     const rows = pretrainingRows(data, this.setup);
-    const tables = this.perNetwork(
-      (coPlayer) => rows[coPlayer] && this.tableOf('moa.pretrain', coPlayer, rows[coPlayer]),
+    const tables = new Map(
+      Object.entries(rows).map(([coPlayer, own]) => {
+        return [coPlayer, tableOfRows('moa.pretrain', this.setup, coPlayer, own)];
+      }),
     );
     const history: Metrics[] = [];
     for (let epoch = 0; epoch < epochs; epoch++) {
-      const rate = (progress: number) => learningRate + (finalLearningRate - learningRate) * progress;
-      const [from, to] = [epoch, epoch + 1].map((done) => rate(done / epochs));
-      const metrics = trainingMetrics(await this.train(tables, 1, generator, from, to));
+      const settings = { epochs: 1, from: rate(epoch / epochs), to: rate((epoch + 1) / epochs) };
+      const metrics = await this.train((coPlayer) => tables.get(coPlayer), settings, generator);
       history.push(metrics);
       await afterEpoch?.(epoch, metrics);
     }
@@ -186,59 +194,53 @@ export class MoaModels implements MoaLearner {
   }
 
   private async answer(where: string, coPlayer: AgentId, view: MoaView, goals?: Int32Array) {
-    this.checkView(where, coPlayer, view, goals);
-    const { net, encoder, game } = this.setup;
-    const { rows, observations, masks, previousActions, state } = view;
-    const everyone = previousActions ?? new Int32Array(rows * game.agents.length).fill(-1);
-    const source = { rows, observations, masks, previousActions: everyone, extras: {} };
-    const encoded = encoder.encode({ ...source, seat: this.seatOf(coPlayer), offset: 0, stride: 1 });
-    const feeds: NamedArrays = { ...prefixed('in', encoded), mask: ndarray(masks, [rows, net.actions]) };
-    if (net.goals > 0) feeds['goals'] = ndarray(goals as Int32Array);
-    const memory = state ?? new Float32Array(rows * net.stateSize);
-    if (net.stateSize > 0) feeds['state'] = ndarray(memory, [rows, net.stateSize]);
-    const { logProbs, next } = await this.member(coPlayer).functions.act(feeds);
+    this.statsOf(where, coPlayer);
+    checkView(where, this.setup, view, goals);
+    const memory = view.state ?? new Float32Array(view.rows * this.stateSize);
+    const seat = this.setup.game.agents.indexOf(coPlayer);
+    const inputs = viewInputs(this.setup, seat, view, goals, memory);
+    const { logProbs, next } = await this.networks.functions.act[this.indexOf(coPlayer)](inputs);
     return { logProbs: logProbs.data as Float32Array, state: (next?.data ?? memory) as Float32Array };
   }
 
   predictRows(coPlayer: AgentId, rows: NamedArrays): Promise<Float32Array> {
-    const { net, game } = this.setup;
-    this.standing('moa.predictRows', coPlayer);
-    const table = this.tableOf('moa.predictRows', coPlayer, rows);
-    return predictTable(this.member(coPlayer).functions.predict, net, table, game.maxSteps);
+    this.statsOf('moa.predictRows', coPlayer);
+    const table = tableOfRows('moa.predictRows', this.setup, coPlayer, rows);
+    return predictTable(this.setup, this.networks.functions.predict[this.indexOf(coPlayer)], table);
   }
 
   agent(coPlayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState> {
-    this.standing('moa.agent', coPlayer);
+    this.statsOf('moa.agent', coPlayer);
     if (goalsOf !== undefined) checkFunction('moa.agent', 'goalsOf', goalsOf);
     const drawn: GoalChoice = (_row, _input, generator) => drawIndex(this.prior(coPlayer), generator);
-    return modelledAgent(this, coPlayer, this.setup.net.actions, this.stateSize, goalsOf ?? drawn);
+    return modelledAgent(this, coPlayer, this.setup.net.actions, goalsOf ?? drawn);
   }
 
   accuracy(coPlayer: AgentId): number {
-    return this.standing('moa.accuracy', coPlayer).accuracy ?? 0;
+    return this.statsOf('moa.accuracy', coPlayer).accuracy ?? 0;
   }
 
   goalCounts(coPlayer: AgentId): Float64Array {
-    return this.standing('moa.goalCounts', coPlayer).counts.counts.slice();
+    return this.statsOf('moa.goalCounts', coPlayer).counts.counts.slice();
   }
 
   prior(coPlayer: AgentId): Float64Array {
-    return this.standing('moa.prior', coPlayer).counts.prior();
+    return this.statsOf('moa.prior', coPlayer).counts.prior();
   }
 
   async parameters(coPlayer: AgentId): Promise<NamedArrays> {
-    this.standing('moa.parameters', coPlayer);
-    return this.member(coPlayer).params.read();
+    this.statsOf('moa.parameters', coPlayer);
+    return this.networks.members[this.indexOf(coPlayer)].params.read();
   }
 
   async state(): Promise<SavedState> {
-    const standings = [...this.standings].map(([coPlayer, { counts, accuracy, seen }]) => {
+    const stats = [...this.stats].map(([coPlayer, { counts, accuracy, seen }]) => {
       return [coPlayer, { counts: counts.state(), accuracy: accuracy ?? null, seen: { ...seen } }] as const;
     });
     return {
-      networks: await this.ready().state(),
+      networks: await this.networks.readMembers(),
       buffer: this.buffer.state(),
-      standings: Object.fromEntries(standings),
+      standings: Object.fromEntries(stats),
       updates: this.updates,
     };
   }
@@ -252,164 +254,97 @@ export class MoaModels implements MoaLearner {
     const where = `moa (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema(this.coPlayers), saved);
     const standings = saved['standings'] as unknown as Readonly<Record<AgentId, SavedCoPlayerStats>>;
-    const networks = savedMoaNetworks(where, this.networkSetup(), saved['networks'] as SavedState);
-    const counts = [...this.standings].map(([coPlayer, { counts: part }]) => {
-      return { path: `saved.standings.${coPlayer}.counts`, part, saved: standings[coPlayer].counts };
-    });
-    const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
-    const taken = await takeOverParts(where, [buffer, ...counts], networks, () => this.checkHeld(where));
-    const before = { networks: this.networks, version: this.version, updates: this.updates };
-    const known = [...this.standings].map(([, standing]) => [standing, { ...standing }] as const);
-    this.networks = networks;
+    const parts = [
+      { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState },
+      ...[...this.stats].map(([coPlayer, { counts }]) => {
+        return { path: `saved.standings.${coPlayer}.counts`, part: counts, saved: standings[coPlayer].counts };
+      }),
+    ];
+    const networks = this.networks.takeOver(where, 'saved.networks', saved['networks'] as SavedState);
+    const taken = await takeOverParts(where, parts, networks, () => this.checkHeld(where, standings));
+    const before = { version: this.version, updates: this.updates };
+    const stats = [...this.stats.values()].map((one) => [one, { ...one }] as const);
     this.version++;
     this.updates = saved['updates'] as number;
-    for (const [coPlayer, standing] of this.standings) {
+    for (const [coPlayer, one] of this.stats) {
       const { accuracy, seen } = standings[coPlayer];
-      Object.assign(standing, { accuracy: accuracy ?? undefined, seen: { ...seen } });
+      Object.assign(one, { accuracy: accuracy ?? undefined, seen: { ...seen } });
     }
     return {
-      keep: () => before.networks?.dispose(),
+      keep: taken.keep,
       undo: async () => {
-        networks.dispose();
         Object.assign(this, before);
-        for (const [standing, earlier] of known) Object.assign(standing, earlier);
+        for (const [one, earlier] of stats) Object.assign(one, earlier);
         await taken.undo();
       },
     };
   }
 
-  /** Refuses rows of another game. */
-  private checkHeld(where: string): void {
+  /** Refuses rows of another game, and more rows or episodes trained on than were pushed. */
+  private checkHeld(where: string, standings: Readonly<Record<AgentId, SavedCoPlayerStats>>): void {
     for (const coPlayer of this.coPlayers) {
       const { columns } = this.buffer.held(coPlayer);
-      if (Object.keys(columns).length === 0) continue;
-      checkRowSpec(`${where}: saved.buffer.rings.${coPlayer}`, rowSpecOf(noMoaRows(this.setup.game)), columns);
+      if (Object.keys(columns).length > 0) {
+        checkRowSpec(`${where}: saved.buffer.rings.${coPlayer}`, moaRowSpec(this.setup.game), columns);
+      }
+      const { rows, episodes } = this.buffer.pushed[coPlayer];
+      const { seen } = standings[coPlayer];
+      checkNumber(`${where}: saved.standings.${coPlayer}`, 'seen.rows', seen.rows, { max: rows });
+      checkNumber(`${where}: saved.standings.${coPlayer}`, 'seen.episodes', seen.episodes, { max: episodes });
     }
   }
 
   dispose(): void {
-    this.networks?.dispose();
-    this.networks = undefined;
+    this.networks.dispose();
   }
 
-  /** Names of the networks: one for each co-player, or one for all of them. */
-  private networkSetup(): MoaNetworkSetup {
-    const { net, options, coPlayers } = this.setup;
-    const names = options.share && coPlayers.length > 0 ? ['all'] : coPlayers;
-    return { net, names, clipNorm: options.clipNorm, executor: options.executor };
+  /** Which of the networks predicts a co-player. */
+  private indexOf(coPlayer: AgentId): number {
+    return this.setup.options.share ? 0 : this.coPlayers.indexOf(coPlayer);
   }
 
-  /** The running networks. */
-  ready(): MoaNetworks {
-    const remedy = 'Call initialise(generator) or restore(saved) first.';
-    return this.networks ?? fail(`moa (${this.id})`, 'parameters', 'none yet', remedy);
-  }
-
-  private member(coPlayer: AgentId) {
-    const { members } = this.ready();
-    return members[this.setup.options.share ? 0 : this.coPlayers.indexOf(coPlayer)];
-  }
-
-  private standing(where: string, coPlayer: AgentId): CoPlayerStats {
+  private statsOf(where: string, coPlayer: AgentId): CoPlayerStats {
     const known = this.coPlayers.join(', ') || 'nobody';
     const remedy = `Name a co-player of ${this.id}.`;
-    return this.standings.get(coPlayer) ?? fail(`${where}: coPlayer`, `one of ${known}`, show(coPlayer), remedy);
+    return this.stats.get(coPlayer) ?? fail(`${where}: coPlayer`, `one of ${known}`, show(coPlayer), remedy);
   }
 
-  private seatOf(coPlayer: AgentId): number {
-    return this.setup.game.agents.indexOf(coPlayer);
-  }
-
-  private tableOf(where: string, coPlayer: AgentId, rows: NamedArrays): MoaTable {
-    checkMoaRows(where, this.setup.game, rows);
-    return tableOf(this.setup.game, this.setup.encoder, this.seatOf(coPlayer), heldRows(rows));
-  }
-
-  private heldTable(coPlayer: AgentId): TrainingRows | undefined {
+  private heldTable(coPlayer: AgentId): MoaTable | undefined {
     const held = this.buffer.held(coPlayer);
-    if (held.places.length === 0) return undefined;
-    const table = tableOf(this.setup.game, this.setup.encoder, this.seatOf(coPlayer), held);
-    return { table, serials: held.serials };
-  }
-
-  /** The data of each network. */
-  private perNetwork(of: (coPlayer: AgentId) => MoaTable | undefined): (MoaTable | undefined)[] {
-    const tables = this.coPlayers.map(of);
-    if (!this.setup.options.share) return tables;
-    const known = tables.filter((table) => table !== undefined);
-    return [known.length === 0 ? undefined : joinTables(known)];
+    return held.places.length === 0 ? undefined : tableOf(this.setup, coPlayer, held);
   }
 
   private async train(
-    tables: readonly (MoaTable | undefined)[],
-    epochs: number,
+    of: (coPlayer: AgentId) => MoaTable | undefined,
+    settings: TrainingSettings,
     generator: Generator,
-    from: number,
-    to = from,
-  ): Promise<TrainingResult> {
-    const { net, options, game } = this.setup;
-    const updates = this.ready().members.map(({ functions }) => functions.update);
-    const settings = { ...options, epochs, window: net.stateSize > 0 ? game.maxSteps : 0, goals: net.goals, from, to };
+  ): Promise<Metrics> {
     const where = `moa (${this.id}), update ${this.updates + 1}`;
-    const result = await train(where, updates, tables, settings, generator);
+    const tables = perNetwork(this.setup, of);
+    const metrics = await trainOn(where, this.setup, this.networks, tables, settings, generator);
     this.version++;
-    return result;
-  }
-
-  private newRows(coPlayer: AgentId): number {
-    return this.buffer.pushed[coPlayer].rows - this.standing('moa.update', coPlayer).seen.rows;
+    return metrics;
   }
 
   /** Accuracy on the episodes that its model was not trained on yet. */
-  private async measure(coPlayer: AgentId, held: TrainingRows | undefined): Promise<void> {
-    if (!held) return;
-    const { table, serials } = held;
-    const { net, game } = this.setup;
-    const { places, goals, lengths } = table.list;
-    const { seen } = this.standing('moa.update', coPlayer);
-    const old = serials.findIndex((serial) => serial >= seen.episodes);
-    if (old < 0) return;
-    const skipped = lengths.slice(0, old).reduce((sum, length) => sum + length, 0);
-    const list = { places: places.slice(skipped), goals: goals.slice(skipped), lengths: lengths.slice(old) };
-    const { predict } = this.member(coPlayer).functions;
-    const logProbs = await predictTable(predict, net, { table: table.table, list }, game.maxSteps);
-    const actions = Int32Array.from(list.places, (place) => table.table['actions'].data[place]);
-    this.standing('moa.update', coPlayer).accuracy = topOne(logProbs, actions, net.actions);
+  private async measure(coPlayer: AgentId, held: MoaTable | undefined): Promise<void> {
+    const one = this.statsOf('moa.update', coPlayer);
+    const fresh = held && newEpisodes(held, one.seen);
+    if (!fresh) return;
+    one.accuracy = await topOneAccuracy(this.setup, this.networks.functions.predict[this.indexOf(coPlayer)], fresh);
   }
 
-  private standingMetrics(): Metrics {
-    const metrics: Metrics = {};
-    const measured: number[] = [];
-    let rows = 0;
-    for (const [coPlayer, { accuracy }] of this.standings) {
-      rows += this.buffer.rows[coPlayer];
-      if (accuracy === undefined) continue;
-      metrics[`moa/accuracy/${coPlayer}`] = accuracy;
-      measured.push(accuracy);
-    }
-    if (measured.length > 0) metrics['moa/accuracy'] = measured.reduce((sum, one) => sum + one, 0) / measured.length;
-    return { ...metrics, 'moa/rows': rows };
-  }
-
-  private checkView(where: string, coPlayer: AgentId, view: MoaView, goals: Int32Array | undefined): void {
-    const { net, options, game } = this.setup;
-    this.standing(where, coPlayer);
-    checkRecord(where, 'view', view);
-    const { rows, observations, masks, previousActions, state } = view;
-    checkCount(where, 'view.rows', rows);
-    checkObservationArrays(where, 'view.observations', game, observations, rows);
-    checkTypedArray(where, 'view.masks', masks, 'uint8', rows * net.actions);
-    if (previousActions !== undefined || options.previousActions) {
-      checkTypedArray(where, 'view.previousActions', previousActions, 'int32', rows * game.agents.length);
-    }
-    if (state !== undefined) checkTypedArray(where, 'view.state', state, 'float32', rows * net.stateSize);
-    if (net.goals === 0 && goals === undefined) return;
-    checkTypedArray(where, 'goals', goals, 'int32', rows);
+  private metrics(): Metrics {
+    const measured = [...this.stats].flatMap(([coPlayer, { accuracy }]) => {
+      return accuracy === undefined ? [] : [[`moa/accuracy/${coPlayer}`, accuracy] as const];
+    });
+    const accuracies = measured.map(([, accuracy]) => accuracy);
+    return {
+      ...Object.fromEntries(measured),
+      ...(measured.length > 0 && { 'moa/accuracy': mean(accuracies) }),
+      'moa/rows': this.coPlayers.reduce((sum, coPlayer) => sum + this.buffer.rows[coPlayer], 0),
+    };
   }
 }
 
 sharedAmongCopies(MoaModels, '@coplay/trainers/MoaModels@0.1');
-
-function trainingMetrics({ means, steps }: TrainingResult): Metrics {
-  return { ...(means && { 'moa/loss': means.loss, 'moa/gradient_norm': means.gradientNorm }), 'moa/steps': steps };
-}

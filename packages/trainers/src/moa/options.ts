@@ -1,6 +1,16 @@
-import type { MoaBuffer } from '@coplay/buffers';
-import { type AgentId, checkGame, checkOptions, checkRecord, fail, type Game, show } from '@coplay/core';
-import { type InputEncoder, type MoaNet, mlp, type TorsoBuilder } from '@coplay/models';
+import { createMoaBuffer, type MoaBuffer } from '@coplay/buffers';
+import {
+  type AgentId,
+  checkGame,
+  checkOptions,
+  checkRecord,
+  fail,
+  type Game,
+  type Generator,
+  type Metrics,
+  show,
+} from '@coplay/core';
+import { type InputEncoder, inputEncoder, type MoaNet, mlp, moaNet, type TorsoBuilder } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { unit } from '../training/annealed';
@@ -108,13 +118,13 @@ const schema = z.strictObject({
 });
 
 /** {@link MoaOptions} with the defaults filled in. */
-export type ResolvedMoaOptions = Omit<z.infer<typeof schema>, 'goals' | 'network'> & {
+type ResolvedMoaOptions = Omit<z.infer<typeof schema>, 'goals' | 'network'> & {
   readonly goals: 'hindsight' | 'none';
   readonly network: TorsoBuilder;
 };
 
 /** Checks the options and fills in the defaults. */
-export function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
+function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
   checkRecord('createMoa', 'options', given);
   const { game, id, ...options } = given;
   checkGame('createMoa: option game', game);
@@ -149,4 +159,61 @@ export interface MoaSetup {
   readonly net: MoaNet;
   readonly buffer: MoaBuffer;
   readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** Checks the options and makes the network and the buffer. Nothing here is random or touches a tensor. */
+export function moaSetup(given: MoaOptions): MoaSetup {
+  const options = resolveMoaOptions(given);
+  const { game, id } = given;
+  const coPlayers = game.agents.filter((other) => other !== id);
+  const goals = options.goals === 'hindsight' ? game.goals : undefined;
+  const { capacity, keep, caughtOnly, roomPerGoal, attempts, previousActions, unknownShare, network, recurrent } =
+    options;
+  const encoder = inputEncoder(game, { previousActions, centred: options.centred });
+  const net = moaNet({
+    inputs: encoder.shapes,
+    actions: game.actions,
+    goals: goals?.names.length ?? 0,
+    unknownGoal: unknownShare > 0,
+    network,
+    recurrent,
+  });
+  const buffer = createMoaBuffer({ coPlayers, capacity, keep, goals, caughtOnly, roomPerGoal, attempts });
+  const { executor: _, network: __, ...numbers } = options;
+  const config = { ...numbers, network: network.config, game: game.name };
+  return { game, id, coPlayers, options, encoder, net, buffer, config };
+}
+
+/** How a model is trained on a data set. */
+export interface MoaPretrainOptions {
+  /** For shuffling. */
+  readonly generator: Generator;
+  /** Passes over the data, at least 1. Default 10 */
+  readonly epochs?: number;
+  /** Learning rate at the start, at least 0. Default: that of the models' options */
+  readonly learningRate?: number;
+  /** Learning rate at the end, which is reached linearly; at least 0. Default: that at the start */
+  readonly finalLearningRate?: number;
+  /** Called after each epoch, counted from 0: to evaluate, or to log. */
+  readonly afterEpoch?: (epoch: number, metrics: Metrics) => void | Promise<void>;
+}
+
+const isFunction = (value: unknown) => typeof value === 'function';
+const pretrainSchema = z.strictObject({
+  generator: z.custom<Generator>((value) => typeof (value as Generator | undefined)?.shuffle === 'function', {
+    error: 'a generator: createGenerator(seed)',
+  }),
+  epochs: z.int().min(1).default(10),
+  learningRate: z.number().min(0).optional(),
+  finalLearningRate: z.number().min(0).optional(),
+  afterEpoch: z.custom<MoaPretrainOptions['afterEpoch']>(isFunction, { error: 'a function' }).optional(),
+});
+
+/** Checks the options and fills in the defaults; `rate` is the learning rate at a progress in [0, 1]. */
+export function resolveMoaPretraining(options: MoaPretrainOptions, defaults: { readonly learningRate: number }) {
+  const checked = checkOptions('moa.pretrain', pretrainSchema, options);
+  const { learningRate = defaults.learningRate } = checked;
+  const { finalLearningRate = learningRate } = checked;
+  const rate = (progress: number) => learningRate + (finalLearningRate - learningRate) * progress;
+  return { ...checked, rate };
 }

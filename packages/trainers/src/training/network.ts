@@ -6,8 +6,12 @@ import { checkSavedArrays } from './saved-arrays';
 /** Updates between flushes of denormal numbers: it takes hundreds of steps without a gradient to get there. */
 const FLUSH_EVERY = 8;
 
-/** Compiled functions by name. */
-type Functions<Fns> = { readonly [Name in keyof Fns]: { dispose(): void } };
+/** Compiled functions by name, or lists of them. */
+export type Functions<Fns> = { readonly [Name in keyof Fns]: Disposable | readonly Disposable[] };
+
+interface Disposable {
+  dispose(): void;
+}
 
 /** The parts of a learner's network. */
 export interface NetworkSpec<Group extends string, Fns extends Functions<Fns>> {
@@ -144,8 +148,8 @@ export class Network<Group extends string, Fns extends Functions<Fns>> {
   }
 }
 
-function partsOf<Fns extends Functions<Fns>>(functions: Fns): { dispose(): void }[] {
-  return Object.values(functions);
+function partsOf<Fns extends Functions<Fns>>(functions: Fns): readonly Disposable[] {
+  return Object.values<Disposable | readonly Disposable[]>(functions).flat();
 }
 
 function free<Fns extends Functions<Fns>>({ groups, functions }: Live<string, Fns>): void {

@@ -35,18 +35,17 @@ interface PartToTakeOver {
  * that they had.
  *
  * @param where  what restores the whole, for messages
- * @param made   networks that were made of the same state: freed where a part refuses; or a network that took it over
- *               already
+ * @param first  a part that took over its state already: the network
  * @param check  looks at all parts once they are restored, and throws where they don't fit
  * @throws CoplayError of the part that refuses, with its path
  */
 export async function takeOverParts(
   where: string,
   parts: readonly PartToTakeOver[],
-  made?: { dispose(): void } | Takeover,
+  first?: Takeover,
   check?: () => void,
 ): Promise<Takeover> {
-  const taken: Takeover[] = made && 'undo' in made ? [made] : [];
+  const taken: Takeover[] = first ? [first] : [];
   const undo = async () => {
     for (const one of taken.reverse()) await one.undo();
   };
@@ -54,7 +53,6 @@ export async function takeOverParts(
     for (const { path, part, saved } of parts) taken.push(await takeOverPart(`${where}: ${path}`, part, saved));
     check?.();
   } catch (error) {
-    if (made && 'dispose' in made) made.dispose();
     await undo();
     throw error;
   }

@@ -1,8 +1,7 @@
 import type { TransitionStore } from '@coplay/buffers';
 import type { Experience, Generator, Metrics, NamedArrays, NDArray, SavedState, Simulator } from '@coplay/core';
 import type { WorldModel } from '@coplay/models';
-import type { PretrainOptions } from './pretrain';
-import type { SimulatorOptions } from './simulator';
+import type { PretrainOptions, SimulatorOptions } from './options';
 
 /** What {@link WorldModelLearner.predict} tells. */
 export interface WorldModelPrediction {

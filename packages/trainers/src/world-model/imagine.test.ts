@@ -1,25 +1,18 @@
-import { createGenerator, type NamedArrays, ndarray } from '@coplay/core';
+import { createGenerator, ndarray } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
-import { byRandomMembers, expectation } from './imagine';
-import type { Machine } from './machine';
+import { byRandomMembers, expectation, type Imagine } from './imagine';
 
 /** Members that say who they are: of row x, member m expects 10 m + x. */
-function scripted(members: number, sizes: string[]): Machine {
-  return {
-    params: [],
-    slots: [],
-    train: () => Promise.reject(new Error('not here')),
-    imagine: async ({ x }: NamedArrays) => {
-      sizes.push(String(x.shape));
-      const size = x.data.length / members;
-      return {
-        y: ndarray(
-          Float32Array.from(x.data, (value, i) => 10 * Math.floor(i / size) + value),
-          x.shape,
-        ),
-      };
-    },
-    dispose: () => {},
+function scripted(members: number, sizes: string[]): Imagine {
+  return async ({ x }) => {
+    sizes.push(String(x.shape));
+    const size = x.data.length / members;
+    return {
+      y: ndarray(
+        Float32Array.from(x.data, (value, i) => 10 * Math.floor(i / size) + value),
+        x.shape,
+      ),
+    };
   };
 }
 
@@ -28,12 +21,12 @@ const rowsOf = (count: number) => ({ x: ndarray(Float32Array.from({ length: coun
 describe('byRandomMembers', () => {
   it('asks one member for each row, all equally often, anew in every step', async () => {
     const sizes: string[] = [];
-    const machine = scripted(5, sizes);
+    const imagine = scripted(5, sizes);
     const generator = createGenerator(1);
     const counts = new Float64Array(5);
     const assignments = new Set<string>();
     for (let step = 0; step < 40; step++) {
-      const { y } = await byRandomMembers(machine, 5, rowsOf(12), generator);
+      const { y } = await byRandomMembers(imagine, 5, rowsOf(12), generator);
       expect(y.shape).toEqual([12]);
       const members = Array.from(y.data, (value: number) => Math.round(value / 10));
       members.forEach((member, row) => {

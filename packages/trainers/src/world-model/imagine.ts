@@ -1,6 +1,10 @@
-import { type Generator, type NamedArrays, ndarray } from '@coplay/core';
+import { type Generator, type NamedArrays, ndarray, type Simulator } from '@coplay/core';
 import { concatRows, gatherRows, paddedCount, padRows, reshapeRows, sliceRows } from '@coplay/core/rows';
-import type { Machine } from './machine';
+import type { WorldModel } from '@coplay/models';
+import type { SimulatorOptions } from './options';
+
+/** The predictions of all members: rows [N, B, ...] to [N, B, ...]; without the first axis for a single member. */
+export type Imagine = (rows: NamedArrays) => Promise<NamedArrays>;
 
 /** Rows that run in one call at most. */
 const LARGEST = 4096;
@@ -14,12 +18,12 @@ export interface Expectation {
 }
 
 /** All members on all rows [B, ...]. */
-export async function expectation(machine: Machine, members: number, rows: NamedArrays): Promise<Expectation> {
+export async function expectation(imagine: Imagine, members: number, rows: NamedArrays): Promise<Expectation> {
   const count = countOf(rows);
   const parts: Expectation[] = [];
   for (let start = 0; start < count; start += LARGEST) {
     const size = Math.min(LARGEST, count - start);
-    parts.push(await expectPart(machine, members, sliceRows(rows, start, start + size), size));
+    parts.push(await expectPart(imagine, members, sliceRows(rows, start, start + size), size));
   }
   return parts.length === 1 ? parts[0] : joinParts(parts);
 }
@@ -29,13 +33,13 @@ export async function expectation(machine: Machine, members: number, rows: Named
  * episode can't feed on the errors of one of them (Chua et al. 2018, TS1).
  */
 export async function byRandomMembers(
-  machine: Machine,
+  imagine: Imagine,
   members: number,
   rows: NamedArrays,
   generator: Generator,
 ): Promise<NamedArrays> {
   const count = countOf(rows);
-  if (members === 1) return sliceRows(await machine.imagine(padRows(rows, paddedCount(count))), 0, count);
+  if (members === 1) return sliceRows(await imagine(padRows(rows, paddedCount(count))), 0, count);
   const each = paddedCount(Math.ceil(count / members));
   const order = generator.shuffle(range(0, count));
   const places = new Int32Array(members * each); // unused places repeat row 0
@@ -45,21 +49,21 @@ export async function byRandomMembers(
     places[place] = row;
     placeOf[row] = place;
   });
-  const imagined = await machine.imagine(reshapeRows(gatherRows(rows, places), [members, each]));
+  const imagined = await imagine(reshapeRows(gatherRows(rows, places), [members, each]));
   return gatherRows(reshapeRows(imagined, [members * each], 2), placeOf);
 }
 
-async function expectPart(machine: Machine, members: number, rows: NamedArrays, count: number): Promise<Expectation> {
+async function expectPart(imagine: Imagine, members: number, rows: NamedArrays, count: number): Promise<Expectation> {
   const size = paddedCount(count);
   const full = padRows(rows, size);
   if (members === 1) {
-    return { imagined: sliceRows(await machine.imagine(full), 0, count), disagreement: new Float32Array(count) };
+    return { imagined: sliceRows(await imagine(full), 0, count), disagreement: new Float32Array(count) };
   }
   const repeated = gatherRows(
     full,
     Int32Array.from({ length: members * size }, (_, i) => i % size),
   );
-  const all = await machine.imagine(reshapeRows(repeated, [members, size]));
+  const all = await imagine(reshapeRows(repeated, [members, size]));
   return average(all, members, size, count);
 }
 
@@ -89,6 +93,37 @@ function joinParts(parts: readonly Expectation[]): Expectation {
   return {
     imagined: concatRows(parts.map(({ imagined }) => imagined)),
     disagreement: Float32Array.from(parts.flatMap(({ disagreement }) => [...disagreement])),
+  };
+}
+
+/** A world model as a simulator. It always uses the parameters of the moment. */
+export function modelSimulator(
+  model: WorldModel,
+  members: number,
+  imagine: Imagine,
+  { sample = true }: SimulatorOptions,
+): Simulator {
+  const { game } = model;
+  const agents = game.agents.length;
+  return {
+    game,
+    async step(states, actions, generator, result) {
+      const rows = model.encode(states, actions);
+      const imagined = await byRandomMembers(imagine, members, rows, generator);
+      const happened: NamedArrays = model.decode(imagined, rows, sample ? generator : undefined);
+      const rewards = happened['rewards'].data;
+      const terminated = happened['terminated'].data;
+      for (let row = 0; row * game.stateSize < states.length; row++) {
+        const offset = row * game.stateSize;
+        model.write(happened, row, states, offset);
+        const isOver = game.elapsed(states, offset) >= game.maxSteps;
+        for (let i = row * agents; i < (row + 1) * agents; i++) {
+          result.rewards[i] = rewards[i];
+          result.terminated[i] = terminated[i];
+          result.truncated[i] = isOver && terminated[i] === 0 ? 1 : 0;
+        }
+      }
+    },
   };
 }
 

@@ -30,14 +30,18 @@ import { checkRowSpec, concatRows, gatherRows, mean, rowSpecOf } from '@coplay/c
 import type { WorldModel } from '@coplay/models';
 import { z } from 'zod';
 import { type Takeover, takeOverParts } from '../training/restore';
+import { pretrainOn, trainOn, type WorldModelNetworks, worldModelNetworks } from './algorithm';
 import type { WorldModelLearner, WorldModelPrediction } from './contract';
-import { expectation } from './imagine';
-import { checkMembers, createMachine, freshMembers, type Machine, type MemberArrays } from './machine';
-import { type WorldModelOptions, type WorldModelSetup, worldModelSetup } from './options';
-import { type PretrainOptions, pretrainOn } from './pretrain';
+import { expectation, type Imagine, modelSimulator } from './imagine';
+import {
+  type PretrainOptions,
+  type SimulatorOptions,
+  simulatorSchema,
+  type WorldModelOptions,
+  type WorldModelSetup,
+  worldModelSetup,
+} from './options';
 import { RunningScore, type Score, scoreRows } from './score';
-import { modelSimulator, type SimulatorOptions } from './simulator';
-import { trainOn } from './train';
 
 /**
  * A learner of a world model: (state, joint action) to next state, rewards and who has ended.
@@ -65,11 +69,6 @@ interface SavedRows {
   readonly fresh: NamedArrays | null;
 }
 
-const simulatorSchema = z.strictObject({ sample: z.boolean().default(true) });
-
-/** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
-const FLUSH_EVERY = 8;
-
 /** Transitions, drawn by outcome, that an update is measured on. */
 const OUTCOMES_SCORED = 64;
 
@@ -77,7 +76,7 @@ class Learner implements WorldModelLearner {
   readonly store: TransitionStore;
   private readonly outcomes: OutcomeStore = createOutcomeStore();
   updates = 0;
-  private machine: Machine | undefined;
+  private readonly networks: WorldModelNetworks;
   /** Draws the members' shares of pushed transitions. */
   private shares: Generator | undefined;
   private fresh: NamedArrays | undefined;
@@ -86,6 +85,7 @@ class Learner implements WorldModelLearner {
   private readonly rowShapes: readonly (readonly [name: string, shape: readonly number[]])[];
 
   constructor(private readonly setup: WorldModelSetup) {
+    this.networks = worldModelNetworks(setup);
     this.store = createTransitionStore({ capacity: setup.capacity, members: setup.members });
     this.score = new RunningScore(setup.accuracyWindow);
     this.rowShapes = rowShapesOf(setup.model);
@@ -109,14 +109,14 @@ class Learner implements WorldModelLearner {
 
   async initialise(generator: Generator): Promise<void> {
     checkGenerator('worldModel.initialise', generator);
-    if (this.machine) return;
-    this.machine = createMachine(this.setup, freshMembers(this.setup, generator.fork()));
+    if (this.networks.isReady) return;
+    this.networks.initialise(generator.fork());
     this.shares = generator.fork();
   }
 
   push(experience: Experience): void {
     const { shares } = this;
-    this.ready();
+    this.networks.running();
     const rows = this.transitionsOf('worldModel.push', experience);
     if (rows['rewards'].shape[0] === 0 || !shares) return;
     this.store.push(rows, shares);
@@ -127,16 +127,16 @@ class Learner implements WorldModelLearner {
 
   async update(generator: Generator): Promise<Metrics> {
     checkGenerator('worldModel.update', generator);
-    const machine = this.ready();
+    const networks = this.networks.running();
     const measured = this.fresh ? await this.measure(this.fresh) : undefined;
     this.fresh = undefined;
     if (this.store.size === 0) return {};
     const { stepsPerUpdate: steps, learningRate, outcomeShare: share } = this.setup;
     const where = `world model, update ${this.updates + 1}`;
     const outcomes = { store: this.outcomes, share };
-    const parts = { where, machine, setup: this.setup, store: this.store, outcomes };
-    const learned = await trainOn(parts, { steps, learningRate }, generator);
-    if (this.updates % FLUSH_EVERY === 0) for (const slots of machine.slots) slots.flushDenormals();
+    const data = { store: this.store, outcomes };
+    const learned = await trainOn(where, this.setup, networks, data, { steps, learningRate }, generator);
+    networks.tidy(this.updates);
     this.updates++;
     return {
       ...learned,
@@ -148,23 +148,30 @@ class Learner implements WorldModelLearner {
   }
 
   async pretrain(data: Experience | NamedArrays, options: PretrainOptions): Promise<Metrics> {
-    this.ready();
+    this.networks.running();
     checkRecord('worldModel.pretrain', 'data', data);
     const rows = isExperience(data) ? this.transitionsOf('worldModel.pretrain', data) : data;
     this.checkRows('worldModel.pretrain', 'data', rows, ['rewards']);
     this.setup.model.check?.(rows);
-    return pretrainOn(this.ready(), this.setup, rows, options);
+    return pretrainOn(this.setup, this.networks, rows, options);
   }
 
   async predict(rows: NamedArrays): Promise<WorldModelPrediction> {
-    this.ready();
+    this.networks.running();
     this.checkRows('worldModel.predict', 'rows', rows);
     return this.predicted(rows);
   }
 
+  /** The members' predictions, with the parameters of the moment, from the inputs before a step. */
+  private readonly imagine: Imagine = (rows) => {
+    const isInput = (name: string) => name !== 'rewards' && !name.startsWith('next/');
+    const inputs = Object.fromEntries(Object.entries(rows).filter(([name]) => isInput(name)));
+    return this.networks.functions.imagine(inputs) as Promise<NamedArrays>;
+  };
+
   private async predicted(rows: NamedArrays): Promise<WorldModelPrediction> {
     const { model, members } = this.setup;
-    const { imagined, disagreement } = await expectation(this.ready(), members, rows);
+    const { imagined, disagreement } = await expectation(this.imagine, members, rows);
     const planes = model.planes?.(imagined, rows);
     return { happened: model.decode(imagined, rows), imagined, disagreement, ...(planes && { planes }) };
   }
@@ -184,20 +191,16 @@ class Learner implements WorldModelLearner {
 
   simulator(options: SimulatorOptions = {}): Simulator {
     const checked = checkOptions('worldModel.simulator', simulatorSchema, options);
-    return modelSimulator(this.setup.model, this.setup.members, () => this.ready(), checked);
+    return modelSimulator(this.setup.model, this.setup.members, this.imagine, checked);
   }
 
-  parameters(): Promise<NamedArrays[]> {
-    return Promise.all(this.ready().params.map((params) => params.read()));
+  async parameters(): Promise<NamedArrays[]> {
+    return Promise.all(this.networks.members.map(({ params }) => params.read()));
   }
 
   async state(): Promise<SavedState> {
-    const { params, slots } = this.ready();
-    const members = await Promise.all(
-      params.map(async (own, i) => ({ params: await own.read(), slots: await slots[i].read() })),
-    );
     return {
-      members,
+      members: Object.values(await this.networks.readMembers()),
       store: this.store.state(),
       outcomes: this.outcomes.state(),
       shares: [...this.shares!.state()],
@@ -215,27 +218,28 @@ class Learner implements WorldModelLearner {
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = 'worldModel.restore';
     checkArgument(where, 'saved', savedSchema, saved);
-    const members = saved['members'] as unknown as readonly MemberArrays[];
-    checkMembers(this.setup, members);
+    const members = saved['members'] as readonly SavedState[];
+    if (members.length !== this.setup.members) {
+      const remedy = 'Make the world model with the options that it was saved with.';
+      fail(where, `${this.setup.members} members`, String(members.length), remedy);
+    }
     const shares = restorePart(`${where}: saved.shares`, () => {
       return generatorFrom(saved['shares'] as unknown as GeneratorState);
     });
     this.checkSavedRows(where, saved);
-    const machine = createMachine(this.setup, members);
     const store = { path: 'saved.store', part: this.store, saved: saved['store'] as SavedState };
     const outcomes = { path: 'saved.outcomes', part: this.outcomes, saved: saved['outcomes'] as SavedState };
-    const taken = await takeOverParts(where, [store, outcomes], machine);
-    const before = { machine: this.machine, shares: this.shares, fresh: this.fresh, updates: this.updates };
+    const networks = this.networks.takeOver(where, 'saved.members', Object.fromEntries(members.entries()));
+    const taken = await takeOverParts(where, [store, outcomes], networks);
+    const before = { shares: this.shares, fresh: this.fresh, updates: this.updates };
     const score = this.score.state();
-    this.machine = machine;
     this.shares = shares;
     this.fresh = (saved['fresh'] ?? undefined) as NamedArrays | undefined;
     this.score.restore(saved['score'] as readonly number[]);
     this.updates = saved['updates'] as number;
     return {
-      keep: () => before.machine?.dispose(),
+      keep: taken.keep,
       undo: async () => {
-        machine.dispose();
         Object.assign(this, before);
         this.score.restore(score);
         await taken.undo();
@@ -244,8 +248,7 @@ class Learner implements WorldModelLearner {
   }
 
   dispose(): void {
-    this.machine?.dispose();
-    this.machine = undefined;
+    this.networks.dispose();
   }
 
   /**
@@ -275,11 +278,6 @@ class Learner implements WorldModelLearner {
       checkRowSpec(`${where}: saved.outcomes.rooms[${i}].room.rows`, fields, room.rows);
     });
     if (fresh) checkRowSpec(`${where}: saved.fresh`, fields, fresh);
-  }
-
-  private ready(): Machine {
-    const remedy = 'Call initialise(generator) or restore(saved) first.';
-    return this.machine ?? fail('worldModel', 'parameters', 'none yet', remedy);
   }
 
   /** On rows that were learned from already: it tells whether rare outcomes are known at all. */

@@ -1,4 +1,14 @@
-import { checkGame, checkOptions, checkRecord, fail, type Game, show } from '@coplay/core';
+import {
+  checkGame,
+  checkOptions,
+  checkRecord,
+  fail,
+  functions,
+  type Game,
+  type Generator,
+  type Metrics,
+  show,
+} from '@coplay/core';
 import { cellsWorldModel, type WorldModel, type WorldModelBuilder } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
@@ -78,3 +88,38 @@ export function worldModelSetup(given: WorldModelOptions): WorldModelSetup {
   const model = (builder ?? cellsWorldModel())(game);
   return { ...checked, model, config: { algorithm: 'world-model', ...checked, model: model.config } };
 }
+
+/** Options of {@link WorldModelLearner.pretrain}. */
+export interface PretrainOptions {
+  /** Gradient steps of each member, at least 1 */
+  readonly steps: number;
+  /** For minibatches and the members' shares. */
+  readonly generator: Generator;
+  /** Step size at the start, positive. Default: that of the learner */
+  readonly learningRate?: number | undefined;
+  /** Whether the step size falls to 0, in a straight line. Default true */
+  readonly anneal?: boolean | undefined;
+  /** Receives the metrics of every 64 steps. */
+  readonly onProgress?: ((steps: number, metrics: Metrics) => void) | undefined;
+}
+
+/** The schema of {@link PretrainOptions}; the generator is checked apart. */
+export const pretrainSchema = z.strictObject({
+  generator: z.unknown(),
+  onProgress: functions<NonNullable<PretrainOptions['onProgress']>>().optional(),
+  steps: z.int().min(1),
+  learningRate: z.number().positive().optional(),
+  anneal: z.boolean().default(true),
+});
+
+/** Options of {@link WorldModelLearner.simulator}. */
+export interface SimulatorOptions {
+  /**
+   * Whether outcomes are drawn from the model's prediction, or are the most probable ones: for games without chance.
+   * Default true
+   */
+  readonly sample?: boolean;
+}
+
+/** The schema of {@link SimulatorOptions}. */
+export const simulatorSchema = z.strictObject({ sample: z.boolean().default(true) });
