@@ -394,8 +394,8 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: 'dreamer: the slow critic is the critic',
-    find: 'nets.critic.logits(slow, features)));\n\n',
-    replace: 'nets.critic.logits(val, features)));\n\n',
+    find: 'nets.critic.logits(slow, features))); // [N, L]',
+    replace: 'nets.critic.logits(val, features))); // [N, L]',
     tests: DREAMER,
   },
   {

@@ -23,7 +23,7 @@ export interface EncodedSequence {
 }
 
 /**
- * The states that a world model finds itself in along recorded sequences (Hafner et al. 2023, eq. 1).
+ * The posterior states of a world model along recorded sequences (Hafner et al. 2023, arXiv v2, eq. 1).
  *
  * @param start the states before the first steps
  * @param noise [B, T, S] uniform in [0, 1)

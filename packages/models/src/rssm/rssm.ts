@@ -6,7 +6,9 @@ import { sequenceObserver } from './observe';
 import type { RssmInputs, RssmOptions, RssmSequence, RssmState } from './sequences';
 import type { RssmSizes } from './sizes';
 
-/** The recurrent state-space model of DreamerV3 (Hafner et al. 2023, eq. 1), pure functions over named parameters. */
+/**
+ * The recurrent state-space model of DreamerV3 (Hafner et al. 2023, arXiv v2, eq. 1): pure functions over parameters.
+ */
 export interface Rssm {
   /** F = D + S C */
   readonly featureSize: number;

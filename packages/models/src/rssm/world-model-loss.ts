@@ -32,7 +32,8 @@ export interface WorldModelLosses {
 }
 
 /**
- * The losses of DreamerV3's world model (Hafner et al. 2023, eq. 3-5), to be weighted, averaged and added up.
+ * The losses of DreamerV3's world model (Hafner et al. 2023, arXiv v2, eq. 2 and 3), to be weighted, averaged and added
+ * up.
  *
  * @param start the states before the first steps
  * @param noise [B, T, S] uniform in [0, 1)

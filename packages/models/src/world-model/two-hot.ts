@@ -7,7 +7,7 @@ const BOUND = 4;
 
 /**
  * The bins' places [REWARD_BINS]: symexp of an even spread, sign(x) (e^|x| - 1), so that they lie close around 0
- * (Hafner et al. 2023, eq. 1 and 10). Halfway is exactly 0.
+ * (Hafner et al. 2023, arXiv v2, eq. 9 and 10). Halfway is exactly 0.
  */
 const bins = Float32Array.from({ length: REWARD_BINS }, (_, i) => {
   const x = -BOUND + (2 * BOUND * i) / (REWARD_BINS - 1);
@@ -15,8 +15,8 @@ const bins = Float32Array.from({ length: REWARD_BINS }, (_, i) => {
 });
 
 /**
- * Rewards as weights of the two nearest bins, whose mean is the reward (Hafner et al. 2023, eq. 9); beyond the bounds
- * of the last bin alone.
+ * Rewards as weights of the two nearest bins, whose mean is the reward (Hafner et al. 2023, arXiv v2, "twohot");
+ * beyond the bounds of the last bin alone.
  *
  * @param rewards [...]
  * @returns [..., REWARD_BINS], sums of 1

@@ -13,8 +13,8 @@ export interface LatentLosses {
 }
 
 /**
- * Divergences between vectors of categoricals, with free nats (Hafner et al. 2023, eq. 5): S latents are summed first,
- * and only then held at `freeNats`, row by row; below it no gradient flows.
+ * Divergences between vectors of categoricals, with free nats (Hafner et al. 2023, arXiv v2, eq. 3): S latents are
+ * summed first, and only then held at `freeNats`, row by row; below it no gradient flows.
  *
  * @param posterior [..., S, C] log-probabilities
  * @param prior     [..., S, C] log-probabilities

@@ -5,7 +5,7 @@ import { stopGradient } from '../gradients';
 
 /**
  * A categorical distribution mixed with the uniform one, so that no probability is ever near 0 and divergences stay
- * bounded: (1 - share) softmax(logits) + share / K (Hafner et al. 2023, "unimix").
+ * bounded: (1 - share) softmax(logits) + share / K (Hafner et al. 2023, arXiv v2, "unimix").
  *
  * @param logits [..., K]
  * @param share  in [0, 1); DreamerV3's latents have 0.01. 0: plain softmax

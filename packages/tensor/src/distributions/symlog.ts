@@ -2,7 +2,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
 
 /**
- * symlog(x) = sign(x) ln(1 + |x|) (Hafner et al. 2023, eq. 9): nearly x around 0, a logarithm far out.
+ * symlog(x) = sign(x) ln(1 + |x|) (Hafner et al. 2023, arXiv v2, eq. 9): nearly x around 0, a logarithm far out.
  *
  * @param x [...]
  * @returns [...]

@@ -8,9 +8,9 @@ import { symlog } from './symlog';
 const REACH = 20;
 
 /**
- * Places of the bins of a distribution over real numbers (Hafner et al. 2023, eq. 10): symexp of an even spread over
- * [-20, 20], so that they're close around 0 and reach to -+4.85e8. The positive half mirrors the negative one exactly;
- * an even count has 0 twice.
+ * Places of the bins of a distribution over real numbers (Hafner et al. 2023, arXiv v2, eq. 10): symexp of an even
+ * spread over [-20, 20], so that they're close around 0 and reach to -+4.85e8. The positive half mirrors the negative
+ * one exactly; an even count has 0 twice.
  *
  * @param count  of bins, 2 or more; DreamerV3 takes 255
  * @returns [count], ascending
@@ -53,8 +53,8 @@ function isMirrored(bins: Float32Array): boolean {
 }
 
 /**
- * A number as weights of its two nearest bins, whose mean is the number (Hafner et al. 2023, eq. 9); beyond the ends
- * the last bin alone. No gradient is meant to flow into the number.
+ * A number as weights of its two nearest bins, whose mean is the number (Hafner et al. 2023, arXiv v2, "twohot");
+ * beyond the ends the last bin alone. No gradient is meant to flow into the number.
  *
  * @param x    [...]
  * @param bins [n] of {@link twoHotBins}

@@ -1,9 +1,9 @@
 import type { DreamerNets, RssmState } from '@coplay/models';
-import { tf, useBackend, valueAndGradients } from '@coplay/tensor';
+import { type TensorRecord, tf, useBackend, valueAndGradients } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { behaviourTerms, type CriticMemory } from './behaviour';
-import type { DreamerParts } from './data';
-import { replayValueTerms } from './replay-value';
+import { behaviourLoss, type CriticMemory, replayValueLoss } from './behaviour';
+import { type DreamerParts, noiseOf } from './data';
+import { imagineSequence } from './imagination';
 import { smallParts } from './test-batch';
 
 beforeAll(async () => {
@@ -74,6 +74,11 @@ const fed = () => ({
   'noise/actions': tf.zeros([H + 1, 1, 1]),
   entropyScale: tf.scalar(3e-4),
 });
+/** The loss on a trajectory that is imagined from these states. */
+function lossFrom(parts: DreamerParts, params: TensorRecord, memory: CriticMemory, starts: RssmState) {
+  const imagined = imagineSequence(parts.nets, params, starts, noiseOf(fed()));
+  return behaviourLoss(parts, params, memory, imagined, fed().entropyScale);
+}
 const memory = ([low, high]: readonly number[]): CriticMemory => ({
   slow: {},
   range: { low: tf.scalar(low), high: tf.scalar(high) },
@@ -88,7 +93,7 @@ function imagineFrom(n: number, options: Parameters<typeof smallParts>[0] = {}, 
   const starts = { deter: tf.tensor2d([[n]]), stoch: tf.zeros([1, 2, 4]) } as RssmState;
   const { gradients, metrics } = valueAndGradients(
     (params) => {
-      const { loss, startReturns, metrics: all } = behaviourTerms(parts, params, memory(range), starts, fed());
+      const { loss, startReturns, metrics: all } = lossFrom(parts, params, memory(range), starts);
       return { loss, metrics: { ...all, startReturns } };
     },
     { 'pol/scale': tf.scalar(1) },
@@ -146,7 +151,7 @@ describe('the slow critic', () => {
   it('has parameters of its own', () => {
     const starts = { deter: tf.tensor2d([[0]]), stoch: tf.zeros([1, 2, 4]) } as RssmState;
     const slow = { ...memory([0, 0]), slow: { scale: tf.scalar(3) } };
-    const { metrics } = behaviourTerms(counterParts(), { 'pol/scale': tf.scalar(1) }, slow, starts, fed());
+    const { metrics } = lossFrom(counterParts(), { 'pol/scale': tf.scalar(1) }, slow, starts);
     // The states 0 to 3 have the values 0, 10, 20 and 30.
     expect(metrics['dreamer/val'].dataSync()[0]).toBeCloseTo(15, 5);
     expect(metrics['dreamer/slowval'].dataSync()[0]).toBeCloseTo(45, 5);
@@ -200,7 +205,7 @@ describe('the replayed value', () => {
   it('is left out where imagination begins in the last state only', () => {
     const parts = counterParts({ starts: 'last' });
     expect(
-      replayValueTerms(parts, {}, {}, tf.zeros([8, 1]), tf.zeros([2]), { isFirst: tf.zeros([2, 4]) }),
+      replayValueLoss(parts, {}, {}, tf.zeros([8, 1]), tf.zeros([2]), { isFirst: tf.zeros([2, 4]) }),
     ).toBeUndefined();
   });
 });

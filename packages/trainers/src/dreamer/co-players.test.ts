@@ -2,11 +2,10 @@ import { type NamedArrays, ndarray } from '@coplay/core';
 import { encodeSequence, type RssmState } from '@coplay/models';
 import { tf, useBackend, useThreads, valueAndGradients } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { jointLoss } from './algorithm';
-import { behaviourTerms } from './behaviour';
-import { batchOf, startOf } from './data';
-import { byGroup, criticOf, dreamerOptimiser } from './groups';
-import { dreamerNetwork } from './network';
+import { byGroup, criticOf, dreamerNetwork, dreamerOptimiser, jointLoss } from './algorithm';
+import { behaviourLoss } from './behaviour';
+import { batchOf, noiseOf, startingCoPlayers, startOf } from './data';
+import { imagineSequence } from './imagination';
 import type { DreamerLossScales } from './options';
 import { smallBatch, smallParts, stirred, tensorsOf } from './test-batch';
 
@@ -80,7 +79,8 @@ describe('the joint action', () => {
       const batch = tensorsOf({ ...given, coPlayersActive: ndarray(active, [B, T, M]) });
       const starts = { deter: tf.zeros([B * T, 8]), stoch: tf.zeros([B * T, 2, 4]) } as RssmState;
       const memory = { slow: criticOf(params), range: tensorsOf(zeros()) } as never;
-      return behaviourTerms(parts, params, memory, starts, batch).startReturns.arraySync();
+      const imagined = imagineSequence(parts.nets, params, starts, noiseOf(batch), startingCoPlayers(parts, batch));
+      return behaviourLoss(parts, params, memory, imagined, tf.scalar(0)).startReturns.arraySync();
     };
     const all = lossWith(new Uint8Array(B * T * M).fill(1));
     const active = new Uint8Array(B * T * M).fill(1);

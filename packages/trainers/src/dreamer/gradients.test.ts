@@ -1,10 +1,8 @@
 import { type NamedArrays, ndarray } from '@coplay/core';
 import { useBackend, useThreads, valueAndGradients } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { jointLoss } from './algorithm';
+import { byGroup, criticOf, dreamerNetwork, dreamerOptimiser, jointLoss } from './algorithm';
 import type { DreamerParts } from './data';
-import { byGroup, criticOf, dreamerOptimiser } from './groups';
-import { dreamerNetwork } from './network';
 import type { DreamerLossScales, DreamerOptions } from './options';
 import { smallBatch, smallParts, stirred, tensorsOf } from './test-batch';
 

@@ -1,7 +1,36 @@
-import { fail } from '@coplay/core';
-import type { DreamerNets, RssmState } from '@coplay/models';
+/*
+ * Imagination: trajectories from posterior states, with the prior of the world model and the actor. Shapes: N start
+ * states, H imagined steps, A numbers of an action's code, M co-players with K actions each, F features.
+ */
+import { checkRecord, checkShapes, fail } from '@coplay/core';
+import type { DreamerNets, RssmSequence, RssmState } from '@coplay/models';
 import { checkTensor, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
-import { checkTerms } from './returns';
+
+/**
+ * The last K states of each sequence as rows: where imagination begins.
+ *
+ * @param states [B, T, ...]
+ * @param count  K in 1..T
+ * @returns [B K, ...], a sequence's steps one after the other
+ */
+export function lastStates(states: Pick<RssmSequence, 'deter' | 'stoch'>, count: number): RssmState {
+  checkTensor('lastStates', 'states.deter', states?.deter);
+  checkTensor('lastStates', 'states.stoch', states.stoch);
+  const [rows, steps, deter] = states.deter.shape;
+  const [, , stoch, classes] = states.stoch.shape;
+  if (!Number.isInteger(count) || count < 1 || count > steps) {
+    fail('lastStates', `a count in 1..${steps}, the steps there are`, String(count), 'Take fewer.');
+  }
+  const first = steps - count;
+  return {
+    deter: tf.reshape(tf.slice(states.deter, [0, first, 0], [rows, count, deter]), [rows * count, deter]),
+    stoch: tf.reshape(tf.slice(states.stoch, [0, first, 0, 0], [rows, count, stoch, classes]), [
+      rows * count,
+      stoch,
+      classes,
+    ]),
+  };
+}
 
 /** Random numbers of an imagined rollout of H steps from N states. */
 export interface ImaginationNoise {
@@ -24,12 +53,12 @@ export interface ImaginedSequence {
 }
 
 /**
- * Imagines H steps with the world model's prior and the actor (Hafner et al. 2023, "actor critic learning"). No
- * gradient flows through what comes out: it teaches neither the world model nor, by itself, the actor. Where co-players
- * are modelled, their actions are drawn from their model in every state, together with the agent's own: all move at
- * once.
+ * Imagines H steps with the world model's prior and the actor (Hafner et al. 2023, arXiv v2, eq. 1 and 4). No
+ * gradient flows through the result: it trains neither the world model nor, by itself, the actor. Where co-players are
+ * modelled, their actions are drawn from their model in every state, together with the agent's own: all move at once.
  *
  * @param active [N, M] 1 for co-players who act in the first state; default: all
+ * @throws CoplayError for noise or `active` of other shapes
  */
 export function imagineSequence(
   nets: DreamerNets,
@@ -38,23 +67,19 @@ export function imagineSequence(
   noise: ImaginationNoise,
   active?: tf.Tensor2D,
 ): ImaginedSequence {
-  const horizon = noise.latents.shape[0];
-  if (noise.actions.shape[0] !== horizon + 1) {
-    const remedy = 'An action is drawn in the last state, too.';
-    fail('imagineSequence', `noise.actions for ${horizon + 1} states`, String(noise.actions.shape[0]), remedy);
-  }
+  const horizon = checkNoise(nets, start, noise, active);
   const { dyn, pol, moa } = nets.parts(detached(params));
   const others = imaginedCoPlayers(nets, moa, noise, active);
   // With co-players there would be an entry for each joint action.
   const table = nets.actor.actions.kind === 'discrete' && !nets.coPlayers ? nets.rssm.actionTable(dyn) : undefined;
-  const latents = tf.unstack(noise.latents) as tf.Tensor2D[];
-  const draws = tf.unstack(noise.actions) as tf.Tensor2D[];
+  const latents = tf.unstack(noise.latents) as tf.Tensor2D[]; // H of [N, S]
+  const draws = tf.unstack(noise.actions) as tf.Tensor2D[]; // H + 1 of [N, a]
   const features: tf.Tensor[] = [];
   const actions: tf.Tensor[] = [];
   let state: RssmState = { deter: stopGradient(start.deter), stoch: stopGradient(start.stoch) };
   for (let t = 0; t <= horizon; t++) {
-    const seen = nets.rssm.features(state);
-    const action = nets.actor.sample(nets.actor.distribution(pol, seen), draws[t]);
+    const seen = nets.rssm.features(state); // [N, F]
+    const action = nets.actor.sample(nets.actor.distribution(pol, seen), draws[t]); // [N, A]
     features.push(seen);
     actions.push(action);
     if (t < horizon) state = nets.rssm.imagine(dyn, state, others.join(action, seen), latents[t], table);
@@ -66,14 +91,32 @@ export function imagineSequence(
   };
 }
 
+/** Refuses noise that doesn't fit the networks and the start states; returns H. */
+function checkNoise(nets: DreamerNets, start: RssmState, noise: ImaginationNoise, active?: tf.Tensor2D): number {
+  const where = 'imagineSequence';
+  const { latents, actions, coPlayers } = noise;
+  const [N] = start.deter.shape;
+  checkShapes(where, { 'noise.latents': latents }, `H ${N} ${nets.sizes.stoch}`);
+  const [H] = latents.shape;
+  if (actions.shape[0] !== H + 1) {
+    const remedy = 'An action is drawn in the last state, too.';
+    fail(where, `noise.actions for ${H + 1} states`, String(actions.shape[0]), remedy);
+  }
+  checkShapes(where, { 'noise.actions': actions }, `${H + 1} ${N} ${nets.actor.noise.size}`);
+  if (!nets.coPlayers) return H;
+  const M = nets.coPlayers.count;
+  if (!coPlayers) fail(where, `noise.coPlayers [${H}, ${N}, ${M}]`, 'none', 'Co-players act in every state.');
+  checkShapes(where, { 'noise.coPlayers': coPlayers as tf.Tensor3D }, `${H} ${N} ${M}`);
+  if (active) checkShapes(where, { active }, `${N} ${M}`);
+  return H;
+}
+
 /** What co-players do, step by step; nothing where they aren't modelled. */
 function imaginedCoPlayers(nets: DreamerNets, moa: TensorRecord, noise: ImaginationNoise, active?: tf.Tensor2D) {
   const codes: tf.Tensor2D[] = [];
   const model = nets.coPlayers;
   if (!model) return { codes, join: (own: tf.Tensor2D) => own };
-  const remedy = 'What co-players do is drawn in every state.';
-  if (!noise.coPlayers) return fail('imagineSequence', 'noise.coPlayers [H, N, M]', 'none', remedy);
-  const draws = tf.unstack(noise.coPlayers) as tf.Tensor2D[];
+  const draws = tf.unstack(noise.coPlayers as tf.Tensor3D) as tf.Tensor2D[]; // H of [N, M]
   let present = active ?? (tf.onesLike(draws[0]) as tf.Tensor2D);
   const join = (own: tf.Tensor2D, features: tf.Tensor2D): tf.Tensor2D => {
     const step = model.sample(model.logProbs(moa, features), present, draws[codes.length]);
@@ -86,7 +129,7 @@ function imaginedCoPlayers(nets: DreamerNets, moa: TensorRecord, noise: Imaginat
 
 /** The same values without gradients: an imagination with them doesn't train the world model. */
 export function detached(params: TensorRecord): TensorRecord {
-  checkTerms('detached', params);
+  checkRecord('detached', 'params', params);
   for (const name in params) checkTensor('detached', name, params[name]);
   return Object.fromEntries(Object.entries(params).map(([name, tensor]) => [name, stopGradient(tensor)]));
 }

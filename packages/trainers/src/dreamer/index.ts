@@ -6,12 +6,19 @@ export {
   type SharedDreamerOptions,
   sharedDreamerAgents,
 } from './agent';
-export { detached, type ImaginationNoise, type ImaginedSequence, imagineSequence } from './imagination';
-export { lastStates } from './last-states';
+export { type CriticInputs, criticLoss, type PolicyInputs, policyLoss } from './behaviour';
+export { detached, type ImaginationNoise, type ImaginedSequence, imagineSequence, lastStates } from './imagination';
 export { DreamerLearner, type DreamerStates } from './learner';
-export { type CriticTerms, criticLoss, type PolicyTerms, policyLoss } from './losses';
 export type { OpenLoop, OpenLoopOptions } from './open-loop';
 export type { DreamerLossScales, DreamerOptions, ResolvedDreamerOptions } from './options';
-export { type ReturnRange, type ReturnRangeOptions, trackReturns } from './return-range';
-export { arrivalReturns, imaginedWeights, type ReplayTerms, type ReturnTerms, replayReturns } from './returns';
+export {
+  arrivalReturns,
+  imaginedWeights,
+  type ReplayInputs,
+  type ReturnInputs,
+  type ReturnRange,
+  type ReturnRangeOptions,
+  replayReturns,
+  trackReturns,
+} from './returns';
 export type { DreamerNetworkOptions, DreamerSetup } from './setup';

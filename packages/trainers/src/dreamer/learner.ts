@@ -1,4 +1,4 @@
-import { createSequenceReplay, type SequenceReplay, type SequenceSample } from '@coplay/buffers';
+import type { SequenceReplay, SequenceSample } from '@coplay/buffers';
 import {
   checkArgument,
   checkCount,
@@ -15,19 +15,22 @@ import {
   show,
   typedArrays,
 } from '@coplay/core';
+import { mapColumns } from '@coplay/core/rows';
 import { learningRate } from '@coplay/tensor';
 import { z } from 'zod';
 import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
+import { meanMetrics } from '../training/metrics';
 import type { Takeover } from '../training/restore';
-import { type DreamerNetwork, dreamerNetwork, nonFinite } from './network';
-import { imaginationNoise, posteriorNoise } from './noise';
+import { type DreamerNetwork, dreamerNetwork, nonFinite } from './algorithm';
+import { batchInputs, imaginationNoise, posteriorNoise } from './data';
 import { type OpenLoop, type OpenLoopOptions, openLoop } from './open-loop';
-import { batchInputs, checkReplay, pushExperience, storeLatents, streamsOf } from './replay';
-import { coupledUpdates, type ScheduleParts, separateUpdates, type UpdateKind } from './schedules';
+import { createReplay, pushExperience, restoredReplay, storeLatents, streamsOf } from './replay';
 import type { DreamerSetup } from './setup';
-import { Tally } from './tally';
+
+/** The compiled updates. */
+type UpdateKind = 'joint' | 'coupled' | 'world' | 'behaviour';
 
 /** Updates between flushes of denormal numbers, which slow down every operation that meets them. */
 const FLUSH_EVERY = 64;
@@ -123,12 +126,13 @@ export class DreamerLearner implements Learner {
   async train(updates: number, generator: Generator): Promise<Metrics> {
     checkCount(this.where('train'), 'updates', updates);
     checkGenerator(this.where('train'), generator);
-    const tally = new Tally();
-    const parts = this.scheduleParts(tally);
     const { schedule } = this.setup.options;
-    if (schedule === 'separate') await separateUpdates(parts, updates, generator);
-    else await coupledUpdates(parts, schedule, updates, generator);
-    return tally.means();
+    const log: Metrics[] = [];
+    const kinds = schedule === 'separate' ? (['world', 'behaviour'] as const) : [schedule];
+    for (const kind of kinds) {
+      for (let update = 0; update < updates; update++) await this.updateOnBatch(kind, generator, log);
+    }
+    return meanMetrics(log);
   }
 
   /**
@@ -138,11 +142,10 @@ export class DreamerLearner implements Learner {
    */
   async trainWorldModel(generator: Generator): Promise<{ readonly metrics: Metrics; readonly states: DreamerStates }> {
     checkGenerator(this.where('trainWorldModel'), generator);
-    const tally = new Tally();
-    const parts = this.scheduleParts(tally);
-    const { sample, inputs } = parts.sample(generator);
-    const { deter, stoch } = await parts.run('world', inputs, sample);
-    return { metrics: tally.means(), states: { deter, stoch, coPlayersActive: inputs['coPlayersActive'] } };
+    const log: Metrics[] = [];
+    const { inputs, outputs } = await this.updateOnBatch('world', generator, log);
+    const { deter, stoch } = outputs;
+    return { metrics: meanMetrics(log), states: { deter, stoch, coPlayersActive: inputs['coPlayersActive'] } };
   }
 
   /**
@@ -151,20 +154,17 @@ export class DreamerLearner implements Learner {
    */
   async trainBehaviour(generator: Generator, states?: DreamerStates): Promise<Metrics> {
     checkGenerator(this.where('trainBehaviour'), generator);
-    if (states !== undefined) this.checkStates(states);
-    const tally = new Tally();
-    const parts = this.scheduleParts(tally);
-    if (states) {
+    const log: Metrics[] = [];
+    if (states === undefined) await this.updateOnBatch('behaviour', generator, log);
+    else {
+      this.checkStates(states);
       const { nets, options } = this.setup;
       const [B, T] = states.deter.shape;
       const noise = imaginationNoise(nets, generator, B * Math.min(options.starts, T), options.horizon);
       const given = { fromDeter: states.deter, fromStoch: states.stoch, ...coPlayersOf(nets, states) };
-      await parts.run('behaviour', { ...given, ...noise });
-    } else {
-      const { sample, inputs } = parts.sample(generator);
-      await parts.run('behaviour', { ...inputs, ...parts.imagination(generator) }, sample);
+      await this.run('behaviour', { ...given, ...noise }, undefined, log);
     }
-    return tally.means();
+    return meanMetrics(log);
   }
 
   /**
@@ -198,14 +198,15 @@ export class DreamerLearner implements Learner {
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `DreamerV3 (${this.name}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
-    const replay = saved['replay'] ? this.restoredReplay(saved['replay'] as SavedState, saved['streams']) : undefined;
+    const kept = saved['replay'] as SavedState | undefined;
+    const replay = kept ? restoredReplay(`DreamerV3 (${this.name})`, this.setup, kept, saved['streams']) : undefined;
     const taken = this.network.takeOver(where, 'saved.arrays', saved['arrays'] as SavedState);
     const before = {
       ...{ replay: this.replay, streams: this.streams, due: this.due, hasBegun: this.hasBegun },
       ...{ updates: this.updates, behaviourUpdates: this.behaviourUpdates },
     };
     this.replay = replay;
-    this.streams = replay ? streamsOf(saved['replay']) : ((saved['streams'] ?? 0) as number);
+    this.streams = kept ? streamsOf(kept) : ((saved['streams'] ?? 0) as number);
     this.updates = saved['updates'] as number;
     this.behaviourUpdates = saved['behaviourUpdates'] as number;
     this.due = saved['due'] as number;
@@ -242,50 +243,15 @@ export class DreamerLearner implements Learner {
     }
   }
 
-  /** @param streams  their number in the state; 0 or absent in a state with another learner's replay */
-  private restoredReplay(saved: SavedState, streams: unknown): SequenceReplay {
-    const where = `DreamerV3 (${this.name})`;
-    checkReplay(where, this.setup, saved);
-    const found = streamsOf(saved);
-    if (streams && streams !== found) {
-      fail(
-        `${where}: restore: saved.replay.buffer.pushed`,
-        `${streams} streams`,
-        `${found}`,
-        'Give what state() returned.',
-      );
-    }
-    const replay = this.newReplay(found);
-    replay.restore(saved);
-    return replay;
-  }
-
-  private newReplay(streams: number): SequenceReplay {
-    const { replayCapacity: capacity, sequenceLength: length, replayOnline: online } = this.setup.options;
-    const replay = createSequenceReplay({ capacity, length, online, streams });
-    this.checkStart(streams);
-    return replay;
-  }
-
   /** The replay, made when the number of environments is known. */
   private replayOf(streams: number): SequenceReplay {
-    this.replay ??= this.newReplay(streams);
+    this.replay ??= createReplay(`DreamerV3 (${this.name})`, this.setup, streams);
     if (this.streams !== 0 && this.streams !== streams) {
       const expected = `experience of ${this.streams} streams`;
       fail(`DreamerV3 (${this.name})`, expected, String(streams), 'Keep the number of environments.');
     }
     this.streams = streams;
     return this.replay;
-  }
-
-  /** Refuses a replay that can never hold what training waits for. */
-  private checkStart(streams: number): void {
-    const { replayCapacity, sequenceLength, startAfter } = this.setup.options;
-    const windows = streams * (Math.floor(replayCapacity / streams) - sequenceLength + 1);
-    if (startAfter <= windows || startAfter > replayCapacity) return;
-    const expected = `at most ${windows} windows to wait for, as many as ${replayCapacity} steps in ${streams} streams hold`;
-    const remedy = 'Give more replayCapacity, or a lower startAfter.';
-    fail(`DreamerV3 (${this.name})`, expected, `startAfter ${startAfter}`, remedy);
   }
 
   /** Updates after so many more steps; one at once when there's enough to begin, as in DreamerV3's code. */
@@ -300,18 +266,18 @@ export class DreamerLearner implements Learner {
     return updates;
   }
 
-  private scheduleParts(tally: Tally): ScheduleParts {
+  /** One compiled update on a sampled batch; metrics are added to the log. */
+  private async updateOnBatch(kind: UpdateKind, generator: Generator, log: Metrics[]) {
     const { nets, options } = this.setup;
     const { batchSize: B, sequenceLength: T, starts, horizon, replayLatents } = options;
-    return {
-      sample: (generator) => {
-        const sample = this.filled().sample(generator, B);
-        tally.put('replay/fresh', sample.fresh / B);
-        return { sample, inputs: { ...batchInputs(sample, replayLatents), ...posteriorNoise(nets, generator, B, T) } };
-      },
-      imagination: (generator) => imaginationNoise(nets, generator, B * starts, horizon),
-      run: (kind, inputs, sample) => this.run(kind, inputs, sample, tally),
+    const sample = this.filled().sample(generator, B);
+    log.push({ 'replay/fresh': sample.fresh / B });
+    const inputs: NamedArrays = {
+      ...batchInputs(sample, replayLatents),
+      ...posteriorNoise(nets, generator, B, T),
+      ...(kind !== 'world' && imaginationNoise(nets, generator, B * starts, horizon)),
     };
+    return { inputs, outputs: await this.run(kind, inputs, sample, log) };
   }
 
   private filled(): SequenceReplay {
@@ -319,12 +285,12 @@ export class DreamerLearner implements Learner {
     return this.replay ?? fail(`DreamerV3 (${this.name})`, 'experience', 'none yet', remedy);
   }
 
-  /** One compiled update; returns the posterior states that it met. */
+  /** One compiled update; returns the posterior states that it met, where it met any. */
   private async run(
     kind: UpdateKind,
     inputs: NamedArrays,
     sample: SequenceSample | undefined,
-    tally: Tally,
+    log: Metrics[],
   ): Promise<NamedArrays> {
     const { network } = this;
     const rate = this.rate(kind === 'behaviour' ? this.behaviourUpdates : this.updates);
@@ -335,12 +301,14 @@ export class DreamerLearner implements Learner {
     const bad = nonFinite(outputs);
     if (bad) this.refuse(bad, outputs, feeds);
     else if (deter && sample && this.setup.options.replayLatents) storeLatents(this.filled(), sample, deter, stoch);
-    tally.add(outputs, rate, bad !== undefined);
-    if (ofBehaviour) tally.put('dreamer/entropy_scale', entropyScale);
+    log.push({
+      ...{ 'opt/learning_rate': rate, 'opt/skipped': bad ? 1 : 0 },
+      ...(!bad && mapColumns(outputs, ({ data }) => data[0])), // a skipped update has no metrics
+      ...(ofBehaviour && { 'dreamer/entropy_scale': entropyScale }),
+    });
     if (kind !== 'behaviour') this.updates++;
     if (kind !== 'world') this.behaviourUpdates++;
-    const done = kind === 'behaviour' ? this.behaviourUpdates : this.updates;
-    network.tidy(done, FLUSH_EVERY);
+    network.tidy(kind === 'behaviour' ? this.behaviourUpdates : this.updates, FLUSH_EVERY);
     return deter ? { deter, stoch } : {};
   }
 

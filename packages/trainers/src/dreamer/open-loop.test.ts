@@ -3,7 +3,7 @@ import { encodeSequence } from '@coplay/models';
 import { type StateOf, type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { batchOf, startOf } from './data';
-import { openLoopStep } from './open-loop';
+import { openLoopForward } from './open-loop';
 import { smallBatch, smallParts, stirred, tensorsOf } from './test-batch';
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.each([0, 2])('an open loop with %i co-players', (coPlayers) => {
   }
 
   const outputsOf = (inputs: NamedArrays) =>
-    openLoopStep(parts)({ world: world() } as StateOf<'world'>, tensorsOf(inputs), {}).outputs as TensorRecord;
+    openLoopForward(parts)({ world: world() } as StateOf<'world'>, tensorsOf(inputs), {}).outputs as TensorRecord;
   const predicted = (inputs: NamedArrays) => outputsOf(inputs)['obs/vector'].arraySync() as number[][][];
 
   it('gives every step of every observation, and rewards', () => {

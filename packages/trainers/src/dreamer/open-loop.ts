@@ -3,10 +3,8 @@ import { checkOptions, type Generator, type NamedArrays, type NDArray, ndarray }
 import { encodeSequence, type RssmState } from '@coplay/models';
 import { type Compiled, type StepFunction, type TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
-import { batchOf, type DreamerParts, startOf } from './data';
-import { lastStates } from './last-states';
-import { posteriorNoise, uniformNoise } from './noise';
-import { batchInputs } from './replay';
+import { batchInputs, batchOf, type DreamerParts, firstSteps, posteriorNoise, startOf, uniformNoise } from './data';
+import { lastStates } from './imagination';
 import type { DreamerSetup } from './setup';
 
 /** Options of `DreamerLearner.openLoop`. */
@@ -37,52 +35,33 @@ export interface OpenLoop {
  * which `obs/NAME` [B, C, ...] and `isFirst` [B, C] are cut to the context, `noise/posterior` [B, C, S], `noise/prior`
  * [T - C, B, S]. Outputs: `obs/NAME` and `rewards`, [B, T, ...].
  */
-export function openLoopStep(parts: DreamerParts): StepFunction<'world'> {
+export function openLoopForward(parts: DreamerParts): StepFunction<'world'> {
   const { nets } = parts;
   return ({ world }, inputs) => {
     const { dyn, dec, rew } = nets.parts(world);
     const [B, C] = inputs['isFirst'].shape;
     const batch = batchOf(parts, inputs);
     const [, T, A] = batch.actions.shape;
-    const seen = { ...batch, actions: tf.slice(batch.actions, 0, [B, C, A]) };
-    const { states } = encodeSequence(
-      nets,
-      world,
-      seen,
-      startOf(parts, inputs),
-      inputs['noise/posterior'] as tf.Tensor3D,
-    );
-    const actions = tf.unstack(batch.actions, 1) as tf.Tensor2D[];
-    const noises = tf.unstack(inputs['noise/prior']) as tf.Tensor2D[];
+    const context = { ...batch, actions: tf.slice(batch.actions, 0, [B, C, A]) };
+    const noise = inputs['noise/posterior'] as tf.Tensor3D; // [B, C, S]
+    const { states } = encodeSequence(nets, world, context, startOf(parts, inputs), noise);
+    const actions = tf.unstack(batch.actions, 1) as tf.Tensor2D[]; // T of [B, A]
+    const noises = tf.unstack(inputs['noise/prior']) as tf.Tensor2D[]; // T - C of [B, S]
     const imagined: RssmState[] = [];
     let state = lastStates(states, 1);
     for (let t = C; t < T; t++) {
       state = nets.rssm.imagine(dyn, state, actions[t], noises[t - C]);
       imagined.push(state);
     }
-    const all = {
-      deter: tf.concat(
-        [
-          states.deter,
-          tf.stack(
-            imagined.map(({ deter }) => deter),
-            1,
-          ),
-        ],
+    const joined = (name: 'deter' | 'stoch') => {
+      const later = tf.stack(
+        imagined.map((each) => each[name]),
         1,
-      ),
-      stoch: tf.concat(
-        [
-          states.stoch,
-          tf.stack(
-            imagined.map(({ stoch }) => stoch),
-            1,
-          ),
-        ],
-        1,
-      ),
+      );
+      return tf.concat([states[name], later], 1); // [B, T, ...]
     };
-    const features = nets.rssm.features(all);
+    const all = { deter: joined('deter'), stoch: joined('stoch') };
+    const features = nets.rssm.features(all); // [B T, F]
     const flat = {
       deter: tf.reshape(all.deter, [B * T, -1]) as tf.Tensor2D,
       stoch: tf.reshape(all.stoch, [B * T, -1]) as tf.Tensor2D,
@@ -131,14 +110,6 @@ export async function openLoop(
 /** Whether imagination isn't shown more of an input than the context. */
 function isCut(name: string): boolean {
   return name.startsWith('obs/') || name === 'isFirst';
-}
-
-/** [B, T, ...] to [B, C, ...] */
-function firstSteps({ data, shape: [B, T, ...rest] }: NDArray, count: number): NDArray {
-  const size = data.length / (B * T);
-  const cut = data.slice(0, B * count * size);
-  for (let b = 0; b < B; b++) cut.set(data.subarray(b * T * size, (b * T + count) * size), b * count * size);
-  return { data: cut, shape: [B, count, ...rest] };
 }
 
 function validSteps({ data, shape: [B, T] }: NDArray, context: number): NDArray<Uint8Array> {

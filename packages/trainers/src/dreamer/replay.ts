@@ -1,5 +1,23 @@
-import { type Records, type SequenceReplay, type SequenceSample, streamRecords } from '@coplay/buffers';
-import { type Experience, fail, type NamedArrays, type NDArray, ndarray, type Saved } from '@coplay/core';
+/*
+ * The replay: experience becomes records, a stream for each agent of each environment. Shapes: A agents, R records of a
+ * piece.
+ */
+import {
+  createSequenceReplay,
+  type Records,
+  type SequenceReplay,
+  type SequenceSample,
+  streamRecords,
+} from '@coplay/buffers';
+import {
+  type Experience,
+  fail,
+  type NamedArrays,
+  type NDArray,
+  ndarray,
+  type Saved,
+  type SavedState,
+} from '@coplay/core';
 import { checkRowSpec, rowSpecOf, seatRows, sliceRows } from '@coplay/core/rows';
 import type { RowSource } from '@coplay/models';
 import type { DreamerSetup } from './setup';
@@ -7,6 +25,43 @@ import type { DreamerSetup } from './setup';
 /** The part of a sequence replay's state that is read here. */
 interface SavedReplay {
   readonly buffer: { readonly rows: NamedArrays; readonly pushed: Float64Array };
+}
+
+/**
+ * An empty replay of a number of streams.
+ *
+ * @throws CoplayError if it can never hold the windows that training waits for
+ */
+export function createReplay(where: string, { options }: DreamerSetup, streams: number): SequenceReplay {
+  const { replayCapacity: capacity, sequenceLength: length, replayOnline: online, startAfter } = options;
+  const replay = createSequenceReplay({ capacity, length, online, streams });
+  const windows = streams * (Math.floor(capacity / streams) - length + 1);
+  if (startAfter <= windows || startAfter > capacity) return replay;
+  const expected = `at most ${windows} windows to wait for, as many as ${capacity} steps in ${streams} streams hold`;
+  return fail(where, expected, `startAfter ${startAfter}`, 'Give more replayCapacity, or a lower startAfter.');
+}
+
+/**
+ * A saved replay.
+ *
+ * @param streams  their number in the state; 0 or absent in a state with another learner's replay
+ * @throws CoplayError for a replay with other fields or actions than this learner's, or of another number of streams
+ */
+export function restoredReplay(
+  where: string,
+  setup: DreamerSetup,
+  saved: SavedState,
+  streams: unknown,
+): SequenceReplay {
+  checkReplay(where, setup, saved);
+  const found = streamsOf(saved);
+  if (streams && streams !== found) {
+    const place = `${where}: restore: saved.replay.buffer.pushed`;
+    fail(place, `${streams} streams`, `${found}`, 'Give what state() returned.');
+  }
+  const replay = createReplay(where, setup, found);
+  replay.restore(saved);
+  return replay;
 }
 
 /** Names of the acting agent's extras: its state after the observation. */
@@ -66,7 +121,7 @@ export function streamsOf(saved: Saved): number {
  *
  * @throws CoplayError naming the field, and both shapes and dtypes
  */
-export function checkReplay(where: string, setup: DreamerSetup, saved: Saved): void {
+function checkReplay(where: string, setup: DreamerSetup, saved: Saved): void {
   const { rows } = (saved as unknown as SavedReplay).buffer;
   if (Object.keys(rows).length === 0) return;
   checkRowSpec(`${where}: restore: saved.replay.buffer.rows`, rowSpecOf(noRows(setup)), rows);
@@ -181,31 +236,6 @@ function entering<T extends Float32Array | Uint8Array>(
     for (let i = 0; i < size; i++) data[row * size + i] = from[start + i];
   }
   return ndarray(data, [rows, size]);
-}
-
-/**
- * A sample as inputs of an update. Without stored states every sequence begins as an episode does. An episode that was
- * broken off, so that the next one follows in the stream, ends there: DreamerV3's annotation of its replay.
- */
-export function batchInputs({ rows }: SequenceSample, replayLatents: boolean): NamedArrays {
-  const { startDeter, startStoch, ...fields } = rows;
-  const [B, T] = fields['isFirst'].shape;
-  const isFirst = fields['isFirst'].data;
-  const isLast = fields['isLast'].data;
-  for (let b = 0; b < B; b++) {
-    if (!replayLatents) isFirst[b * T] = 1;
-    for (let t = 0; t < T - 1; t++) if (isFirst[b * T + t + 1] === 1) isLast[b * T + t] = 1;
-  }
-  if (!startDeter) return fields;
-  return { ...fields, startDeter: firstSteps(startDeter), startStoch: firstSteps(startStoch, Int32Array) };
-}
-
-/** [B, T, N] to [B, N] of the first steps. */
-function firstSteps({ data, shape }: NamedArrays[string], type?: typeof Int32Array): NamedArrays[string] {
-  const [B, T, N] = shape;
-  const first = new (type ?? Float32Array)(B * N);
-  for (let b = 0; b < B; b++) for (let i = 0; i < N; i++) first[b * N + i] = data[b * T * N + i];
-  return ndarray(first, [B, N]);
 }
 
 /** The states that an update met in a sample, put where they are entered from: each into the record after its own. */

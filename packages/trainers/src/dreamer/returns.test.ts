@@ -1,7 +1,6 @@
 import { tf, useBackend } from '@coplay/tensor';
 import { beforeAll, expect, it } from 'vitest';
-import { lowerQuantile } from './return-range';
-import { replayReturns } from './returns';
+import { lowerQuantile, replayReturns } from './returns';
 
 beforeAll(async () => {
   await useBackend('cpu');

@@ -1,8 +1,7 @@
 import { createGenerator, type Generator, type NamedArrays, ndarray } from '@coplay/core';
 import { type DreamerNets, dreamerNets } from '@coplay/models';
 import { tf } from '@coplay/tensor';
-import type { DreamerParts } from './data';
-import { imaginationNoise, posteriorNoise } from './noise';
+import { type DreamerParts, imaginationNoise, posteriorNoise } from './data';
 import { type DreamerOptions, resolveDreamerOptions } from './options';
 
 /** Small networks for a vector of 3 and 3 actions, with options, and so many co-players. */

@@ -1,6 +1,6 @@
 import { type NamedArrays, ndarray } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
-import { batchInputs } from './replay';
+import { batchInputs } from './data';
 
 /**
  * Two windows of four records: in the first an episode ends properly after the second record, in the second one is
