@@ -342,6 +342,6 @@ describe('coplay record', () => {
 
   it('and inspect tell of checkpoints that are a file', async () => {
     const broken = dirname(files(place(), { checkpoints: '' }));
-    expect(await coplay(['inspect', broken])).toMatchObject(told('coplay inspect', 'ENOTDIR', 'checkpoints'));
+    expect(await coplay(['inspect', broken])).toMatchObject(told('latestCheckpoint', 'ENOTDIR', 'checkpoints'));
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Agent, Metrics, SavedState } from '@coplay/core';
@@ -137,6 +137,91 @@ describe('resume', () => {
     expect(await again.resume()).toBe(true);
     expect(again.envSteps).toBe(STEPS);
     again.dispose();
+  });
+});
+
+describe('a run’s directory', () => {
+  /** Its checkpoints by name and manifest, and its configuration. */
+  const content = (at: string) => {
+    const names = readdirSync(join(at, 'checkpoints')).sort();
+    const manifests = names.map((name) => readFileSync(join(at, 'checkpoints', name, 'manifest.json'), 'utf8'));
+    return [names, manifests, existsSync(join(at, 'config.json')) && readFileSync(join(at, 'config.json'), 'utf8')];
+  };
+
+  async function trained(at: string): Promise<void> {
+    const run = makeRun([], at);
+    await run.train({ envSteps: STEPS });
+    await run.train({ envSteps: 2 * STEPS });
+    run.dispose();
+  }
+
+  it.each(['config.json and checkpoints', 'checkpoints alone'])('with %s is closed to another run', async (kind) => {
+    const at = directory();
+    await trained(at);
+    if (kind === 'checkpoints alone') rmSync(join(at, 'config.json'));
+    const before = content(at);
+    const donor = makeRun([]);
+    await donor.train({ envSteps: 3 * STEPS });
+    const saved = await donor.state();
+    const restored = makeRun([], at);
+    await restored.restore(saved);
+    const fresh = makeRun([], at);
+    for (const run of [restored, fresh]) {
+      const message = /without a run in it, got one with .*Choose another directory, or resume that run/;
+      await expect(run.save()).rejects.toThrow(message);
+      await expect(run.train({ envSteps: 4 * STEPS })).rejects.toThrow(message);
+      expect(content(at)).toEqual(before);
+    }
+    for (const run of [donor, restored, fresh]) run.dispose();
+  });
+
+  it('takes a save before the first update, and goes on', async () => {
+    const at = directory();
+    const run = makeRun([], at);
+    expect(await run.save()).toContain('step-000000000000');
+    await run.train({ envSteps: STEPS });
+    run.dispose();
+    expect(content(at)[0]).toEqual(['step-000000000000', 'step-000000000024']);
+  });
+
+  it('gets a checkpoint of a restored state, also at the step of the last one', async () => {
+    const at = directory();
+    const run = makeRun([], at);
+    await run.train({ envSteps: STEPS });
+    const donor = makeRun([]);
+    await donor.train({ envSteps: STEPS });
+    const saved = { ...(await donor.state()), updates: 7 };
+    await run.restore(saved);
+    await run.train({ envSteps: STEPS });
+    const again = makeRun([], at);
+    expect(await again.resume()).toBe(true);
+    expect(again.updates).toBe(7);
+    for (const each of [run, donor, again]) each.dispose();
+  });
+
+  it('is not begun anew where no checkpoint can be read', async () => {
+    const at = directory();
+    await trained(at);
+    for (const name of readdirSync(join(at, 'checkpoints'))) {
+      writeFileSync(join(at, 'checkpoints', name, 'state.json'), 'damaged');
+    }
+    const before = content(at);
+    const run = makeRun([], at);
+    await expect(run.resume()).rejects.toThrow(
+      /resume: expected a checkpoint that can be read .*got state\.json of 7 bytes/,
+    );
+    await expect(run.train({ envSteps: 3 * STEPS })).rejects.toThrow(/without a run in it/);
+    expect(content(at)).toEqual(before);
+    run.dispose();
+  });
+
+  it('with a file in place of the checkpoints is refused by name', async () => {
+    const at = directory();
+    mkdirSync(at);
+    writeFileSync(join(at, 'checkpoints'), '');
+    const run = makeRun([], at);
+    await expect(run.resume()).rejects.toThrow(/latestCheckpoint: expected to list .*checkpoints, got .*ENOTDIR/);
+    run.dispose();
   });
 });
 

@@ -1,4 +1,5 @@
 import { CoplayError, checkOptions, checkText, parseJson, type SavedState } from '@coplay/core';
+import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
 import { decodeSafetensors } from './decode-safetensors';
 import { type FileSystem, nodeFileSystem } from './file-system';
@@ -69,6 +70,7 @@ export async function loadCheckpoint(path: string, options: LoadOptions = {}): P
  * refused by name, and the previous one is tried.
  *
  * @param directory  where {@link saveCheckpoint} put them; it need not exist
+ * @throws CoplayError if it can't be listed, such as a file
  */
 export async function latestCheckpoint(directory: string, options: LatestOptions = {}): Promise<LatestCheckpoint> {
   checkText('latestCheckpoint', 'directory', directory);
@@ -80,7 +82,9 @@ export async function latestCheckpoint(directory: string, options: LatestOptions
     skipped.push({ path, reason });
     warn?.(`The checkpoint ${path} is refused: ${reason}.`);
   };
-  const { readable, unreadable } = await findCheckpoints(files, directory);
+  const { readable, unreadable } = await findCheckpoints(files, directory).catch((error: unknown) => {
+    throw writeError('latestCheckpoint', `to list ${directory}`, error, 'Give a directory of checkpoints.');
+  });
   for (const { path, error } of unreadable) skip(path, error);
   for (const { path, manifest } of readable) {
     try {

@@ -29,9 +29,9 @@ const WHERE = 'createRunDirectory';
 
 /**
  * Makes the directory of a run and writes `config.json` and `versions.json` there. A directory belongs to one run:
- * another one is refused. A resumed run that differs keeps the earlier files as `config.1.json`, `config.2.json`, ...
+ * one that holds a run is refused. A resumed run that differs keeps the earlier files as `config.1.json` and so on.
  *
- * @throws CoplayError if there is a run already and `resume` isn't set, or if it can't be written
+ * @throws CoplayError if there is a run (a configuration or checkpoints) and `resume` isn't set, or it can't be written
  */
 export async function createRunDirectory(path: string, options: RunDirectoryOptions): Promise<void> {
   checkText(WHERE, 'path', path);
@@ -42,14 +42,7 @@ export async function createRunDirectory(path: string, options: RunDirectoryOpti
   const { versions, resume, fileSystem } = checkOptions(WHERE, schema, rest);
   const files = fileSystem ?? (await nodeFileSystem());
   const names = await makeDirectory(files, path);
-  if (names.includes('config.json') && !resume) {
-    fail(
-      WHERE,
-      `${path} without a run in it`,
-      'one with a config.json',
-      'Choose another directory, or resume that run.',
-    );
-  }
+  if (!resume) await refuseRun(files, path, names);
   await writeVersioned(files, path, names, 'config', config);
   await writeVersioned(files, path, names, 'versions', versions);
 }
@@ -96,6 +89,15 @@ async function makeDirectory(files: FileSystem, path: string): Promise<readonly 
   } catch (error) {
     throw writeError(WHERE, `to write ${path}`, error, 'Choose a directory that can be written.');
   }
+}
+
+/** Refuses a directory with a configuration or checkpoints in it. */
+async function refuseRun(files: FileSystem, path: string, names: readonly string[]): Promise<void> {
+  // What can't be listed, such as a file of this name, is no run; the first checkpoint tells of it.
+  const checkpoints = await files.list(`${path}/checkpoints`).catch(() => []);
+  if (!names.includes('config.json') && checkpoints.length === 0) return;
+  const got = names.includes('config.json') ? 'one with a config.json' : 'one with checkpoints';
+  fail(WHERE, `${path} without a run in it`, got, 'Choose another directory, or resume that run.');
 }
 
 /** Writes `name.json` unless it already has this content; the old file becomes `name.1.json` or the next number. */

@@ -113,8 +113,12 @@ export class RunFiles {
    */
   async resume(restore: (saved: SavedState) => Promise<void>): Promise<boolean> {
     const { warn, now } = this.options;
-    const { checkpoint } = await latestCheckpoint(this.checkpoints(), { warn });
-    if (!checkpoint) return false;
+    const { checkpoint, skipped } = await latestCheckpoint(this.checkpoints(), { warn });
+    if (!checkpoint) {
+      if (skipped.length === 0) return false;
+      const remedy = 'Mend it, or move the directory away to begin anew: a new run would replace these checkpoints.';
+      fail('resume', `a checkpoint that can be read in ${this.checkpoints()}`, skipped[0].reason, remedy);
+    }
     resumeFits(checkpoint.about, { config: this.config });
     const { threads } = checkpoint.about; // absent in checkpoints of earlier versions
     if (threads !== undefined) checkThreadChoices('resume: about.threads', threads);
@@ -123,6 +127,11 @@ export class RunFiles {
     warn(`resumed ${describeCheckpoint(checkpoint, now())}`);
     this.savedAt = checkpoint.step;
     return true;
+  }
+
+  /** The present state is another one than the checkpoint of this step, if there is one. */
+  forgetSaved(): void {
+    this.savedAt = -1;
   }
 
   /**

@@ -76,9 +76,17 @@ export interface SelfPlay {
    * @throws CoplayError that says which process holds it
    */
   hold(): () => void;
-  /** Writes a checkpoint now and returns its path. Needs a directory. */
+  /**
+   * Writes a checkpoint now and returns its path.
+   *
+   * @throws CoplayError without a directory, or if the directory holds a run that this one was not resumed from
+   */
   save(): Promise<string>;
-  /** Goes on from the newest good checkpoint in the directory; false if there is none. */
+  /**
+   * Goes on from the newest good checkpoint in the directory; false if there is none.
+   *
+   * @throws CoplayError if there are checkpoints, but none can be read, or they are of another run
+   */
   resume(): Promise<boolean>;
   state(): Promise<SavedState>;
   restore(saved: SavedState): Promise<void>;
@@ -164,8 +172,7 @@ class SelfPlayRun implements SelfPlay {
     const release = this.hold();
     const sinks = new Sinks(log, warn);
     try {
-      await this.files.open(this.goesOn || this.envSteps > 0);
-      this.goesOn = true;
+      await this.openFiles();
       await closing(sinks, async () => {
         await sinks.start({ ...info, ...this.files.place });
         while (this.envSteps < envSteps && !signal?.aborted) {
@@ -203,11 +210,18 @@ class SelfPlayRun implements SelfPlay {
     return this.inTurn(async () => {
       const release = this.hold();
       try {
+        await this.openFiles();
         return await this.files.write(this.saveable);
       } finally {
         release();
       }
     });
+  }
+
+  /** Makes the directory. One that holds a run is refused, unless this run made it or was resumed from it. */
+  private async openFiles(): Promise<void> {
+    await this.files.open(this.goesOn);
+    this.goesOn = true;
   }
 
   async resume(): Promise<boolean> {
@@ -280,6 +294,7 @@ class SelfPlayRun implements SelfPlay {
     this.generators = words;
     this.envSteps = saved['envSteps'] as number;
     this.updates = saved['updates'] as number;
+    this.files.forgetSaved();
   }
 
   dispose(): void {
