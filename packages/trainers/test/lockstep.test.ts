@@ -119,3 +119,30 @@ describe('agents that were in a run together', () => {
     for (const agent of [...first, ...second]) agent.learner.dispose();
   });
 });
+
+describe('a run says which agents train in lockstep', () => {
+  const game = leavingGame({ leaves: [NEVER, NEVER, NEVER, NEVER] });
+  const groupsOf = async (optionsOf: (seat: number) => Partial<Parameters<typeof ppoAgent>[0]>) => {
+    const agents = game.agents.map((id, seat) => ppoAgent({ game, id, network, ppo, ...optionsOf(seat) }));
+    const run = selfPlay({ game, agents, envs: 2, steps: 7 });
+    expect(run.lockstep).toEqual([]); // there are no networks yet
+    await run.evaluate({ episodes: 1 });
+    const { lockstep } = run;
+    run.dispose();
+    return lockstep;
+  };
+
+  it('those whose learners are of one kind', async () => {
+    const narrow = mlp({ hidden: [5] });
+    const groups = await groupsOf((seat) => ({ network: seat % 2 === 0 ? network : narrow }));
+    expect(groups).toEqual([
+      ['agent_0', 'agent_2'],
+      ['agent_1', 'agent_3'],
+    ]);
+  });
+
+  it('and not those that run by themselves', async () => {
+    const groups = await groupsOf((seat) => ({ ...(seat > 1 && { executor: 'eager' as const }) }));
+    expect(groups).toEqual([['agent_0', 'agent_1']]);
+  });
+});

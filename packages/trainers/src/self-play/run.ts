@@ -1,5 +1,6 @@
 import {
   type Agent,
+  type AgentId,
   checkArgument,
   checkFunction,
   checkGame,
@@ -55,6 +56,11 @@ export interface TrainOptions {
 export interface SelfPlay {
   readonly agents: readonly Agent[];
   readonly learners: readonly Learner[];
+  /**
+   * The agents that train in lockstep: the ids of each group whose learners run in one graph (`Learner.lockstep`).
+   * Agents whose learners run by themselves are in none. Empty before the run first trains, evaluates or saves.
+   */
+  readonly lockstep: readonly (readonly AgentId[])[];
   /** Steps done: one step of one environment counts 1, however many agents act in it. */
   readonly envSteps: number;
   readonly updates: number;
@@ -112,6 +118,7 @@ class SelfPlayRun implements SelfPlay {
   readonly agents: readonly Agent[];
   readonly learners: readonly Learner[];
   readonly missing: string[] = [];
+  lockstep: readonly (readonly AgentId[])[] = [];
   envSteps = 0;
   updates = 0;
   private readonly env: VectorEnv;
@@ -308,7 +315,8 @@ class SelfPlayRun implements SelfPlay {
       fail(where, 'a run that was not disposed of', 'one that was', 'Make a new one with selfPlay().');
     }
     for (let i = 0; i < this.learners.length; i++) await this.learners[i].initialise(this.starts[i]);
-    stackLearners(this.learners);
+    const groups = stackLearners(this.learners);
+    this.lockstep = groups.map((members) => members.flatMap(({ ids }) => ids));
   }
 
   /** One rollout, one update of every learner. */

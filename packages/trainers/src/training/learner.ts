@@ -22,7 +22,10 @@ export interface Learner extends Trainer<LearnerData> {
   readonly parts?: readonly Learner[];
   /** Updates done so far. */
   readonly updates: number;
-  /** How it goes in lockstep with others of its kind; undefined for a learner that runs by itself. */
+  /**
+   * How it runs in lockstep with others of its kind: the calls that they make in the same turn become one call of one
+   * graph. Undefined for a learner that runs by itself. Read before each training, once there are parameters.
+   */
   readonly lockstep?: Lockstep<this> | undefined;
   /** Makes the first parameters, unless there are some already. Called before the first rollout. */
   initialise(generator: Generator): Promise<void>;
@@ -30,11 +33,17 @@ export interface Learner extends Trainer<LearnerData> {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** How a learner goes in lockstep with others. */
+/**
+ * How a learner runs in lockstep with others. `compileTogether` of `@coplay/tensor` makes the functions that `join`
+ * gives; examples/own-learner.ts shows a whole learner.
+ */
 export interface Lockstep<One = Learner> {
   /** Learners with the same text can share graphs: it names the algorithm, and all options that a graph depends on. */
   readonly kind: string;
-  /** The present networks. Learners that are stacked already are left as they are. */
+  /**
+   * The present networks: another object after each change that makes `join` necessary again, such as a restore.
+   * Learners whose networks were joined already are left as they are.
+   */
   readonly networks: object;
   /** Gives all of these learners, which are of this kind, functions that run in one graph. */
   join(learners: readonly One[]): void;

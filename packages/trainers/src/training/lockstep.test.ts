@@ -19,7 +19,7 @@ function learner(name: string, kind: string | undefined, joined: string[], parts
 it('puts learners of one kind together, and parts of learners with them; others stay as they are', () => {
   const joined: string[] = [];
   const part = learner('d', 'x', joined);
-  stackLearners([
+  const groups = stackLearners([
     learner('a', 'x', joined),
     learner('b', 'y', joined),
     learner('c', undefined, joined),
@@ -28,13 +28,14 @@ it('puts learners of one kind together, and parts of learners with them; others 
     learner('f', 'y', joined),
   ]);
   expect(joined).toEqual(['a d', 'b f']);
+  expect(groups.map((members) => members.map(({ name }) => name).join(' '))).toEqual(joined);
 });
 
 it('does so once, and again where networks were replaced or others come', () => {
   const joined: string[] = [];
   const [a, b, c] = ['a', 'b', 'c'].map((name) => learner(name, 'x', joined));
   stackLearners([a, b]);
-  stackLearners([a, b]);
+  expect(stackLearners([a, b])).toEqual([[a, b]]);
   expect(joined).toEqual(['a b']);
   b.networks = {};
   stackLearners([a, b]);

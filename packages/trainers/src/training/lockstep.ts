@@ -7,23 +7,27 @@ const stacks = new WeakMap<object, readonly object[]>();
  * Puts learners of one kind (the same networks and options, each with its own weights) together: their networks'
  * evaluations in the same turn run in one graph, and they share the graphs of their updates. Each keeps its own
  * parameters. Learners that are alone of their kind, or declare no `lockstep`, stay as they are.
+ *
+ * @returns the learners that are together, a list for each kind
  */
-export function stackLearners(learners: readonly Learner[]): void {
-  for (const members of byKind(learners)) {
+export function stackLearners(learners: readonly Learner[]): readonly (readonly Learner[])[] {
+  const groups = byKind(learners).filter((members) => members.length > 1);
+  for (const members of groups) {
     const networks = members.map(({ lockstep }) => lockstep!.networks);
-    if (members.length < 2 || isStacked(networks)) continue;
+    if (isStacked(networks)) continue;
     members[0].lockstep!.join(members);
     for (const member of networks) stacks.set(member, networks);
   }
+  return groups;
 }
 
-function byKind(learners: readonly Learner[]): Iterable<readonly Learner[]> {
+function byKind(learners: readonly Learner[]): readonly (readonly Learner[])[] {
   const kinds = new Map<string, Learner[]>();
   for (const learner of learners.flatMap((whole) => [whole, ...(whole.parts ?? [])])) {
     const kind = learner.lockstep?.kind;
     if (kind !== undefined) kinds.set(kind, [...(kinds.get(kind) ?? []), learner]);
   }
-  return kinds.values();
+  return [...kinds.values()];
 }
 
 function isStacked(networks: readonly object[]): boolean {
