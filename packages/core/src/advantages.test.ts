@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explainedVariance, normaliseAdvantages } from './advantages';
+import { explainedVariance, normaliseAdvantages } from './returns';
 
 const golden = [2.302847, 1.49585, 1.7, 0.304107, 1.494];
 

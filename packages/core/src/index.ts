@@ -1,4 +1,3 @@
-export { explainedVariance, type NormaliseOptions, normaliseAdvantages } from './advantages';
 export type { Agent, AgentInput, AgentOutput, AgentStep, Saved, SavedState, Trainer } from './agent';
 export { allocate, dtypeOf, inThisRealm, isArrayOf, isTypedArray, ndarray, sizeOf } from './arrays';
 export { checkAgentInput, checkAgentStep, checkObservationArrays, type SeatedGame } from './check-agents';
@@ -86,10 +85,13 @@ export {
   continuation,
   type DiscountOptions,
   discountedSum,
+  explainedVariance,
   gae,
   type LambdaOptions,
   lambdaReturns,
   monteCarloReturns,
+  type NormaliseOptions,
+  normaliseAdvantages,
   type ReturnSteps,
 } from './returns';
 export { createRewardScaler, type RewardScaler, type RewardScalerOptions } from './reward-scaler';

@@ -1,5 +1,5 @@
 export { canCentre, centredEncoder, showsSelf } from './centred';
-export { inputEncoder } from './encoder';
+export { actingRows, cutRows, experienceRows, inputEncoder } from './encoder';
 export {
   flatSize,
   type InputEncoder,
@@ -12,4 +12,3 @@ export {
   type SeenGame,
 } from './input-encoder';
 export { jointEncoder } from './joint';
-export { actingRows, cutRows, experienceRows } from './sources';
