@@ -230,7 +230,8 @@ describe('room for each goal', () => {
   const rare = () => moaRows(episodes(3, [1], [2]), 1, { goals }); // 2 rows, goal 1
   const common = (e: number) => {
     const rows = moaRows(episodes(3, [2], [1]), 1, { goals }); // 3 rows, goal 0
-    return { ...rows, previousActions: ndarray(new Int32Array(6).fill(e), [3, 2]) };
+    const [a, b] = [Math.floor(e / 3), e % 3]; // tells the episodes apart
+    return { ...rows, previousActions: ndarray(Int32Array.of(a, b, a, b, a, b), [3, 2]) };
   };
   const filled = (roomPerGoal: boolean) => {
     const buffer = createMoaBuffer({ coPlayers: ['b'], capacity: 12, goals, roomPerGoal }); // 4 rows for each of 2 + 1

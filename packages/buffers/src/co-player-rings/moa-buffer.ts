@@ -19,7 +19,7 @@ import { createEpisodeCollector } from '../episodes';
 import { loadNpz, type StoredArrays, saveNpz } from '../npz';
 import { EpisodeRing } from './episode-ring';
 import { GoalRings } from './goal-rings';
-import { attemptRows, checkMoaRows, moaRows } from './moa-rows';
+import { attemptRows, checkMoaRows, checkMoaValues, moaRows } from './moa-rows';
 
 /** Options of {@link createMoaBuffer}. */
 export interface MoaBufferOptions {
@@ -180,7 +180,7 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
         fail('moaBuffer.restore: saved.rings', expected, got, 'Restore what this buffer saved.');
       }
       const ringParts = [...rings].map(([id, ring]) => {
-        return { path: `saved.rings.${id}`, part: ofMoaRows(ring), saved: states[id] as SavedState };
+        return { path: `saved.rings.${id}`, part: ofMoaRows(ring, goals), saved: states[id] as SavedState };
       });
       const pending = { path: 'saved.collector', part: collector, saved: saved['collector'] as SavedState };
       restoreParts('moaBuffer.restore', [pending, ...ringParts]);
@@ -204,12 +204,15 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
 }
 
 /** A ring that restores only rows of `moaRows`. */
-function ofMoaRows(ring: Ring): SavedPart {
+function ofMoaRows(ring: Ring, goals: GoalSet | undefined): SavedPart {
   return {
     state: () => ring.state(),
     restore(saved) {
       ring.restore(saved);
-      if (ring.size > 0) checkMoaRows('moaBuffer.restore: rows', ring.rows());
+      if (ring.size === 0) return;
+      const rows = ring.rows();
+      checkMoaRows('moaBuffer.restore: rows', rows);
+      checkMoaValues('moaBuffer.restore', rows, goals?.names.length);
     },
   };
 }

@@ -2,6 +2,7 @@ import {
   checkArgument,
   checkExperience,
   checkNumber,
+  checkNumbers,
   checkOptions,
   type Experience,
   fail,
@@ -158,5 +159,32 @@ export function checkMoaRows(where: string, rows: NamedArrays): void {
   }
   if (active.data.length > 0 && isFirst.data[0] !== 1) {
     fail(where, 'whole episodes, the first row with isFirst 1', 'the rest of an episode', 'Push whole episodes.');
+  }
+}
+
+/**
+ * Refuses saved rows whose numbers no game gives: flags and masks other than 0 and 1, goals and actions that don't
+ * exist, and actions that were not legal.
+ *
+ * @param rows   at least one, as {@link checkMoaRows} takes them
+ * @param goals  G; undefined where it isn't known
+ */
+export function checkMoaValues(where: string, rows: NamedArrays, goals: number | undefined): void {
+  const { masks, actions, previousActions } = rows;
+  const K = masks.data.length / actions.data.length;
+  for (const name of ['active', 'isFirst', 'terminated', 'masks']) {
+    checkNumbers(where, `saved.rows.${name}`, rows[name].data, { min: 0, max: 1 });
+  }
+  checkNumbers(where, 'saved.rows.actions', actions.data, { min: 0, max: K - 1 });
+  checkNumbers(where, 'saved.rows.previousActions', previousActions.data, { min: -1, max: K - 1 });
+  checkNumbers(where, 'saved.rows.goals', rows['goals'].data, {
+    min: -1,
+    ...(goals !== undefined && { max: goals - 1 }),
+  });
+  for (let row = 0; row < actions.data.length; row++) {
+    const action = actions.data[row];
+    if (masks.data[row * K + action] === 1) continue;
+    const remedy = 'Give what state() returned.';
+    fail(`${where}: saved.rows.actions`, `a legal action in row ${row}`, `${action}, whose mask is 0`, remedy);
   }
 }

@@ -77,6 +77,7 @@ export function createEpisodeCollector(): EpisodeCollector {
       checkNumbers(where, 'saved.arrays.lengths', restored.lengths, { min: 0, max: restored.steps });
       checkNumbers(where, 'saved.arrays.cuts/env', restored.cuts.env, { min: 0, max: restored.envs - 1 });
       checkNumbers(where, 'saved.arrays.cuts/step', restored.cuts.step, { min: 0, max: restored.steps - 1 });
+      checkValues(where, restored);
       if (pending) checkSameKind(where, pending, restored);
       pending = restored;
     },
@@ -85,4 +86,19 @@ export function createEpisodeCollector(): EpisodeCollector {
 
 function longest(rows: readonly (readonly Piece[])[]): number {
   return Math.max(0, ...rows.map((pieces) => pieces.reduce((sum, piece) => sum + piece.length, 0)));
+}
+
+/** Refuses flags other than 0 and 1, and actions that the game doesn't have; actions of absent agents are ignored. */
+function checkValues(where: string, experience: Experience): void {
+  const { active, terminated, truncated, isFirst, ended, isImagined, masks, cuts, actionCount } = experience;
+  const flags = { active, terminated, truncated, isFirst, ended, isImagined, masks, 'cuts/masks': cuts.masks };
+  for (const [name, data] of Object.entries(flags)) {
+    checkNumbers(where, `saved.arrays.${name}`, data, { min: 0, max: 1 });
+  }
+  const actions = experience.actions.map((action, i) => (active[i] === 1 ? action : 0));
+  checkNumbers(where, 'saved.arrays.actions', actions, { min: 0, max: actionCount - 1 });
+  const previous = { previousActions: experience.previousActions, 'cuts/previousActions': cuts.previousActions };
+  for (const [name, data] of Object.entries(previous)) {
+    checkNumbers(where, `saved.arrays.${name}`, data, { min: -1, max: actionCount - 1 });
+  }
 }
