@@ -1,4 +1,3 @@
-import type { MoaCounts } from '@coplay/buffers';
 import {
   type Agent,
   type AgentId,
@@ -17,7 +16,6 @@ import {
   show,
 } from '@coplay/core';
 import { checkRowSpec, drawIndex, mean } from '@coplay/core/rows';
-import { type GoalCounts, goalCounts } from '@coplay/planning';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { type Takeover, takeOverParts } from '../training/restore';
@@ -34,6 +32,7 @@ import {
 import type { GoalChoice, MoaAgentState, MoaLearner, MoaView } from './contract';
 import { type MoaTable, moaRowSpec, newEpisodes, perNetwork, pretrainingRows, tableOf, tableOfRows } from './data';
 import { type MoaOptions, type MoaPretrainOptions, type MoaSetup, moaSetup, resolveMoaPretraining } from './options';
+import { CoPlayerStats } from './stats';
 
 /**
  * Models of all co-players of one agent: each predicts its co-player's actions from the co-player's own view and, where
@@ -62,34 +61,13 @@ export function stackMoas(moas: readonly MoaLearner[], executor: ExecutorChoice)
   });
 }
 
-/** The statistics of one co-player. */
-interface CoPlayerStats {
-  readonly counts: GoalCounts;
-  /** Undefined until it was measured once. */
-  accuracy: number | undefined;
-  /** What had come when its model was last trained. */
-  seen: MoaCounts;
-}
-
-/** The saved form of a {@link CoPlayerStats}. */
-interface SavedCoPlayerStats {
-  readonly counts: SavedState;
-  readonly accuracy: number | null;
-  readonly seen: MoaCounts;
-}
-
 function savedSchema(coPlayers: readonly AgentId[]) {
-  const counted = z.int().min(0);
-  const standing = z.looseObject({
-    counts: z.looseObject({}),
-    accuracy: z.number().min(0).max(1).nullable(),
-    seen: z.looseObject({ rows: counted, episodes: counted }),
-  });
+  const stats = Object.fromEntries(coPlayers.map((coPlayer) => [coPlayer, z.looseObject({})]));
   return z.looseObject({
     networks: z.looseObject({}),
     buffer: z.looseObject({}),
-    standings: z.looseObject(Object.fromEntries(coPlayers.map((coPlayer) => [coPlayer, standing]))),
-    updates: counted,
+    standings: z.looseObject(stats),
+    updates: z.int().min(0),
   });
 }
 
@@ -101,12 +79,8 @@ class MoaModels implements MoaLearner {
 
   constructor(readonly setup: MoaSetup) {
     this.networks = moaNetworks(setup);
-    const fresh = (): CoPlayerStats => ({
-      counts: goalCounts(setup.net.goals, setup.options.goalDiscount),
-      accuracy: undefined,
-      seen: { rows: 0, episodes: 0 },
-    });
-    this.stats = new Map(setup.coPlayers.map((coPlayer) => [coPlayer, fresh()]));
+    const { net, options, coPlayers } = setup;
+    this.stats = new Map(coPlayers.map((coPlayer) => [coPlayer, new CoPlayerStats(net.goals, options.goalDiscount)]));
   }
 
   get id() {
@@ -140,10 +114,7 @@ class MoaModels implements MoaLearner {
   push(experience: Experience): void {
     checkExperienceOf('moa.push', this.setup.game, experience);
     const added = this.buffer.push(experience);
-    for (const [coPlayer, { counts }] of this.stats) {
-      const { isFirst, goals } = added[coPlayer];
-      for (let row = 0; row < isFirst.data.length; row++) if (isFirst.data[row] === 1) counts.add(goals.data[row]);
-    }
+    for (const [coPlayer, stats] of this.stats) stats.count(added[coPlayer]);
   }
 
   async update(generator: Generator): Promise<Metrics> {
@@ -156,7 +127,7 @@ class MoaModels implements MoaLearner {
     await Promise.all(this.coPlayers.map((coPlayer) => this.measure(coPlayer, tables.get(coPlayer))));
     const settings = { epochs, from: learningRate, to: learningRate };
     const learned = await this.train((coPlayer) => tables.get(coPlayer), settings, generator);
-    for (const [coPlayer, one] of this.stats) one.seen = { ...this.buffer.pushed[coPlayer] };
+    for (const [coPlayer, stats] of this.stats) stats.seen = { ...this.buffer.pushed[coPlayer] };
     this.buffer.trained();
     this.networks.tidy(this.updates);
     this.updates++;
@@ -234,13 +205,10 @@ class MoaModels implements MoaLearner {
   }
 
   async state(): Promise<SavedState> {
-    const stats = [...this.stats].map(([coPlayer, { counts, accuracy, seen }]) => {
-      return [coPlayer, { counts: counts.state(), accuracy: accuracy ?? null, seen: { ...seen } }] as const;
-    });
     return {
       networks: await this.networks.readMembers(),
       buffer: this.buffer.state(),
-      standings: Object.fromEntries(stats),
+      standings: Object.fromEntries([...this.stats].map(([coPlayer, stats]) => [coPlayer, stats.state()])),
       updates: this.updates,
     };
   }
@@ -253,42 +221,35 @@ class MoaModels implements MoaLearner {
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `moa (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema(this.coPlayers), saved);
-    const standings = saved['standings'] as unknown as Readonly<Record<AgentId, SavedCoPlayerStats>>;
+    const standings = saved['standings'] as Readonly<Record<AgentId, SavedState>>;
     const parts = [
       { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState },
-      ...[...this.stats].map(([coPlayer, { counts }]) => {
-        return { path: `saved.standings.${coPlayer}.counts`, part: counts, saved: standings[coPlayer].counts };
+      ...[...this.stats].map(([coPlayer, part]) => {
+        return { path: `saved.standings.${coPlayer}`, part, saved: standings[coPlayer] };
       }),
     ];
     const networks = this.networks.takeOver(where, 'saved.networks', saved['networks'] as SavedState);
-    const taken = await takeOverParts(where, parts, networks, () => this.checkHeld(where, standings));
+    const taken = await takeOverParts(where, parts, networks, () => this.checkHeld(where));
     const before = { version: this.version, updates: this.updates };
-    const stats = [...this.stats.values()].map((one) => [one, { ...one }] as const);
     this.version++;
     this.updates = saved['updates'] as number;
-    for (const [coPlayer, one] of this.stats) {
-      const { accuracy, seen } = standings[coPlayer];
-      Object.assign(one, { accuracy: accuracy ?? undefined, seen: { ...seen } });
-    }
     return {
       keep: taken.keep,
       undo: async () => {
         Object.assign(this, before);
-        for (const [one, earlier] of stats) Object.assign(one, earlier);
         await taken.undo();
       },
     };
   }
 
   /** Refuses rows of another game, and more rows or episodes trained on than were pushed. */
-  private checkHeld(where: string, standings: Readonly<Record<AgentId, SavedCoPlayerStats>>): void {
-    for (const coPlayer of this.coPlayers) {
+  private checkHeld(where: string): void {
+    for (const [coPlayer, { seen }] of this.stats) {
       const { columns } = this.buffer.held(coPlayer);
       if (Object.keys(columns).length > 0) {
         checkRowSpec(`${where}: saved.buffer.rings.${coPlayer}`, moaRowSpec(this.setup.game), columns);
       }
       const { rows, episodes } = this.buffer.pushed[coPlayer];
-      const { seen } = standings[coPlayer];
       checkNumber(`${where}: saved.standings.${coPlayer}`, 'seen.rows', seen.rows, { max: rows });
       checkNumber(`${where}: saved.standings.${coPlayer}`, 'seen.episodes', seen.episodes, { max: episodes });
     }
@@ -328,10 +289,10 @@ class MoaModels implements MoaLearner {
 
   /** Accuracy on the episodes that its model was not trained on yet. */
   private async measure(coPlayer: AgentId, held: MoaTable | undefined): Promise<void> {
-    const one = this.statsOf('moa.update', coPlayer);
-    const fresh = held && newEpisodes(held, one.seen);
+    const stats = this.statsOf('moa.update', coPlayer);
+    const fresh = held && newEpisodes(held, stats.seen);
     if (!fresh) return;
-    one.accuracy = await topOneAccuracy(this.setup, this.networks.functions.predict[this.indexOf(coPlayer)], fresh);
+    stats.accuracy = await topOneAccuracy(this.setup, this.networks.functions.predict[this.indexOf(coPlayer)], fresh);
   }
 
   private metrics(): Metrics {

@@ -1,7 +1,6 @@
 import { createHistoryBuffer, type HistoryBuffer } from '@coplay/buffers';
 import {
   type AgentId,
-  allocate,
   checkArgument,
   checkCount,
   checkExperienceOf,
@@ -17,12 +16,12 @@ import {
   type Metrics,
   type NamedArrays,
   namedArrays,
-  ndarray,
   type SavedState,
 } from '@coplay/core';
-import { checkRowSpec, rowSpecOf } from '@coplay/core/rows';
+import { checkRowSpec, type RowSpec } from '@coplay/core/rows';
 import { z } from 'zod';
 import { findNonFinite, NonFiniteError } from '../training';
+import { unit } from '../training/annealed';
 import { type Takeover, takeOverParts } from '../training/restore';
 import { type Inferred, inferOver, inferSubgoals } from './infer';
 import { trainInference, trainVae } from './learn';
@@ -117,7 +116,7 @@ export function createOmg(options: OmgOptions): OmgLearner {
 
 const subgoalsOfSchema = z.strictObject({
   values: z.unknown().optional(),
-  epsilon: z.number().min(0).max(1),
+  epsilon: unit,
   generator: z.unknown(),
   extra: z.string().optional(),
 });
@@ -277,16 +276,16 @@ class Omg implements OmgLearner {
   private checkHeld(where: string): void {
     if (this.buffer.size === 0) return;
     const { observation, actions, agents } = this.setup.game;
-    const column = (dtype: DType, ...shape: readonly number[]) => ndarray(allocate(dtype, 0), [0, ...shape]);
+    const column = (dtype: DType, ...shape: readonly number[]) => ({ dtype, shape });
     const seen = Object.entries(observation).map(([name, { dtype, shape }]) => {
       return [`observations/${name}`, column(dtype, ...shape)] as const;
     });
-    const expected = {
+    const expected: RowSpec = {
       ...Object.fromEntries(seen),
       ...{ masks: column('uint8', actions), previousActions: column('int32', agents.length) },
       ...{ actions: column('int32'), coPlayer: column('int32'), left: column('uint8'), values: column('float32') },
     };
-    checkRowSpec(`${where}: saved.buffer.ring.rows`, rowSpecOf(expected), this.buffer.rows([]));
+    checkRowSpec(`${where}: saved.buffer.ring.rows`, expected, this.buffer.rows([]));
   }
 
   private where(method: string): string {

@@ -22,8 +22,7 @@ import type { Learner, LearnerData } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { type Takeover, takeOverParts } from '../training/restore';
-import { influenceOf } from './counterfactuals';
-import { delayed } from './delayed';
+import { delayed, influenceOf } from './algorithm';
 import type { SocialInfluenceSetup } from './options';
 
 /** The extra in which the agent keeps its whole policy, [K] log-probabilities. */
