@@ -98,7 +98,7 @@ const networks: SearchNetworks = {
 function planner(simulations: number): Agent<Float64Array> {
   // Q is in fish, so what makes it explore must be a good few of them too. Others act by chance: their actions are
   // drawn anew in each visit.
-  const options = { trees: 5, gamma: 1, exploration: 100, draws: 'visit', temperature: 0 } as const;
+  const options = { trees: 5, gamma: 1, exploration: 100, coPlayerSampling: 'perVisit', temperature: 0 } as const;
   const search = createSearch({ game: lake, simulations, ...options });
   const kinds = Float32Array.from(lake.agents.flatMap(() => HABITS.flat()));
   return {

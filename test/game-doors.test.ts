@@ -177,7 +177,7 @@ const wrongRest: typeof wrong = [
   ['nothing legal', { legal: undefined }, /legal of .* a function, got undefined/],
   ['a map that is no function', { readLayout: '1.2' }, /readLayout of .* a function/],
   ['goals without names', { goals: { reached() {}, isOpen() {} } }, /goals.names of .* at least 1/],
-  ['a goal too many', { goals: { ...sound.goals, otherwise: 2 } }, /goals.otherwise of .* from 0 to 1, got 2/],
+  ['a goal too many', { goals: { ...sound.goals, noGoal: 2 } }, /goals.noGoal of .* from 0 to 1, got 2/],
   ['goals that read another field', { goals: { ...sound.goals, reads: ['map'] } }, /goals.reads of .* planes, time/],
   ['a grid without rows', { grid: { ...sound.grid, rows: 0 } }, /grid.rows of .* got 0/],
 ];

@@ -56,7 +56,7 @@ export function ourSearch({ rows, share }: Mode, made: BenchNetworks, envs: numb
       watch.add('rules', start);
     },
   };
-  const search = createSearch({ game: GAME, simulator, simulations, trees: TREES, share });
+  const search = createSearch({ game: GAME, simulator, simulations, trees: TREES, cacheAnswers: share });
   const roots = rootsOf(envs);
   const trees = roots.rows * TREES;
   const { focal, coPlayers } = questions(GAME, made, trees, share, watch);
@@ -77,11 +77,12 @@ export function ourSearch({ rows, share }: Mode, made: BenchNetworks, envs: numb
       const { rules: steps, observe, network } = watch.times;
       const rest = performance.now() - start - steps - observe - network;
       split = { network: per(network), observe: per(observe), rules: per(steps), 'select, backup, draws': per(rest) };
-      const { focalRows, focalAsked, coPlayerRows, coPlayersAsked } = search.counts;
+      const { focalEvaluated, focalRequests, coPlayerEvaluated, coPlayerRequests } = search.counts;
       shares = {
-        'focal rows': (focalRows - before.focalRows) / (focalAsked - before.focalAsked),
+        'focal rows': (focalEvaluated - before.focalEvaluated) / (focalRequests - before.focalRequests),
         ...(rows === 4 && {
-          'co-player rows': (coPlayerRows - before.coPlayerRows) / (coPlayersAsked - before.coPlayersAsked),
+          'co-player rows':
+            (coPlayerEvaluated - before.coPlayerEvaluated) / (coPlayerRequests - before.coPlayerRequests),
         }),
         'rows per simulation': watch.rows / (trees * simulations),
       };

@@ -36,7 +36,7 @@ function goalsInHindsight(game: Game, experience: Experience): Int32Array {
     for (let seat = row * count; seat < (row + 1) * count; seat++) {
       if (active[seat] === 0) continue;
       const reached = game.goals?.reached(actions[seat], terminated[seat] === 1, observations, seat) ?? -1;
-      const later = isLast ? (game.goals?.otherwise ?? -1) : goals[seat + count];
+      const later = isLast ? (game.goals?.noGoal ?? -1) : goals[seat + count];
       goals[seat] = reached >= 0 ? reached : later;
     }
   }

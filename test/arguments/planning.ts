@@ -31,11 +31,11 @@ export const planningDoors: Doors = {
   }),
   createSearch: door(() => [{ game, simulations: 2, trees: 1 }], [], { search: door(() => [roots(), networks]) }),
   discountCounts: door(() => [doubles(), Int32Array.of(0, -1), 0.5]),
-  driftCounts: door(() => [3, 0.9], ['nothing', ['undefined']], {
+  goalsPerEpisode: door(() => [3, 0.9], ['nothing', ['undefined']], {
     add: door(() => [1], [['2**33']]),
-    restore: door(() => [planning.driftCounts(3).state()]),
+    restore: door(() => [planning.goalsPerEpisode(3).state()]),
   }),
-  driftMemory: door(() => [{ goals: 3 }]),
+  countMemory: door(() => [{ goals: 3 }]),
   goalCounts: door(() => [2, 0.9], [], {
     add: door(() => [1], [['-1']]),
     restore: door(() => [planning.goalCounts(2, 0.9).state()]),

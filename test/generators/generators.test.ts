@@ -451,7 +451,7 @@ function dreamerNets() {
 }
 
 async function searched(generator: Generator | Generator[], simulations = 8) {
-  const search = createSearch({ game, simulations, trees: 2, rootNoise: { alpha: 1, share: 0.5 } });
+  const search = createSearch({ game, simulations, trees: 2, rootNoise: { alpha: 1, fraction: 0.5 } });
   const roots = { rows: 8, states: envOf(1).states, seats: new Int32Array(8), generator };
   const networks = {
     focal: ({ rows }: { rows: number }) => ({ logits: uniform(rows), values: new Float32Array(rows) }),

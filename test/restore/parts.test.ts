@@ -82,7 +82,7 @@ const PARTS: Record<string, [part: unknown, options?: TryOptions]> = {
     { good: ['1, a text', '1, NaN'] }, // what an agent without a state is given, it doesn't look at
   ],
   goalCounts: [planning.goalCounts(3, 0.9)],
-  driftCounts: [planning.driftCounts(3)],
+  goalsPerEpisode: [planning.goalsPerEpisode(3)],
   beliefs: [await believing()],
   titForTat: [await played(envs.titForTat({ game, id: 'agent_0' }))],
   // Another number of rows starts from the beginning: `evaluate` chooses its own number.

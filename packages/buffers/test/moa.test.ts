@@ -64,7 +64,7 @@ describe('moaRows', () => {
     /** Action 1 reaches the goal that stands first in what the agent sees; nobody leaves. */
     const many: GoalSet = {
       names: Array.from({ length: 14 }, (_, goal) => `goal ${goal}`),
-      otherwise: 13,
+      noGoal: 13,
       reads: ['vector'],
       reached: (action, left, { vector }, row) => (action === 1 && !left ? vector[2 * row] : -1),
       isOpen: () => true,
@@ -78,7 +78,7 @@ describe('moaRows', () => {
     const labels = [1, 1, 3, 3, 13, 9, 9, 9, 9, 9, 13, 13, 13, 13, 13];
     const rows = moaRows(three, 1, { goals: many });
     expect(column(rows, 'goals')).toEqual(labels);
-    const { otherwise: _, ...unsaid } = many;
+    const { noGoal: _, ...unsaid } = many;
     const unknown = labels.map((goal) => (goal === 13 ? -1 : goal));
     expect(column(moaRows(three, 1, { goals: unsaid }), 'goals')).toEqual(unknown);
     // What was tried for was reached: no attempts in vain.

@@ -108,11 +108,11 @@ function checkGoals({ goals, observation }: Game, refuse: Refuse): void {
     refuse('goals', 'a set of goals', goals);
     return;
   }
-  const { names, otherwise, reads = [] } = goals;
+  const { names, noGoal, reads = [] } = goals;
   checkNames('goals.names', names, 1, refuse);
   checkFunctions(goals, 'goals.', ['reached', 'isOpen'], [], refuse);
-  if (otherwise !== undefined && !(Number.isInteger(otherwise) && otherwise >= 0 && otherwise < names?.length)) {
-    refuse('goals.otherwise', `a goal from 0 to ${names?.length - 1}`, otherwise);
+  if (noGoal !== undefined && !(Number.isInteger(noGoal) && noGoal >= 0 && noGoal < names?.length)) {
+    refuse('goals.noGoal', `a goal from 0 to ${names?.length - 1}`, noGoal);
   }
   const fields = isRecord(observation) ? Object.keys(observation) : [];
   if (!Array.isArray(reads) || !reads.every((name) => fields.includes(name))) {

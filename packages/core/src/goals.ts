@@ -6,10 +6,10 @@ export interface GoalSet<State extends DType = DType> {
   /** G names, for tables and plots: `['stag', 'hare']`. */
   readonly names: readonly string[];
   /**
-   * The goal, in 0..G-1, that an agent shows by reaching none (any more) until the episode ends, such as "won't shovel
-   * again". Default: none; what such an agent was after stays unknown.
+   * The goal, in 0..G-1, that an agent shows by reaching no other goal until the episode ends, such as "won't shovel
+   * again". It counts among the G goals. Default: none; the goal of such an agent stays unknown.
    */
-  readonly otherwise?: number;
+  readonly noGoal?: number;
   /** Fields of the observation that `reached` reads. Default: none, the agent's actions are enough. */
   readonly reads?: readonly string[];
   /**

@@ -279,7 +279,7 @@ describe('goals', () => {
   test('a drift is told by its cell; the last goal is not to shovel again', () => {
     expect(goals.names).toHaveLength(10);
     expect([goals.names[5], goals.names[9]]).toEqual(['drift at 1, 2', "won't shovel again"]);
-    expect(goals.otherwise).toBe(9);
+    expect(goals.noGoal).toBe(9);
     const play = new Play(game).start('1d.\n..d\n2..');
     const open = goals.names.flatMap((_, goal) => (goals.isOpen(goal, play.state, 0) ? [goal] : []));
     expect(open).toEqual([1, 5, 9]);

@@ -1,11 +1,11 @@
 import {
   blendPrior,
+  countMemory,
   discountCounts,
-  driftCounts,
-  driftMemory,
   goalCounts,
   goalLikelihoods,
   goalMemory,
+  goalsPerEpisode,
   priorOfCounts,
   updateBeliefs,
 } from '@coplay/planning';
@@ -130,7 +130,7 @@ describe('between episodes', () => {
 
 describe('counts of drifts', () => {
   it('begin as Poisson(1), cut off and made to sum to 1', () => {
-    const { probabilities } = driftCounts(3);
+    const { probabilities } = goalsPerEpisode(3);
     const sum = 1 + 1 + 1 / 2 + 1 / 6;
     [1, 1, 1 / 2, 1 / 6].forEach((weight, c) => {
       expect(probabilities[c]).toBeCloseTo(weight / sum, 12);
@@ -138,7 +138,7 @@ describe('counts of drifts', () => {
   });
 
   it('P(count > done): 1 below 0, then the tail, then 0', () => {
-    const counts = driftCounts(3);
+    const counts = goalsPerEpisode(3);
     expect(counts.again(-1)).toBeCloseTo(1, 12);
     expect(counts.again(0)).toBeCloseTo(1 - counts.probabilities[0], 12);
     expect(counts.again(2)).toBeCloseTo(counts.probabilities[3], 12);
@@ -146,7 +146,7 @@ describe('counts of drifts', () => {
   });
 
   it('after m episodes of c drifts P(c) is 1 - (1 - p0) d^m', () => {
-    const counts = driftCounts(6);
+    const counts = goalsPerEpisode(6);
     const start = counts.probabilities[2];
     for (let m = 1; m <= 30; m++) {
       counts.add(2);
@@ -157,8 +157,8 @@ describe('counts of drifts', () => {
   });
 
   it('as a memory: "not again" has P(count <= done), the drifts that are left share the rest', () => {
-    const memory = driftMemory({ goals: 4, most: 3 });
-    const { again } = driftCounts(3);
+    const memory = countMemory({ goals: 4, max: 3 });
+    const { again } = goalsPerEpisode(3);
     const prior = memory.prior(1, Uint8Array.of(1, 0, 1, 1), 0);
     [again(1) / 2, 0, again(1) / 2, 1 - again(1)].forEach((expected, i) => {
       expect(prior[i]).toBeCloseTo(expected, 12);
@@ -167,8 +167,8 @@ describe('counts of drifts', () => {
   });
 
   it('a free rider is believed to ride on', () => {
-    const memory = driftMemory({ goals: 4, most: 3 });
+    const memory = countMemory({ goals: 4, max: 3 });
     for (let i = 0; i < 150; i++) memory.add(-1, 0);
-    expect(memory.prior(0, all(4), 0)[3]).toBeCloseTo(1 - (1 - driftCounts(3).probabilities[0]) * 0.98 ** 150, 12);
+    expect(memory.prior(0, all(4), 0)[3]).toBeCloseTo(1 - (1 - goalsPerEpisode(3).probabilities[0]) * 0.98 ** 150, 12);
   });
 });

@@ -23,8 +23,8 @@ import {
   type BeliefTrace,
   beliefTracer,
   createBeliefs,
-  driftCounts,
   type GoalBeliefs,
+  goalsPerEpisode,
   seenStates,
 } from '@coplay/planning';
 import { describe, expect, it } from 'vitest';
@@ -199,8 +199,8 @@ describe('beliefs in the snowdrift game', () => {
     let episodes = 0;
     for (let i = 0; i < 20; i++) episodes += (await rollout.collect(30)).ended.reduce((a, b) => a + b);
     expect(episodes).toBeGreaterThan(20);
-    const never = snow.goals!.otherwise!;
-    const start = driftCounts(never).probabilities;
+    const never = snow.goals!.noGoal!;
+    const start = goalsPerEpisode(never).probabilities;
     // The rider shovels 0 in each episode, the cleaner all 3.
     expect(beliefs.prior('agent_2')[never]).toBeCloseTo(1 - (1 - start[0]) * 0.98 ** episodes, 9);
     expect(beliefs.prior('agent_1')[never]).toBeCloseTo(start[0] * 0.98 ** episodes, 9);

@@ -117,9 +117,10 @@ describe('closed forms', () => {
       Float32Array.from({ length: 2 * rows }, (_, i) => Math.log(i % 2 === 0 ? 0.75 : 0.25));
     const networks: SearchNetworks = { ...uniform(2), coPlayers: ({ rows }) => others(rows) };
     const roots = { rows: 1, states: start(game), seats: one, generator: createGenerator(1) };
-    for (const draws of ['node', 'visit'] as const) {
-      const size = draws === 'node' ? { trees: 4000, simulations: 40 } : { trees: 1, simulations: 40_000 };
-      const { q } = await createSearch({ game, draws, exploration: 50, ...size }).search(roots, networks);
+    for (const coPlayerSampling of ['perNode', 'perVisit'] as const) {
+      const size =
+        coPlayerSampling === 'perNode' ? { trees: 4000, simulations: 40 } : { trees: 1, simulations: 40_000 };
+      const { q } = await createSearch({ game, coPlayerSampling, exploration: 50, ...size }).search(roots, networks);
       expect(Math.abs(q[0] - 3)).toBeLessThan(0.1); // 4 * 0.75; the deviation of a mean of 4,000 is 0.03
       expect(q[1]).toBeCloseTo(2, 9);
     }
@@ -138,7 +139,14 @@ describe('closed forms', () => {
 
   it('a coin in the rules, drawn in each visit: an action is worth the expectation', async () => {
     const game = coinGame();
-    const search = createSearch({ game, draws: 'visit', simulations: 20_000, trees: 1, gamma: 1, exploration: 100 });
+    const search = createSearch({
+      game,
+      coPlayerSampling: 'perVisit',
+      simulations: 20_000,
+      trees: 1,
+      gamma: 1,
+      exploration: 100,
+    });
     const roots = { rows: 1, states: start(game), seats: one, generator: createGenerator(1) };
     const { q, visits } = await search.search(roots, uniform(2));
     expect(visits[0]).toBeGreaterThan(8000);
@@ -213,8 +221,8 @@ describe('compared with the plainest search', () => {
         const state = start(game);
         const root = referenceSearch(setup, state, 300);
         const untried = unvisited === 'parent' ? meanValue(root) : 0;
-        for (const draws of ['node', 'visit'] as const) {
-          const options = { draws, unvisited, simulations: 300, trees: 1, gamma: 0.9, exploration: 1.3 };
+        for (const coPlayerSampling of ['perNode', 'perVisit'] as const) {
+          const options = { coPlayerSampling, unvisited, simulations: 300, trees: 1, gamma: 0.9, exploration: 1.3 };
           const roots = { rows: 1, states: state, seats: Int32Array.of(seat), generator: createGenerator(5) };
           const { visits, q } = await createSearch({ game, ...options }).search(roots, networksOf(setup));
           expect(Array.from(visits)).toEqual(root.edges.map((edge) => edge.visits));

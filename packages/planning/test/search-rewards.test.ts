@@ -19,12 +19,14 @@ function sick(reward: number): Game {
 
 describe('search', () => {
   const cases = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].flatMap((reward) =>
-    [false, true].flatMap((simulated) => (['node', 'visit'] as const).map((draws) => ({ reward, simulated, draws }))),
+    [false, true].flatMap((simulated) =>
+      (['perNode', 'perVisit'] as const).map((sampling) => ({ reward, simulated, sampling })),
+    ),
   );
-  it.each(cases)('refuses rewards of $reward (simulator $simulated, draws per $draws)', async (given) => {
+  it.each(cases)('refuses rewards of $reward (simulator $simulated, sampling $sampling)', async (given) => {
     const game = sick(given.reward);
     const simulator = given.simulated ? { simulator: rulesSimulator(game) } : {};
-    const search = createSearch({ game, simulations: 200, trees: 1, draws: given.draws, ...simulator });
+    const search = createSearch({ game, simulations: 200, trees: 1, coPlayerSampling: given.sampling, ...simulator });
     const states = vectorEnv(game, { envs: 1, seed: 3 }).states.slice();
     const roots = { rows: 1, states, seats: Int32Array.of(0), generator: createGenerator(1) };
     await expect(search.search(roots, hashed(game.actions, game.stateSize))).rejects.toThrow(

@@ -34,11 +34,12 @@ function part(result: SearchResult, root: number): unknown[] {
 }
 
 describe('determinism', () => {
-  it.each(['node', 'visit'] as const)(
-    'the same seed gives the same bits, another one others: draws per %s',
-    async (draws) => {
+  it.each(['perNode', 'perVisit'] as const)(
+    'the same seed gives the same bits, another one others: sampling %s',
+    async (coPlayerSampling) => {
       const beliefs = new Float64Array(4 * 3 * 2).fill(0.5);
-      const again = async (seed: number) => run({ draws }, { ...somewhere(hunt, 4, createGenerator(seed)), beliefs });
+      const again = async (seed: number) =>
+        run({ coPlayerSampling }, { ...somewhere(hunt, 4, createGenerator(seed)), beliefs });
       const first = await again(1);
       expect(await again(1)).toEqual(first);
       expect((await again(2)).q).not.toEqual(first.q);
@@ -109,22 +110,22 @@ describe('shared evaluations', () => {
     return { noted, focal, coPlayers };
   }
 
-  it.each(['node', 'visit'] as const)(
-    'give the same as unshared ones, each question once: draws per %s',
-    async (draws) => {
+  it.each(['perNode', 'perVisit'] as const)(
+    'give the same as unshared ones, each question once: sampling %s',
+    async (coPlayerSampling) => {
       const beliefs = Float64Array.from({ length: 6 * 3 * 2 }, (_, i) => (i % 2 ? 0.7 : 0.3));
       const roots = () => ({ ...somewhere(hunt, 6, createGenerator(1)), beliefs });
-      const [shared, unshared] = [true, false].map((share) =>
-        createSearch({ game: hunt, draws, share, simulations: 60 }),
+      const [shared, unshared] = [true, false].map((cacheAnswers) =>
+        createSearch({ game: hunt, coPlayerSampling, cacheAnswers, simulations: 60 }),
       );
       const { noted, focal, coPlayers } = noting(netsOf(hunt));
       expect(await shared.search(roots(), netsOf(hunt))).toEqual(await unshared.search(roots(), noted));
-      expect(shared.counts.focalAsked).toBe(unshared.counts.focalRows);
-      expect(shared.counts.coPlayersAsked).toBe(unshared.counts.coPlayerRows);
-      expect(shared.counts.focalRows).toBe(focal.size);
-      expect(shared.counts.coPlayerRows).toBe(coPlayers.size);
-      expect(focal.size).toBeLessThan(unshared.counts.focalRows);
-      expect(coPlayers.size).toBeLessThan(unshared.counts.coPlayerRows);
+      expect(shared.counts.focalRequests).toBe(unshared.counts.focalEvaluated);
+      expect(shared.counts.coPlayerRequests).toBe(unshared.counts.coPlayerEvaluated);
+      expect(shared.counts.focalEvaluated).toBe(focal.size);
+      expect(shared.counts.coPlayerEvaluated).toBe(coPlayers.size);
+      expect(focal.size).toBeLessThan(unshared.counts.focalEvaluated);
+      expect(coPlayers.size).toBeLessThan(unshared.counts.coPlayerEvaluated);
     },
   );
 
@@ -132,21 +133,21 @@ describe('shared evaluations', () => {
     const search = createSearch({ game: hunt, simulations: 40, trees: 2 });
     const roots = () => somewhere(hunt, 3, createGenerator(1));
     await search.search(roots(), netsOf(hunt));
-    const { focalRows } = search.counts;
+    const { focalEvaluated } = search.counts;
     await search.search(roots(), netsOf(hunt));
-    expect(search.counts.focalRows).toBe(focalRows);
+    expect(search.counts.focalEvaluated).toBe(focalEvaluated);
     search.forget();
     await search.search(roots(), netsOf(hunt));
-    expect(search.counts.focalRows).toBe(2 * focalRows);
+    expect(search.counts.focalEvaluated).toBe(2 * focalEvaluated);
   });
 
   it('begin anew where a search begins above the capacity', async () => {
     const search = createSearch({ game: hunt, simulations: 40, trees: 2, capacity: 10 });
     const roots = () => somewhere(hunt, 3, createGenerator(1));
     const first = await search.search(roots(), netsOf(hunt));
-    const { focalRows } = search.counts;
+    const { focalEvaluated } = search.counts;
     expect(await search.search(roots(), netsOf(hunt))).toEqual(first);
-    expect(search.counts.focalRows).toBe(2 * focalRows);
+    expect(search.counts.focalEvaluated).toBe(2 * focalEvaluated);
   });
 
   it('keep players with weights of their own apart, in one call', async () => {
@@ -166,8 +167,8 @@ describe('shared evaluations', () => {
     const roots = { rows: 2, states: new Uint8Array(6), seats: Int32Array.of(0, 0), generator: createGenerator(1) };
     const networks = (): SearchNetworks =>
       uniform(2, ({ states }, row) => noiseOf(states[3 * row], states[3 * row + 1]));
-    const results = [true, false].map((share) =>
-      createSearch({ game: small, share, simulations: 30 }).search(roots, networks()),
+    const results = [true, false].map((cacheAnswers) =>
+      createSearch({ game: small, cacheAnswers, simulations: 30 }).search(roots, networks()),
     );
     expect(await results[0]).toEqual(await results[1]);
   });
@@ -204,8 +205,10 @@ function gameOfBytes(): Game<'uint8'> {
 describe('simulators', () => {
   it('the rules as a simulator find what the rules find', async () => {
     const roots = () => somewhere(hunt, 4, createGenerator(1));
-    for (const draws of ['node', 'visit'] as const) {
-      expect(await run({ draws, simulator: rulesSimulator(hunt) }, roots())).toEqual(await run({ draws }, roots()));
+    for (const coPlayerSampling of ['perNode', 'perVisit'] as const) {
+      expect(await run({ coPlayerSampling, simulator: rulesSimulator(hunt) }, roots())).toEqual(
+        await run({ coPlayerSampling }, roots()),
+      );
     }
   });
 
@@ -249,41 +252,44 @@ describe('renamed agents', () => {
     return turned;
   }
 
-  it.each(['node', 'visit'] as const)('find the same when seats turn in a circle: draws per %s', async (draws) => {
-    const { actions: K, observation } = hunt;
-    const size = observation['planes'].shape.reduce((a, b) => a * b);
-    const seen = { planes: new Uint8Array(size), time: new Float32Array(1) };
-    // Networks that see what an agent sees, and not which seat it has.
-    const look = (states: unknown, row: number, seat: number) => {
-      hunt.observe(states as Int32Array, row * hunt.stateSize, seat, seen, 0);
-      return [...seen.planes, Math.round(10 * seen.time[0])];
-    };
-    const logitsOf = (rows: { rows: number; states: unknown; seats: Int32Array }, salt: number) =>
-      Float32Array.from({ length: rows.rows * K }, (_, i) => {
-        const row = Math.floor(i / K);
-        return noiseOf(salt, i % K, ...look(rows.states, row, rows.seats[row]));
-      });
-    const networks: SearchNetworks = {
-      focal: (rows) => ({
-        logits: logitsOf(rows, 1),
-        values: Float32Array.from(rows.seats, (seat, row) => noiseOf(2, ...look(rows.states, row, seat))),
-      }),
-      coPlayers: (rows) => logitsOf(rows, 3),
-    };
-    const states = somewhere(hunt, 1, createGenerator(1)).states as Int32Array;
-    const results: SearchResult[] = [];
-    for (let by = 0; by < 3; by++) {
-      const roots = {
-        rows: 1,
-        states: rotated(hunt, states, by),
-        seats: Int32Array.of(by),
-        generator: createGenerator(4),
+  it.each(['perNode', 'perVisit'] as const)(
+    'find the same when seats turn in a circle: sampling %s',
+    async (coPlayerSampling) => {
+      const { actions: K, observation } = hunt;
+      const size = observation['planes'].shape.reduce((a, b) => a * b);
+      const seen = { planes: new Uint8Array(size), time: new Float32Array(1) };
+      // Networks that see what an agent sees, and not which seat it has.
+      const look = (states: unknown, row: number, seat: number) => {
+        hunt.observe(states as Int32Array, row * hunt.stateSize, seat, seen, 0);
+        return [...seen.planes, Math.round(10 * seen.time[0])];
       };
-      results.push(await run({ draws }, roots, networks));
-    }
-    expect(results[1]).toEqual(results[0]);
-    expect(results[2]).toEqual(results[0]);
-  });
+      const logitsOf = (rows: { rows: number; states: unknown; seats: Int32Array }, salt: number) =>
+        Float32Array.from({ length: rows.rows * K }, (_, i) => {
+          const row = Math.floor(i / K);
+          return noiseOf(salt, i % K, ...look(rows.states, row, rows.seats[row]));
+        });
+      const networks: SearchNetworks = {
+        focal: (rows) => ({
+          logits: logitsOf(rows, 1),
+          values: Float32Array.from(rows.seats, (seat, row) => noiseOf(2, ...look(rows.states, row, seat))),
+        }),
+        coPlayers: (rows) => logitsOf(rows, 3),
+      };
+      const states = somewhere(hunt, 1, createGenerator(1)).states as Int32Array;
+      const results: SearchResult[] = [];
+      for (let by = 0; by < 3; by++) {
+        const roots = {
+          rows: 1,
+          states: rotated(hunt, states, by),
+          seats: Int32Array.of(by),
+          generator: createGenerator(4),
+        };
+        results.push(await run({ coPlayerSampling }, roots, networks));
+      }
+      expect(results[1]).toEqual(results[0]);
+      expect(results[2]).toEqual(results[0]);
+    },
+  );
 });
 
 describe('goals and previous actions', () => {
@@ -302,7 +308,7 @@ describe('goals and previous actions', () => {
         return new Float32Array(2 * rows);
       },
     };
-    const search = createSearch({ game, simulations: 0, trees: 4000, share: false });
+    const search = createSearch({ game, simulations: 0, trees: 4000, cacheAnswers: false });
     const beliefs = Float64Array.of(1, 0, 0.25, 0.75, 0, 0);
     await search.search(
       { rows: 1, states: new Int32Array(2), seats: Int32Array.of(0), beliefs, generator: createGenerator(1) },
@@ -323,7 +329,7 @@ describe('goals and previous actions', () => {
         return new Float32Array(2 * rows);
       },
     };
-    const search = createSearch({ game, simulations: 0, trees: 1, share: false });
+    const search = createSearch({ game, simulations: 0, trees: 1, cacheAnswers: false });
     // Two roots, told apart by the step count in their states. Every belief is certain.
     const beliefs = Float64Array.of(0, 0, 1, 0, 0, 1, /* second root */ 0, 0, 0, 1, 1, 0);
     const states = Int32Array.of(0, 0, 0, 1);
@@ -342,7 +348,7 @@ describe('goals and previous actions', () => {
       coPlayers: ({ rows: n, seats }) =>
         Float32Array.from({ length: 2 * n }, (_, i) => (i % 2 === seats[i >> 1] - 1 ? 0 : -100)),
     };
-    const search = createSearch({ game, simulations: 1, trees: 1, reads: { previousActions: true } });
+    const search = createSearch({ game, simulations: 1, trees: 1, networkInputs: { previousActions: true } });
     const roots = { rows: 1, states: new Int32Array(2), seats: Int32Array.of(0), generator: createGenerator(1) };
     await search.search({ ...roots, previousActions: Int32Array.of(1, 0, -1) }, networks);
     expect(rows).toEqual([

@@ -167,7 +167,7 @@ describe('hopAgent', () => {
     'another exploration': { search: { ...small.search, exploration: 10 } },
     'untried actions as their state': { search: { ...small.search, unvisited: 'parent' } },
     'another rationality': { search: { ...small.search, rationality: 8 } },
-    'noise at the root': { search: { ...small.search, rootNoise: { alpha: 0.5, share: 0.5 } } },
+    'noise at the root': { search: { ...small.search, rootNoise: { alpha: 0.5, fraction: 0.5 } } },
     'less temperature': { search: { ...small.search, temperature: 0.2 } },
     'images in the middle': { centred: false },
     'previous actions': { inputs: { previousActions: true } },
@@ -392,7 +392,7 @@ describe('beliefs of hopAgent', () => {
     expect(priors[35]).toBeGreaterThan(0.6); // then 24 stags, nearly
   });
 
-  it('count with the discount of the models, and as the game asks where goals have an otherwise', async () => {
+  it('count with the discount of the models, and as the game asks where goals have a noGoal', async () => {
     const moa = { ...small.moa, goalDiscount: 0.7 };
     const { shown, priors } = await watched({ moa }, 16);
     const counts = goalCounts(2, 0.7);

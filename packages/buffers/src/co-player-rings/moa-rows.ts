@@ -124,7 +124,7 @@ function goalsInHindsight(rows: NamedArrays, numbers: Int32Array, goals: GoalSet
     const left = rows['terminated'].data[row] === 1;
     const reached = goals.reached(rows['actions'].data[row], left, observations, row);
     const isLast = numbers[row] !== numbers[row + 1];
-    const later = isLast ? (goals.otherwise ?? -1) : labels[row + 1];
+    const later = isLast ? (goals.noGoal ?? -1) : labels[row + 1];
     labels[row] = reached >= 0 ? reached : later;
   }
   return labels;

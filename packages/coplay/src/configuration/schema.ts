@@ -28,7 +28,12 @@ const agentOfKind = z
   })
   .superRefine(({ search, ...options }, context) => {
     refuseFilledIn(options, ['game', 'id', 'ids'], [], context);
-    refuseFilledIn(search, ['game', 'simulator', 'gamma', 'share', 'reads', 'truncation'], ['search'], context);
+    refuseFilledIn(
+      search,
+      ['game', 'simulator', 'gamma', 'cacheAnswers', 'networkInputs', 'truncation'],
+      ['search'],
+      context,
+    );
   });
 
 /** Options that are filled in here would be ignored without a word. */

@@ -19,7 +19,7 @@ export function snowdriftGoals({ agents, at, grid }: Rules): GoalSet<'int32'> {
       ...Array.from({ length: cells }, (_, cell) => `drift at ${placeOf(cell, grid).join(', ')}`),
       "won't shovel again",
     ],
-    otherwise: cells,
+    noGoal: cells,
     reads: ['planes'],
     reached(action, _, { planes }, row) {
       if (action !== SHOVEL) return -1;

@@ -1,5 +1,5 @@
-export { type BeliefOptions, createBeliefs, type GoalBeliefs } from './create';
-export { type DriftCounts, type DriftMemoryOptions, driftCounts, driftMemory } from './drift-counts';
+export { type BeliefOptions, createBeliefs, type GoalBeliefs } from './beliefs';
+export { type CountMemoryOptions, countMemory, type GoalsPerEpisode, goalsPerEpisode } from './count-memory';
 export { type GoalCounts, goalCounts, goalMemory } from './goal-counts';
 export { blendPrior, discountCounts, priorOfCounts } from './inter';
 export { goalLikelihoods, openGoals, updateBeliefs } from './intra';

@@ -1,8 +1,8 @@
 import type { ArrayOf, DType } from '@coplay/core';
 
 /**
- * n states about which a search asks, one row each. The arrays are views of memory that the search goes on using: copy
- * what you keep beyond the answer.
+ * n states that a search evaluates, one row each. The arrays are views of memory that the search goes on using: copy
+ * the parts that you keep after the answer.
  */
 export interface LeafRows {
   /** n */
@@ -15,17 +15,17 @@ export interface LeafRows {
   readonly players: Int32Array;
   /**
    * [n, A] the previous actions of all agents, -1 for agents that had left; only with
-   * `reads: { previousActions: true }`
+   * `networkInputs: { previousActions: true }`
    */
   readonly previousActions?: Int32Array;
-  /** [n] the root below which the state was met; only with `reads: { root: true }` */
+  /** [n] the root below which the state was met; only with `networkInputs: { root: true }` */
   readonly roots?: Int32Array;
 }
 
-/** States in which the agents that search are asked for prior and value. */
+/** States in which the agents that search need a prior and a value. */
 export type FocalRows = LeafRows;
 
-/** States in which models of co-players are asked what those do. */
+/** States in which models of co-players predict actions. */
 export interface CoPlayerRows extends LeafRows {
   /** [n] the co-player's goal in this tree: 0..G-1, or -1 where beliefs weren't given or have no goal left */
   readonly goals: Int32Array;

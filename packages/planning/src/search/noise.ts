@@ -1,7 +1,7 @@
 import type { Generator } from '@coplay/core';
 
 /**
- * Mixes Dirichlet noise into a prior (Silver et al. 2017): P <- (1 - share) P + share * eta, eta ~ Dirichlet(alpha)
+ * Mixes Dirichlet noise into a prior (Silver et al. 2017): P <- (1 - fraction) P + fraction * eta, eta ~ Dirichlet(alpha)
  * over the legal actions alone.
  *
  * @param priors  K of them from `offset` on, -1 where illegal; replaced
@@ -10,7 +10,7 @@ export function addNoise(
   priors: Float32Array,
   offset: number,
   actions: number,
-  { alpha, share }: { readonly alpha: number; readonly share: number },
+  { alpha, fraction }: { readonly alpha: number; readonly fraction: number },
   generator: Generator,
 ): void {
   const noise = new Float64Array(actions);
@@ -21,7 +21,7 @@ export function addNoise(
     sum += noise[k];
   }
   for (let k = 0; k < actions; k++) {
-    if (priors[offset + k] >= 0) priors[offset + k] = (1 - share) * priors[offset + k] + (share * noise[k]) / sum;
+    if (priors[offset + k] >= 0) priors[offset + k] = (1 - fraction) * priors[offset + k] + (fraction * noise[k]) / sum;
   }
 }
 

@@ -1,12 +1,12 @@
 import { checkGame, checkOptions, checkSimulator, type Game, type Simulator } from '@coplay/core';
 import { z } from 'zod';
 
-/** Noise on the prior at the root: P <- (1 - share) P + share * Dirichlet(alpha), over legal actions. */
+/** Noise on the prior at the root: P <- (1 - fraction) P + fraction * Dirichlet(alpha), over legal actions. */
 export interface RootNoise {
   /** Concentration of each action, above 0 */
   readonly alpha: number;
-  /** 0 to 1 */
-  readonly share: number;
+  /** Weight of the noise, 0 to 1 */
+  readonly fraction: number;
 }
 
 /** Options of {@link createSearch}. The defaults are HOP's in the stag hunt (Huang et al. 2024). */
@@ -46,28 +46,30 @@ export interface SearchOptions {
   /** Default false, as it must be in evaluation */
   readonly rootNoise?: RootNoise | false | undefined;
   /**
-   * When co-players' actions, and the random draws of the rules, are drawn: once for each node of a tree, or anew in
-   * each visit. Per node a tree plans for one draw as if it were certain, which is optimistic; the mean over trees
-   * evens it out in part. Per visit costs a step of the simulator for each level. Default `node`
+   * When a tree draws co-players' actions, and the random draws of the rules: once for each node, or again at each
+   * visit. Per node, a tree plans for one draw as if it were certain, which is optimistic; the mean over trees reduces
+   * this bias. Per visit costs one step of the simulator for each level. Default `perNode`
    */
-  readonly draws?: 'node' | 'visit' | undefined;
+  readonly coPlayerSampling?: 'perNode' | 'perVisit' | undefined;
   /**
    * The value of a state at a time limit: the critic's value of its observation, or 0, as for an end by the rules.
    * Default `bootstrap`
    */
   readonly truncation?: 'bootstrap' | 'terminal' | undefined;
-  /** Whether equal questions are put to the networks once, until `forget()`. Default true */
-  readonly share?: boolean | undefined;
+  /** Whether the networks evaluate equal states once, until `forget()`. Default true */
+  readonly cacheAnswers?: boolean | undefined;
   /**
-   * Answers that are kept from one search to the next, at most; a search that begins above it forgets all. Default
-   * 200,000
+   * Largest number of answers that are kept from one search to the next; a search that begins above it forgets all.
+   * Default 200,000
    */
   readonly capacity?: number | undefined;
   /**
    * Additional inputs of the networks: the previous actions of all agents, the number of the root. Only then do rows
    * carry them. Default neither
    */
-  readonly reads?: { readonly previousActions?: boolean | undefined; readonly root?: boolean | undefined } | undefined;
+  readonly networkInputs?:
+    | { readonly previousActions?: boolean | undefined; readonly root?: boolean | undefined }
+    | undefined;
 }
 
 const whole = (min: number) => z.int(`a whole number, at least ${min}`).min(min, `a whole number, at least ${min}`);
@@ -85,13 +87,13 @@ const schema = z
     rationality: z.number().min(0).default(2),
     temperature: z.number().min(0).default(1),
     rootNoise: z
-      .union([z.literal(false), z.strictObject({ alpha: z.number().positive(), share: z.number().min(0).max(1) })])
+      .union([z.literal(false), z.strictObject({ alpha: z.number().positive(), fraction: z.number().min(0).max(1) })])
       .default(false),
-    draws: z.enum(['node', 'visit']).default('node'),
+    coPlayerSampling: z.enum(['perNode', 'perVisit']).default('perNode'),
     truncation: z.enum(['bootstrap', 'terminal']).default('bootstrap'),
-    share: z.boolean().default(true),
+    cacheAnswers: z.boolean().default(true),
     capacity: whole(0).default(200_000),
-    reads: z
+    networkInputs: z
       .strictObject({ previousActions: z.boolean().default(false), root: z.boolean().default(false) })
       .default({ previousActions: false, root: false }),
   })

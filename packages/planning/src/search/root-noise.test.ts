@@ -1,7 +1,7 @@
 import { createGenerator, type Game } from '@coplay/core';
 import { expect, it } from 'vitest';
-import { createSearch } from './create';
-import type { Trees } from './trees';
+import { createSearch } from './search';
+import type { SearchMemory } from './search-memory';
 
 /** Steps 0, 1, 2, ...; two actions, of which the likelier has 0.75. */
 const steps: Game<'int32'> = {
@@ -27,15 +27,15 @@ const steps: Game<'int32'> = {
 };
 
 it('noise is on the prior of each tree at its root alone', async () => {
-  const search = createSearch({ game: steps, simulations: 20, trees: 3, rootNoise: { alpha: 1, share: 0.5 } });
+  const search = createSearch({ game: steps, simulations: 20, trees: 3, rootNoise: { alpha: 1, fraction: 0.5 } });
   const roots = { rows: 1, states: new Int32Array(1), seats: new Int32Array(1), generator: createGenerator(1) };
   const logits = (rows: number) => Float32Array.from({ length: 2 * rows }, (_, i) => Math.log(i % 2 ? 0.25 : 0.75));
   await search.search(roots, { focal: ({ rows }) => ({ logits: logits(rows), values: new Float32Array(rows) }) });
-  const { forest } = (search as unknown as { trees: Trees }).trees;
+  const { trees } = (search as unknown as { memory: SearchMemory }).memory;
   const priors = (tree: number, node: number) =>
-    Array.from(forest.priors.subarray(2 * (tree * 21 + node), 2 * (tree * 21 + node) + 2));
+    Array.from(trees.priors.subarray(2 * (tree * 21 + node), 2 * (tree * 21 + node) + 2));
   for (const tree of [0, 1, 2]) {
-    for (let node = 1; node < forest.counts[tree]; node++) {
+    for (let node = 1; node < trees.counts[tree]; node++) {
       expect(priors(tree, node)[0]).toBeCloseTo(0.75, 6);
     }
   }

@@ -169,7 +169,7 @@ export class Planner {
     generator: Generator,
   ): Promise<SearchResult> {
     const { player, seat } = this;
-    const { game, reads } = player.setup;
+    const { game, networkInputs } = player.setup;
     const A = game.agents.length;
     const search = player.isReadyToSearch ? this.search : this.noSearch;
     if (this.version !== player.version) for (const one of [this.search, this.noSearch]) one.forget();
@@ -185,7 +185,7 @@ export class Planner {
         seats: new Int32Array(active.length).fill(seat),
         generator: generators,
         ...(supposed && { beliefs: supposed }),
-        ...(reads.previousActions && { previousActions: takeRows(input.previousActions, active, A) }),
+        ...(networkInputs.previousActions && { previousActions: takeRows(input.previousActions, active, A) }),
       },
       this.questions,
     );

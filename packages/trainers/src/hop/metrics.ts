@@ -25,8 +25,10 @@ export function searchMetrics(searches: { readonly search: TreeSearch; counts: T
   for (const one of searches) {
     const { counts } = one.search;
     sums.simulations += counts.simulations - one.counts.simulations;
-    sums.asked += counts.focalAsked + counts.coPlayersAsked - one.counts.focalAsked - one.counts.coPlayersAsked;
-    sums.rows += counts.focalRows + counts.coPlayerRows - one.counts.focalRows - one.counts.coPlayerRows;
+    sums.asked +=
+      counts.focalRequests + counts.coPlayerRequests - one.counts.focalRequests - one.counts.coPlayerRequests;
+    sums.rows +=
+      counts.focalEvaluated + counts.coPlayerEvaluated - one.counts.focalEvaluated - one.counts.coPlayerEvaluated;
     one.counts = { ...counts };
   }
   return {

@@ -8,7 +8,7 @@ import { type Annealed, annealed, annealedUnit, unit } from '../training/anneale
 import type { WorldModelOptions } from '../world-model';
 
 /** Options of `createSearch` that an agent gives itself. */
-const OWN_SEARCH_OPTIONS = ['game', 'simulator', 'gamma', 'share', 'reads', 'truncation'] as const;
+const OWN_SEARCH_OPTIONS = ['game', 'simulator', 'gamma', 'cacheAnswers', 'networkInputs', 'truncation'] as const;
 
 /** How an agent of {@link hopAgent} searches: those options of `createSearch` that aren't given by the agent itself. */
 export type HopSearchOptions = Omit<SearchOptions, (typeof OWN_SEARCH_OPTIONS)[number]>;
@@ -108,7 +108,7 @@ export interface HopOptions {
   readonly uniformGoals?: Annealed;
   /**
    * The models of co-players: options of `createMoa`. Default: `share`, `attempts`, and `centred` where the game allows
-   * it. Its `goalDiscount` is also that of the agent's beliefs, where goals have no `otherwise`
+   * it. Its `goalDiscount` is also that of the agent's beliefs, where goals have no `noGoal`
    */
   readonly moa?: Omit<MoaOptions, 'game' | 'id' | 'executor' | 'goals' | 'recurrent'>;
   /** The algorithm's own numbers. */

@@ -39,7 +39,7 @@ export interface HopSetup {
   /** Models of co-players, by the observer's seat. */
   readonly minds: ReadonlyMap<number, MoaLearner>;
   /** The models read everyone's previous actions; so does the network. */
-  readonly reads: { readonly previousActions: boolean };
+  readonly networkInputs: { readonly previousActions: boolean };
   /** One network for all co-players of an observer. */
   readonly isShared: boolean;
   readonly worldModel: WorldModelLearner | undefined;
@@ -51,7 +51,7 @@ export interface HopSetup {
     readonly hasGoals: boolean;
     readonly inter: boolean;
     readonly intra: boolean;
-    /** Discount per episode of the counts of goals shown, for games whose goals have no `otherwise`. */
+    /** Discount per episode of the counts of goals shown, for games whose goals have no `noGoal`. */
     readonly goalDiscount: number | undefined;
   };
   readonly executor: ExecutorChoice;
@@ -84,7 +84,7 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
     ...{ game, ids, options, search, encoder, network, minAccuracy, uniformGoals, executor },
     net: policyValueNet(encoder.shapes, game.actions, network),
     minds: new Map(ids.map((id) => [game.agents.indexOf(id), createMoa({ ...moa, game, id })])),
-    reads: { previousActions: Boolean(inputs.previousActions || given.moa?.previousActions) },
+    networkInputs: { previousActions: Boolean(inputs.previousActions || given.moa?.previousActions) },
     isShared: moa.share && !given.moa?.previousActions,
     worldModel:
       typeof given.simulator === 'object' ? createWorldModel({ ...given.simulator, game, executor }) : undefined,
@@ -118,7 +118,7 @@ function describe(where: string, parts: Omit<HopSetup, 'config'>): Readonly<Reco
 
 /** A search for an agent of this setup. */
 export function searchOf(
-  setup: Pick<HopSetup, 'game' | 'options' | 'reads' | 'worldModel' | 'ranks'>,
+  setup: Pick<HopSetup, 'game' | 'options' | 'networkInputs' | 'worldModel' | 'ranks'>,
   search: HopSearchOptions,
 ): TreeSearch {
   const { ranks } = setup;
@@ -131,11 +131,11 @@ export function searchOf(
 
 /** All but the simulator. */
 function searchOptions(
-  { game, options, reads }: Pick<HopSetup, 'game' | 'options' | 'reads'>,
+  { game, options, networkInputs }: Pick<HopSetup, 'game' | 'options' | 'networkInputs'>,
   search: HopSearchOptions,
 ): SearchOptions {
   const { gamma, truncation } = options;
-  return { ...search, game, gamma, truncation, reads };
+  return { ...search, game, gamma, truncation, networkInputs };
 }
 
 /** What plays the steps; undefined for the rules, for which a search has a way of its own. */
@@ -155,7 +155,7 @@ export function beliefsOf({ game, beliefs }: Pick<HopSetup, 'game' | 'beliefs'>,
 
 /** The memory of a co-player between episodes; undefined where the game has a memory of another kind. */
 function memoryOf({ goals }: Game, { goalDiscount }: HopSetup['beliefs']): (() => GoalMemory) | undefined {
-  if (!goals || goals.otherwise !== undefined) return undefined;
+  if (!goals || goals.noGoal !== undefined) return undefined;
   return () => goalMemory(goals.names.length, goalDiscount);
 }
 

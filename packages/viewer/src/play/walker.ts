@@ -34,7 +34,7 @@ export interface Walker {
 /**
  * A noisily rational walker: of its legal actions it takes one with a probability proportional to exp(-2 cost), where
  * cost is the steps that are lost on the way to the nearest thing of its goal (0 for a step of a shortest path, 1 for
- * staying, 2 for a step away or for reaching another goal). An agent with the goal `otherwise` takes all actions that
+ * staying, 2 for a step away or for reaching another goal). An agent with the goal `noGoal` takes all actions that
  * reach no goal with equal probability. After Baker, Saxe and Tenenbaum (2009).
  *
  * @returns undefined for a game without grid parts, or whose goals are neither its kinds of things nor its cells
@@ -45,7 +45,7 @@ export function goalWalker(game: Game): Walker | undefined {
   if (!grid || !goals) return undefined;
   const [G, cells] = [goals.names.length, grid.rows * grid.columns];
   const byKind = G === grid.things.length;
-  if (!byKind && !(goals.otherwise === cells && G === cells + 1 && grid.things.length === 1)) return undefined;
+  if (!byKind && !(goals.noGoal === cells && G === cells + 1 && grid.things.length === 1)) return undefined;
   const parts = allocateGrid(grid, game.agents.length, 1);
   const costs = actionCosts(game, grid, parts);
   const isTarget = (goal: number) => (cell: number) =>
@@ -57,7 +57,7 @@ export function goalWalker(game: Game): Walker | undefined {
       const found = new Float64Array(game.agents.length * G).fill(1);
       for (let goal = 0; goal < G; goal++) {
         if (!goals.isOpen(goal, state, 0)) continue;
-        const distances = goal === goals.otherwise ? undefined : distancesTo(grid, parts, isTarget(goal));
+        const distances = goal === goals.noGoal ? undefined : distancesTo(grid, parts, isTarget(goal));
         game.agents.forEach((_, agent) => {
           if (actions[agent] < 0 || parts.cells[agent] === cells) return;
           const weights = costs(state, agent, goal, distances).map((cost) => Math.exp(-RATIONALITY * cost));

@@ -17,11 +17,10 @@ import {
   typedArrays,
 } from '@coplay/core';
 import { z } from 'zod';
-import { driftMemory } from './drift-counts';
+import { countMemory } from './count-memory';
 import { goalMemory } from './goal-counts';
 import { openGoals, updateBeliefs } from './intra';
-import { type GoalMemory, uniformMemory } from './memory';
-import { goalsReached } from './reached';
+import { type GoalMemory, goalsReached, uniformMemory } from './memory';
 
 /** Options of {@link createBeliefs}. */
 export interface BeliefOptions {
@@ -33,7 +32,7 @@ export interface BeliefOptions {
   readonly intra?: boolean | undefined;
   /**
    * The memory of a co-player between episodes (inter-OM): `false` for none, or your own, made once for each co-player.
-   * Default: `driftMemory` where the game's goals have an `otherwise`, else `goalMemory`
+   * Default: `countMemory` where the game's goals have a `noGoal`, else `goalMemory`
    */
   readonly inter?: false | ((coPlayer: AgentId) => GoalMemory) | undefined;
 }
@@ -94,8 +93,8 @@ export function createBeliefs(options: BeliefOptions): GoalBeliefs {
   }
   const set = game.goals ?? fail('createBeliefs', 'a game with goals', game.name, 'Give the game goals.');
   const goals = set.names.length;
-  const { otherwise } = set;
-  const byGame = () => (otherwise === undefined ? goalMemory(goals) : driftMemory({ goals, otherwise }));
+  const { noGoal } = set;
+  const byGame = () => (noGoal === undefined ? goalMemory(goals) : countMemory({ goals, noGoal }));
   const memory = inter === false ? () => uniformMemory(goals) : (inter ?? byGame);
   return new Beliefs(game, id, goals, intra, memory);
 }

@@ -1,9 +1,8 @@
 import { type ArrayOf, allocate, type DType, fail, type Game } from '@coplay/core';
 import type { CoPlayerRows } from './networks';
-import { maskedSoftmax } from './softmax';
 
-/** Identifies a question to a network, together with the state. */
-export interface Question {
+/** Identifies an evaluation, together with the state and, where networks read them, the previous actions. */
+export interface Query {
   seat: number;
   player: number;
   goal: number;
@@ -11,11 +10,11 @@ export interface Question {
   root: number;
 }
 
-/** How a {@link QuestionTable} tells questions apart. */
-export interface TableSetup {
+/** How an {@link EvaluationCache} tells queries apart. */
+export interface CacheSetup {
   readonly game: Game;
-  /** Whether equal questions are one. */
-  readonly share: boolean;
+  /** Whether equal queries share an entry. */
+  readonly cacheAnswers: boolean;
   readonly previousActions: boolean;
   readonly root: boolean;
 }
@@ -23,13 +22,12 @@ export interface TableSetup {
 const FIRST_CAPACITY = 256;
 
 /**
- * Questions to a network and its answers: entry e is one (state, seat, player, goal), with room for K probabilities and
- * a value. Entries are numbered in the order in which they came, so the entries that wait for an answer are the last
- * ones, and the arrays of a batch of rows are views of the table. Equal questions are found by a hash table of open
- * addressing.
+ * Queries of a network and its answers: entry e is one (state, seat, player, goal), with room for K probabilities and a
+ * value. Entries are numbered in the order of their queries, so the entries that wait for an answer are the last ones,
+ * and the arrays of a batch of rows are views of the cache. A hash table of open addressing finds equal queries.
  */
-export class QuestionTable {
-  /** Entries there are; those from `answered` on have no answer yet. */
+export class EvaluationCache {
+  /** Number of entries; those from `answered` on have no answer yet. */
   count = 0;
   answered = 0;
   /** [capacity, K] probabilities; -1 where the action is illegal */
@@ -50,7 +48,7 @@ export class QuestionTable {
   private readonly wordsOfState: number;
   private readonly mask: Uint8Array;
 
-  constructor(private readonly setup: TableSetup) {
+  constructor(private readonly setup: CacheSetup) {
     const { stateType, stateSize, actions, agents } = setup.game;
     this.states = allocate(stateType, FIRST_CAPACITY * stateSize) as ArrayOf<DType>;
     this.words = wordsOf(this.states, stateSize);
@@ -67,18 +65,12 @@ export class QuestionTable {
     this.mask = new Uint8Array(actions);
   }
 
-  /** The entry of a question, a new one where it wasn't asked before. */
-  ask(
-    question: Question,
-    states: ArrayOf<DType>,
-    offset: number,
-    previous: Int32Array,
-    previousOffset: number,
-  ): number {
+  /** The entry of a query: a new one, unless an equal query came before. */
+  request(query: Query, states: ArrayOf<DType>, offset: number, previous: Int32Array, previousOffset: number): number {
     if (this.count === this.capacity) this.grow();
     const entry = this.count;
-    this.write(entry, question, states, offset, previous, previousOffset);
-    if (this.setup.share) {
+    this.write(entry, query, states, offset, previous, previousOffset);
+    if (this.setup.cacheAnswers) {
       const hash = this.hashOf(entry);
       let slot = hash & (this.slots.length - 1);
       for (let found = this.slots[slot]; found !== 0; found = this.slots[slot]) {
@@ -92,8 +84,8 @@ export class QuestionTable {
     return entry;
   }
 
-  /** The questions without an answer, as rows. */
-  waiting(): CoPlayerRows {
+  /** The queries without an answer, as rows. */
+  pending(): CoPlayerRows {
     const { game, previousActions, root } = this.setup;
     const { answered: from, count: to } = this;
     const A = game.agents.length;
@@ -108,17 +100,23 @@ export class QuestionTable {
     };
   }
 
-  /** Takes the answers to `rows` questions: logits [rows, K] and, where there are any, values [rows]. */
-  answer(rows: number, logits: Float32Array | undefined, values?: Float32Array): void {
+  /**
+   * Takes the answers to the first `rows` pending queries.
+   *
+   * @param name    of the network, for messages
+   * @param logits  [rows, K]
+   * @param values  [rows]; undefined for networks without values
+   */
+  answer(rows: number, name: string, logits: Float32Array | undefined, values?: Float32Array): void {
     const { game } = this.setup;
     const K = game.actions;
     for (let row = 0; row < rows; row++) {
       const entry = this.answered + row;
       game.legal(this.states, entry * game.stateSize, this.seats[entry], this.mask, 0);
       const isFine = maskedSoftmax(logits, row * K, this.mask, this.probabilities, entry * K);
-      if (!isFine) refuse('logits', logits!.subarray(row * K, (row + 1) * K));
+      if (!isFine) refuse(`${name}: logits`, logits!.subarray(row * K, (row + 1) * K));
       if (!values) continue;
-      if (!Number.isFinite(values[row])) refuse('values', values.subarray(row, row + 1));
+      if (!Number.isFinite(values[row])) refuse(`${name}: values`, values.subarray(row, row + 1));
       this.values[entry] = values[row];
     }
     this.answered += rows;
@@ -127,12 +125,12 @@ export class QuestionTable {
   clear(): void {
     this.count = 0;
     this.answered = 0;
-    if (this.setup.share) this.slots.fill(0);
+    if (this.setup.cacheAnswers) this.slots.fill(0);
   }
 
   private write(
     entry: number,
-    { seat, player, goal, root }: Question,
+    { seat, player, goal, root }: Query,
     states: ArrayOf<DType>,
     offset: number,
     previous: Int32Array,
@@ -177,7 +175,7 @@ export class QuestionTable {
 
   /** Twice the room; entries keep their numbers. */
   private grow(): void {
-    const { game, share } = this.setup;
+    const { game, cacheAnswers } = this.setup;
     this.capacity *= 2;
     this.states = doubled(this.states);
     this.words = wordsOf(this.states, game.stateSize);
@@ -190,7 +188,7 @@ export class QuestionTable {
     this.previous = doubled(this.previous);
     this.hashes = doubled(this.hashes);
     this.slots = new Int32Array(2 * this.capacity);
-    if (!share) return;
+    if (!cacheAnswers) return;
     for (let entry = 0; entry < this.count; entry++) {
       let slot = this.hashes[entry] & (this.slots.length - 1);
       while (this.slots[slot] !== 0) slot = (slot + 1) & (this.slots.length - 1);
@@ -200,7 +198,8 @@ export class QuestionTable {
 }
 
 function refuse(what: string, got: Float32Array): never {
-  fail(`search: ${what}`, 'numbers from the networks', `[${got.join(', ')}]`, 'Look for NaN in their parameters.');
+  const where = `search: answer of networks.${what}`;
+  fail(where, 'numbers that are not NaN or Infinity', `[${got.join(', ')}]`, 'Look for NaN in the parameters.');
 }
 
 /** The states viewed as 32-bit words (bytes if they don't divide), so that comparison is bitwise. */
@@ -213,4 +212,36 @@ function doubled<T extends ArrayOf<DType>>(array: T): T {
   const larger = new (array.constructor as new (length: number) => T)(2 * array.length);
   larger.set(array as Float32Array);
   return larger;
+}
+
+/**
+ * Probabilities of legal actions: exp(logits) normalised over them, -1 where an action is illegal, so that it differs
+ * from a legal action of probability 0. Uniform where there are no logits, or none above -Infinity is legal.
+ *
+ * @param logits         K of them from `logitsOffset` on
+ * @param mask           [K] 1 where legal, at least one
+ * @param probabilities  K of them from `offset` on are written
+ * @returns whether the logits were numbers, none of them NaN or +Infinity
+ */
+function maskedSoftmax(
+  logits: Float32Array | undefined,
+  logitsOffset: number,
+  mask: Uint8Array,
+  probabilities: Float32Array,
+  offset: number,
+): boolean {
+  const K = mask.length;
+  let largest = Number.NEGATIVE_INFINITY;
+  if (logits) for (let k = 0; k < K; k++) if (mask[k] === 1) largest = Math.max(largest, logits[logitsOffset + k]);
+  const isUniform = !logits || largest === Number.NEGATIVE_INFINITY;
+  let sum = 0;
+  for (let k = 0; k < K; k++) {
+    const weight = mask[k] === 0 ? 0 : isUniform ? 1 : Math.exp(logits[logitsOffset + k] - largest);
+    probabilities[offset + k] = weight;
+    sum += weight;
+  }
+  for (let k = 0; k < K; k++) {
+    probabilities[offset + k] = mask[k] === 0 ? -1 : probabilities[offset + k] / sum;
+  }
+  return sum > 0; // not so for NaN
 }

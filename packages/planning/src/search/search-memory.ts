@@ -1,20 +1,20 @@
 import { type ArrayOf, allocate, allocateStepArrays, type DType, type Generator, type StepArrays } from '@coplay/core';
 import { drawIndex } from '@coplay/core/rows';
-import { Forest, NONE } from './forest';
 import type { SearchSettings } from './options';
 import type { SearchRoots } from './roots';
+import { NONE, TreeArrays } from './tree-arrays';
 
 /** Keys of a root's children: its trees are 0, 1, ... */
 const ACTION_KEY = 2 ** 32 - 1;
 const SIMULATOR_KEY = 2 ** 32 - 2;
 
 /**
- * The working memory of a search with room for B trees: the forest, what belongs to each tree, and the path that each
- * has taken in the present simulation.
+ * The working memory of a search with room for B trees: the trees, the agent, goals and generator of each tree, and
+ * the path of each tree in the present simulation.
  */
-export class Trees {
-  readonly forest: Forest;
-  /** Trees of the present search. */
+export class SearchMemory {
+  readonly trees: TreeArrays;
+  /** Number of trees in the present search. */
   count = 0;
   /** [B] */
   readonly roots: Int32Array;
@@ -52,10 +52,15 @@ export class Trees {
     readonly settings: SearchSettings,
     readonly capacity: number,
   ) {
-    const { game, simulations, draws } = settings;
+    const { game, simulations, coPlayerSampling } = settings;
     const A = game.agents.length;
     this.maxDepth = simulations + 1;
-    this.forest = new Forest({ game, trees: capacity, nodes: simulations + 1, perVisit: draws === 'visit' });
+    this.trees = new TreeArrays({
+      game,
+      trees: capacity,
+      nodes: simulations + 1,
+      perVisit: coPlayerSampling === 'perVisit',
+    });
     this.roots = new Int32Array(capacity);
     this.seats = new Int32Array(capacity);
     this.players = new Int32Array(capacity);
@@ -75,7 +80,7 @@ export class Trees {
     const { trees, game } = this.settings;
     const { rows, generator } = roots;
     this.count = rows * trees;
-    this.forest.clear(this.count);
+    this.trees.clear(this.count);
     this.generators = [];
     this.actionGenerators = [];
     const generators = isList(generator) ? generator.map((one) => one.fork()) : children(generator.fork(), rows);
@@ -89,7 +94,7 @@ export class Trees {
         this.seats[tree] = roots.seats[root];
         this.players[tree] = (roots.players ?? roots.seats)[root];
         this.drawGoals(tree, roots, goals);
-        this.forest.add(tree, 0, 0, roots.states, root * game.stateSize);
+        this.trees.add(tree, 0, 0, roots.states, root * game.stateSize);
       }
     }
     this.simulatorGenerator = generators[0].split(SIMULATOR_KEY);
@@ -111,20 +116,20 @@ export class Trees {
   /** Goes back to the root. */
   restart(tree: number): void {
     this.depths[tree] = 0;
-    this.nodes[tree] = this.forest.rootOf(tree);
+    this.nodes[tree] = this.trees.rootOf(tree);
   }
 
   /** Adds the simulation's result to every edge of the path: the discounted return from there on. */
   backup(tree: number): void {
-    const { forest, maxDepth, settings } = this;
+    const { trees, maxDepth, settings } = this;
     const K = settings.game.actions;
     let value = this.leafValues[tree];
     for (let at = tree * maxDepth + this.depths[tree] - 1; at >= tree * maxDepth; at--) {
       const edge = this.pathEdges[at];
       value = this.pathRewards[at] + settings.gamma * value;
-      forest.sums[edge] += value;
-      forest.visits[edge]++;
-      forest.totals[Math.floor(edge / K)]++;
+      trees.sums[edge] += value;
+      trees.visits[edge]++;
+      trees.totals[Math.floor(edge / K)]++;
     }
   }
 }

@@ -9,14 +9,14 @@ export const OPEN = 0;
 export const ENDED = 1;
 export const CUT = 2;
 
-/** How large a {@link Forest} is. */
-export interface ForestSize {
+/** How large a {@link TreeArrays} is. */
+export interface TreeSize {
   readonly game: Game;
   /** B */
   readonly trees: number;
   /** N, nodes of a tree at most */
   readonly nodes: number;
-  /** Whether co-players' policies are kept, and several states may follow an action: for draws per visit. */
+  /** Whether co-players' policies are kept, and several states may follow an action: for sampling per visit. */
   readonly perVisit: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface ForestSize {
  * B search trees as arrays. Node n of tree b is number b N + n everywhere; its root is number b N. Edge k of node v,
  * its action, is number v K + k.
  */
-export class Forest {
+export class TreeArrays {
   /** [B] nodes that each tree has */
   readonly counts: Int32Array;
   /** [B N, S] */
@@ -37,11 +37,11 @@ export class Forest {
   readonly values: Float64Array;
   /** [B N] visits of all edges together */
   readonly totals: Int32Array;
-  /** [B N, A] what co-players do there in this tree (draws per node) */
+  /** [B N, A] what co-players do there in this tree (sampled per node) */
   readonly coActions: Int32Array;
-  /** [B N, A, K] what co-players may do there (draws per visit) */
+  /** [B N, A, K] what co-players may do there (sampled per visit) */
   readonly coPolicies: Float32Array;
-  /** [B N] the next state that followed the same action (draws per visit) */
+  /** [B N] the next state that followed the same action (sampled per visit) */
   readonly siblings: Int32Array;
   /** [B N, K] P(s, a); -1 where illegal */
   readonly priors: Float32Array;
@@ -52,7 +52,7 @@ export class Forest {
   /** [B N, K] the first child */
   readonly children: Int32Array;
 
-  constructor(readonly size: ForestSize) {
+  constructor(readonly size: TreeSize) {
     const { game, trees, nodes, perVisit } = size;
     const count = trees * nodes;
     const K = game.actions;
@@ -99,7 +99,7 @@ export class Forest {
     return node;
   }
 
-  /** The child below an edge that has this state; NONE if there is none yet (draws per visit). */
+  /** The child below an edge that has this state; NONE if there is none yet (sampled per visit). */
   childWith(edge: number, states: ArrayOf<DType>, offset: number): number {
     const S = this.size.game.stateSize;
     for (let child = this.children[edge]; child !== NONE; child = this.siblings[child]) {

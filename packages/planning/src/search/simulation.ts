@@ -1,35 +1,35 @@
 import { checkRewards, type Simulator } from '@coplay/core';
 import { drawIndex } from '@coplay/core/rows';
-import { CUT, ENDED, NONE, OPEN } from './forest';
-import type { Leaves } from './leaves';
+import type { LeafEvaluator } from './leaf-evaluator';
 import type { SearchSettings } from './options';
-import type { Trees } from './trees';
+import type { SearchMemory } from './search-memory';
+import { CUT, ENDED, NONE, OPEN } from './tree-arrays';
 
 /**
  * Takes every tree from its root down to a state that was not there before, or to an end. A tree goes on by itself
  * until a step must be simulated; then all steps are simulated at once. Per node that's one step for each tree; per
  * visit one for each level.
  */
-export class Walk {
-  /** [B] trees on their way */
+export class Simulation {
+  /** [B] trees on their way down */
   private readonly walking: Int32Array;
   private readonly perVisit: boolean;
 
   constructor(
     private readonly settings: SearchSettings,
-    private readonly trees: Trees,
-    private readonly leaves: Leaves,
+    private readonly memory: SearchMemory,
+    private readonly leaves: LeafEvaluator,
   ) {
-    this.walking = new Int32Array(trees.capacity);
-    this.perVisit = settings.draws === 'visit';
+    this.walking = new Int32Array(memory.capacity);
+    this.perVisit = settings.coPlayerSampling === 'perVisit';
   }
 
-  /** One path in each tree; new nodes are asked about. */
+  /** One path in each tree; new nodes are evaluated afterwards. */
   async run(): Promise<void> {
-    const { trees, walking } = this;
-    let count = trees.count;
+    const { memory, walking } = this;
+    let count = memory.count;
     for (let tree = 0; tree < count; tree++) {
-      trees.restart(tree);
+      memory.restart(tree);
       walking[tree] = tree;
     }
     while (count > 0) {
@@ -49,57 +49,57 @@ export class Walk {
    * @returns false where the path ended in a terminal node
    */
   private advance(tree: number, row: number): boolean {
-    const { trees, perVisit, settings } = this;
-    const { forest } = trees;
-    for (let node = trees.nodes[tree]; ; ) {
-      const edge = forest.select(node, settings);
-      const at = tree * trees.maxDepth + trees.depths[tree]++;
-      trees.pathEdges[at] = edge;
-      const child = forest.children[edge];
+    const { memory, perVisit, settings } = this;
+    const { trees } = memory;
+    for (let node = memory.nodes[tree]; ; ) {
+      const edge = trees.select(node, settings);
+      const at = tree * memory.maxDepth + memory.depths[tree]++;
+      memory.pathEdges[at] = edge;
+      const child = trees.children[edge];
       if (perVisit || child === NONE) {
         this.prepare(tree, node, edge - node * settings.game.actions, row);
         return true;
       }
-      trees.pathRewards[at] = forest.rewards[child];
-      trees.leafValues[tree] = forest.values[child];
-      if (forest.kinds[child] !== OPEN) return false;
+      memory.pathRewards[at] = trees.rewards[child];
+      memory.leafValues[tree] = trees.values[child];
+      if (trees.kinds[child] !== OPEN) return false;
       node = child;
-      trees.nodes[tree] = child;
+      memory.nodes[tree] = child;
     }
   }
 
   /** Writes a step to be simulated: the node's state and everyone's actions. */
   private prepare(tree: number, node: number, action: number, row: number): void {
-    const { trees, perVisit } = this;
-    const { forest, stepStates, stepActions } = trees;
+    const { memory, perVisit } = this;
+    const { trees, stepStates, stepActions } = memory;
     const { game } = this.settings;
     const S = game.stateSize;
     const A = game.agents.length;
-    trees.nodes[tree] = node;
-    for (let i = 0; i < S; i++) stepStates[row * S + i] = forest.states[node * S + i];
-    const seat = trees.seats[tree];
+    memory.nodes[tree] = node;
+    for (let i = 0; i < S; i++) stepStates[row * S + i] = trees.states[node * S + i];
+    const seat = memory.seats[tree];
     stepActions[row * A + seat] = action;
     for (let i = 1; i < A; i++) {
       const other = (seat + i) % A;
       stepActions[row * A + other] = perVisit
         ? this.drawCoAction(tree, node, other)
-        : forest.coActions[node * A + other];
+        : trees.coActions[node * A + other];
     }
   }
 
   private drawCoAction(tree: number, node: number, other: number): number {
     const { actions: K, agents } = this.settings.game;
-    const { forest, generators } = this.trees;
-    return Math.max(0, drawIndex(forest.coPolicies, generators[tree], (node * agents.length + other) * K, K));
+    const { trees, generators } = this.memory;
+    return Math.max(0, drawIndex(trees.coPolicies, generators[tree], (node * agents.length + other) * K, K));
   }
 
   private simulate(steps: number): Promise<void> | void {
-    const { stepStates, stepActions, stepResult, generators, simulatorGenerator } = this.trees;
+    const { stepStates, stepActions, stepResult, generators, simulatorGenerator } = this.memory;
     const { game, simulator } = this.settings;
     const S = game.stateSize;
     const A = game.agents.length;
     if (steps === 0) return;
-    if (simulator) return simulateRows(simulator, this.trees, steps, simulatorGenerator!);
+    if (simulator) return simulateRows(simulator, this.memory, steps, simulatorGenerator!);
     for (let row = 0; row < steps; row++) {
       const generator = generators[this.walking[row]];
       game.step(stepStates, row * S, stepActions, row * A, generator, stepResult, row);
@@ -109,7 +109,7 @@ export class Walk {
   /** A reward that isn't finite would make every value above it NaN, and then no action is the best. */
   private checkSimulated(steps: number): void {
     const { game, simulator } = this.settings;
-    const { stepStates, stepResult } = this.trees;
+    const { stepStates, stepResult } = this.memory;
     const source = simulator ? 'the simulator' : 'step() of the game';
     checkRewards('search', game, { rewards: stepResult.rewards, rows: steps, source }, (row) => {
       return `a simulated state, step ${game.elapsed(stepStates, row * game.stateSize)}`;
@@ -122,50 +122,50 @@ export class Walk {
    * @returns whether the path goes on from there
    */
   private land(tree: number, row: number): boolean {
-    const { trees, perVisit, settings } = this;
-    const { forest, stepStates, stepResult } = trees;
+    const { memory, perVisit, settings } = this;
+    const { trees, stepStates, stepResult } = memory;
     const { game } = settings;
-    const own = row * game.agents.length + trees.seats[tree];
+    const own = row * game.agents.length + memory.seats[tree];
     const reward = stepResult.rewards[own];
-    const at = tree * trees.maxDepth + trees.depths[tree] - 1;
-    const edge = trees.pathEdges[at];
+    const at = tree * memory.maxDepth + memory.depths[tree] - 1;
+    const edge = memory.pathEdges[at];
     const offset = row * game.stateSize;
-    trees.pathRewards[at] = reward;
-    trees.leafValues[tree] = 0;
+    memory.pathRewards[at] = reward;
+    memory.leafValues[tree] = 0;
     const isCut = stepResult.terminated[own] === 0 && stepResult.truncated[own] === 1;
     const isEnd = stepResult.terminated[own] === 1 || (isCut && settings.truncation === 'terminal');
     if (isEnd) {
       if (!perVisit) this.add(tree, edge, ENDED, reward, offset);
       return false;
     }
-    const known = perVisit ? forest.childWith(edge, stepStates, offset) : NONE;
+    const known = perVisit ? trees.childWith(edge, stepStates, offset) : NONE;
     if (known !== NONE) {
-      trees.nodes[tree] = known;
-      trees.leafValues[tree] = forest.values[known];
-      return forest.kinds[known] === OPEN;
+      memory.nodes[tree] = known;
+      memory.leafValues[tree] = trees.values[known];
+      return trees.kinds[known] === OPEN;
     }
-    this.forgetActionsOfLeft(trees.nodes[tree], row);
+    this.forgetActionsOfLeft(memory.nodes[tree], row);
     const node = this.add(tree, edge, isCut ? CUT : OPEN, reward, offset);
-    this.leaves.ask(trees, tree, node, trees.stepActions, row * game.agents.length, isCut);
+    this.leaves.request(memory, tree, node, memory.stepActions, row * game.agents.length, isCut);
     return false;
   }
 
   private add(tree: number, edge: number, kind: number, reward: number, offset: number): number {
-    const { forest, stepStates } = this.trees;
-    const node = forest.add(tree, kind, reward, stepStates, offset);
-    forest.values[node] = 0;
-    forest.attach(edge, node);
+    const { trees, stepStates } = this.memory;
+    const node = trees.add(tree, kind, reward, stepStates, offset);
+    trees.values[node] = 0;
+    trees.attach(edge, node);
     return node;
   }
 
   /** An agent that had left before the step has no action in it: -1, as in previous actions. */
   private forgetActionsOfLeft(node: number, row: number): void {
-    const { game, reads } = this.settings;
-    if (!reads.previousActions) return;
-    const { forest, stepActions } = this.trees;
+    const { game, networkInputs } = this.settings;
+    if (!networkInputs.previousActions) return;
+    const { trees, stepActions } = this.memory;
     const A = game.agents.length;
     for (let agent = 0; agent < A; agent++) {
-      if (!game.isActive(forest.states, node * game.stateSize, agent)) stepActions[row * A + agent] = NONE;
+      if (!game.isActive(trees.states, node * game.stateSize, agent)) stepActions[row * A + agent] = NONE;
     }
   }
 }
@@ -173,9 +173,9 @@ export class Walk {
 /** The packed steps, as a simulator takes them: arrays of exactly so many rows. */
 function simulateRows(
   simulator: Simulator,
-  { stepStates, stepActions, stepResult }: Trees,
+  { stepStates, stepActions, stepResult }: SearchMemory,
   steps: number,
-  generator: NonNullable<Trees['simulatorGenerator']>,
+  generator: NonNullable<SearchMemory['simulatorGenerator']>,
 ): Promise<void> | void {
   const { stateSize, agents } = simulator.game;
   const size = steps * agents.length;

@@ -1,24 +1,24 @@
 import { checkFunction, oneAtATime } from '@coplay/core';
-import { Leaves, type QuestionCounts } from './leaves';
+import { type EvaluationCounts, LeafEvaluator } from './leaf-evaluator';
 import type { SearchNetworks } from './networks';
 import { addNoise } from './noise';
 import { resolveSearch, type SearchOptions, type SearchSettings } from './options';
-import type { SearchResult } from './result';
 import { checkRoots, type SearchRoots } from './roots';
+import { SearchMemory } from './search-memory';
+import { Simulation } from './simulation';
+import type { SearchResult } from './summarise';
 import { summarise } from './summarise';
-import { Trees } from './trees';
-import { Walk } from './walk';
 
 /** Counters of a search since it was made. */
 export interface SearchCounts {
   /** Paths from a root down, over all trees. */
   readonly simulations: number;
-  /** States in which a prior and a value were wanted, and rows that the networks were asked for them. */
-  readonly focalAsked: number;
-  readonly focalRows: number;
-  /** The same of what co-players do. */
-  readonly coPlayersAsked: number;
-  readonly coPlayerRows: number;
+  /** States that needed a prior and a value, and rows that `networks.focal` evaluated for them. */
+  readonly focalRequests: number;
+  readonly focalEvaluated: number;
+  /** The same of policies of co-players, and `networks.coPlayers`. */
+  readonly coPlayerRequests: number;
+  readonly coPlayerEvaluated: number;
 }
 
 /**
@@ -32,14 +32,14 @@ export interface TreeSearch {
   readonly counts: SearchCounts;
   /**
    * Searches from R roots: in each simulation all trees go down to a new state, the states are simulated at once, and
-   * all are put to the networks at once. Searches of one object run one after the other. The same generators give the
+   * one call of each network evaluates them. Searches of one object run one after the other. The same generators give the
    * same result, to the bit where the networks do.
    *
    * @throws CoplayError for roots that don't fit the game, and for answers of the networks that are too short or not
    *         numbers
    */
   search(roots: SearchRoots, networks: SearchNetworks): Promise<SearchResult>;
-  /** Forgets the answers of the networks, after searches under way: to be called when their parameters have changed. */
+  /** Forgets the answers of the networks, after running searches. Call it when parameters have changed. */
   forget(): void;
 }
 
@@ -53,19 +53,19 @@ export function createSearch(options: SearchOptions): TreeSearch {
 }
 
 class Search implements TreeSearch {
-  private simulations = 0;
-  private readonly leaves: Leaves;
-  private trees: Trees;
-  private walk: Walk;
+  private simulations = 0; // in all searches
+  private readonly leaves: LeafEvaluator;
+  private memory: SearchMemory;
+  private simulation: Simulation;
   private readonly inTurn = oneAtATime();
 
   constructor(readonly settings: SearchSettings) {
-    this.leaves = new Leaves(settings);
-    [this.trees, this.walk] = this.grow(settings.trees);
+    this.leaves = new LeafEvaluator(settings);
+    [this.memory, this.simulation] = this.grow(settings.trees);
   }
 
   get counts(): SearchCounts {
-    const counts: QuestionCounts = this.leaves.counts;
+    const counts: EvaluationCounts = this.leaves.counts;
     return { simulations: this.simulations, ...counts };
   }
 
@@ -74,7 +74,7 @@ class Search implements TreeSearch {
       try {
         return await this.run(roots, networks);
       } catch (error) {
-        this.leaves.forget(); // questions of a search that failed have no answer
+        this.leaves.forget(); // queries of a failed search have no answer
         throw error;
       }
     });
@@ -89,41 +89,48 @@ class Search implements TreeSearch {
     const goals = checkRoots(settings.game, roots);
     checkNetworks(networks);
     const count = roots.rows * settings.trees;
-    if (count > this.trees.capacity) [this.trees, this.walk] = this.grow(count);
-    const { trees, walk } = this;
+    if (count > this.memory.capacity) [this.memory, this.simulation] = this.grow(count);
+    const { memory } = this;
     leaves.begin(count);
-    trees.plant(roots, goals);
+    memory.plant(roots, goals);
     await this.openRoots(roots, networks);
-    for (let simulation = 0; simulation < settings.simulations; simulation++) {
-      await walk.run();
-      await leaves.evaluate(networks, trees);
-      for (let tree = 0; tree < count; tree++) trees.backup(tree);
+    for (let i = 0; i < settings.simulations; i++) {
+      await this.simulation.run();
+      await leaves.evaluate(networks, memory);
+      for (let tree = 0; tree < count; tree++) memory.backup(tree);
       this.simulations += count;
     }
-    return summarise(settings, trees);
+    return summarise(settings, memory);
   }
 
   /** Evaluates the roots, and puts noise on their priors. */
   private async openRoots({ previousActions }: SearchRoots, networks: SearchNetworks): Promise<void> {
-    const { trees, leaves, settings } = this;
+    const { memory, leaves, settings } = this;
     const { game, rootNoise } = settings;
     const A = game.agents.length;
     const nothing = new Int32Array(A).fill(-1);
-    for (let tree = 0; tree < trees.count; tree++) {
-      const node = trees.forest.rootOf(tree);
-      leaves.ask(trees, tree, node, previousActions ?? nothing, previousActions ? trees.roots[tree] * A : 0, false);
+    for (let tree = 0; tree < memory.count; tree++) {
+      const node = memory.trees.rootOf(tree);
+      leaves.request(
+        memory,
+        tree,
+        node,
+        previousActions ?? nothing,
+        previousActions ? memory.roots[tree] * A : 0,
+        false,
+      );
     }
-    await leaves.evaluate(networks, trees);
+    await leaves.evaluate(networks, memory);
     if (!rootNoise) return;
-    for (let tree = 0; tree < trees.count; tree++) {
-      const from = trees.forest.rootOf(tree) * game.actions;
-      addNoise(trees.forest.priors, from, game.actions, rootNoise, trees.generators[tree]);
+    for (let tree = 0; tree < memory.count; tree++) {
+      const from = memory.trees.rootOf(tree) * game.actions;
+      addNoise(memory.trees.priors, from, game.actions, rootNoise, memory.generators[tree]);
     }
   }
 
-  private grow(count: number): [Trees, Walk] {
-    const trees = new Trees(this.settings, count);
-    return [trees, new Walk(this.settings, trees, this.leaves)];
+  private grow(count: number): [SearchMemory, Simulation] {
+    const memory = new SearchMemory(this.settings, count);
+    return [memory, new Simulation(this.settings, memory, this.leaves)];
   }
 }
 
