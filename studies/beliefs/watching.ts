@@ -29,7 +29,7 @@ export async function onlooker(game: Game, { samples, epochs, seed }: Teaching):
   const generator = createGenerator(streamSeed(seed, 'learners'));
   await agent.learner.initialise(generator.fork());
   const played = await playEpisodes(game, 'hunt', samples, seed);
-  await agent.learner.mindOf(0).pretrain(concatExperience(played), { epochs, generator: generator.fork() });
+  await agent.learner.coPlayerModelsOf(0).pretrain(concatExperience(played), { epochs, generator: generator.fork() });
   return agent;
 }
 

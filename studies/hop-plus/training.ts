@@ -88,7 +88,7 @@ export async function trainAlone(context: Context, envSteps: number) {
       const run = selfPlay({ game, agents, envs: 32, steps: 32, seed, log: [...place.log] });
       await run.train({ envSteps: Math.min(envSteps, 60_000) });
       const { returnMean } = await run.evaluate({ episodes: context.isQuick ? 64 : 2000 });
-      const { moa } = learner.learner.mindOf(0);
+      const { moa } = learner.learner.coPlayerModelsOf(0);
       const accuracy = moa ? mean(others.map((id) => moa.accuracy(id))) : 0;
       run.dispose();
       return { own: returnMean[first], others: mean(others.map((id) => returnMean[id])), accuracy };

@@ -266,7 +266,7 @@ export const trainersDoors: Doors = {
       ...learns(planned),
       observe: door(() => [step()]),
       'learner.watch': door(() => [trainers.hopAgent(hop()).search]),
-      'learner.mindOf': door(() => [0]),
+      'learner.coPlayerModelsOf': door(() => [0]),
     },
     [],
     acting,
@@ -274,7 +274,7 @@ export const trainersDoors: Doors = {
   hopPlusAgent: made(hopPlus, {
     ...acts(() => new Float32Array(2)),
     ...learns(minded),
-    'learner.mindOf': door(() => [0]),
+    'learner.coPlayerModelsOf': door(() => [0]),
   }),
   interruptSignal: door(() => [() => undefined], [['undefined', 'a function']]),
   isLearning: door(() => [random(id)], ['anything']),

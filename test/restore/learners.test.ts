@@ -140,9 +140,12 @@ it.each(Object.keys(PARTS))('%s', async (name) => {
 /** A damage of what is restored last, where all else has been restored already. */
 const LAST: Record<string, [path: readonly string[], message: RegExp]> = {
   ppo: [['buffer', 'real'], /PPO \(agent_0\): restore: saved\.buffer: .*real/],
-  hop: [['minds', 'agent_0', 'updates'], /HOP \(agent_0\): restore: saved\.minds\.agent_0: .*updates/],
+  hop: [
+    ['coPlayerModels', 'agent_0', 'updates'],
+    /HOP \(agent_0\): restore: saved\.coPlayerModels\.agent_0: .*updates/,
+  ],
   'hop with a world model': [['worldModel', 'score'], /HOP \(agent_0\): restore: saved\.worldModel: .*score/],
-  'hop-plus': [['minds', 'agent_0', 'omg', 'updates'], /saved\.minds\.agent_0\.omg: .*updates/],
+  'hop-plus': [['coPlayerModels', 'agent_0', 'omg', 'updates'], /saved\.coPlayerModels\.agent_0\.omg: .*updates/],
   'social influence': [['moa', 'updates'], /restore: saved\.moa: .*updates/],
 };
 

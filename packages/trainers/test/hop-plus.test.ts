@@ -143,7 +143,7 @@ describe('hopPlusAgent', () => {
     expect(seen).toHaveLength(1);
     const { extras, active, cuts, isImagined } = seen[0];
     expect([...isImagined]).not.toContain(0);
-    const size = learner.mindOf(0).omg!.subgoalSize;
+    const size = learner.coPlayerModelsOf(0).omg!.subgoalSize;
     let together = 0;
     for (let row = 0; row < active.length; row += 2) {
       if (active[row] === 0 || active[row + 1] === 0) continue; // zeros stand for a co-player that has left
@@ -170,7 +170,7 @@ describe('hopPlusAgent', () => {
       return values(x);
     };
     await learner.update({ experience: first, progress: 0, generator: createGenerator(6) });
-    const size = learner.mindOf(0).omg!.subgoalSize;
+    const size = learner.coPlayerModelsOf(0).omg!.subgoalSize;
     let compared = 0;
     completed!.cuts.env.forEach((e, n) => {
       if (completed!.cuts.step[n] !== 2 || first.ended[e * 3 + 2] === 1 || next.active[e * 2] === 0) return;
@@ -218,8 +218,8 @@ describe('hopPlusAgent', () => {
     await play.train({ envSteps: 3 * STEPS });
     const [{ learner }] = agents;
     expect(agents[1].learner).toBe(learner);
-    expect(learner.mindOf(0).moa!.coPlayers).toEqual(['agent_1']);
-    expect(learner.mindOf(1).moa!.coPlayers).toEqual(['agent_0']);
+    expect(learner.coPlayerModelsOf(0).moa!.coPlayers).toEqual(['agent_1']);
+    expect(learner.coPlayerModelsOf(1).moa!.coPlayers).toEqual(['agent_0']);
     play.dispose();
   });
 
@@ -228,7 +228,9 @@ describe('hopPlusAgent', () => {
     for (const { play } of [some, all]) await play.train({ envSteps: STEPS });
     const before = await parametersOf(all);
     const saved = await some.agents[0].learner.state();
-    await expect(all.agents[0].learner.restore(saved)).rejects.toThrow(/without minds\.agent_0\.moa, worldModel/);
+    await expect(all.agents[0].learner.restore(saved)).rejects.toThrow(
+      /without coPlayerModels\.agent_0\.moa, worldModel/,
+    );
     expect(await parametersOf(all)).toEqual(before);
     for (const { play } of [some, all]) play.dispose();
   });

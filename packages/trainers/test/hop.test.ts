@@ -273,7 +273,7 @@ describe('hopAgent', () => {
     };
     const before = await stepFrom(agent, together);
     expect((await stepFrom(agent, together)).policy).toEqual(before.policy);
-    const moa = agent.learner.mindOf(0);
+    const moa = agent.learner.coPlayerModelsOf(0);
     const untrained = await moa.state();
     const hunters = game.agents.map((id) => nearestStag({ game, id }) as Agent);
     await moa.pretrain(await collected(hunters, 24), { epochs: 20, generator: createGenerator(1) });
@@ -290,7 +290,7 @@ describe('hopAgent', () => {
     expect(play.learners).toHaveLength(1);
     const [one, two] = agents;
     expect(one.learner).toBe(two.learner);
-    expect(one.learner.mindOf(0)).not.toBe(one.learner.mindOf(1));
+    expect(one.learner.coPlayerModelsOf(0)).not.toBe(one.learner.coPlayerModelsOf(1));
     expect(one.beliefs).not.toBe(two.beliefs);
     play.dispose();
   });
@@ -439,7 +439,7 @@ describe('beliefs of hopAgent', () => {
     const agent = hopAgent({ game: three, id: 'agent_0', ...small, goals: 'none' });
     expect(agent.beliefs).toBeUndefined();
     expect(agent.save!()).toEqual({});
-    expect(agent.learner.mindOf(0).goals).toBe(0);
+    expect(agent.learner.coPlayerModelsOf(0).goals).toBe(0);
   });
 });
 

@@ -47,9 +47,9 @@ it.each(Object.entries(AGENTS))(
     const { learner } = agentOf(game, '__proto__');
     await learner.initialise(createGenerator(1));
     const saved = await learner.state();
-    expect(Object.keys((saved['minds'] as SavedState) ?? { ['__proto__']: {} })).toEqual(['__proto__']);
+    expect(Object.keys((saved['coPlayerModels'] as SavedState) ?? { ['__proto__']: {} })).toEqual(['__proto__']);
     const other = agentOf(game, '__proto__').learner;
     await other.restore(saved);
-    expect((await other.state())['minds']).toEqual(saved['minds']);
+    expect((await other.state())['coPlayerModels']).toEqual(saved['coPlayerModels']);
   },
 );

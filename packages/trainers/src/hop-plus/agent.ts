@@ -1,82 +1,33 @@
-import {
-  type AgentId,
-  type AgentInput,
-  type AgentOutput,
-  checkCount,
-  checkTypedArray,
-  type Generator,
-  type NamedArrays,
-  ndarray,
-  sharedAmongCopies,
-} from '@coplay/core';
-import { ppoInsight } from '../ppo';
+import { checkRecord } from '@coplay/core';
 import type { LearningAgent } from '../training';
-import { checkAct } from '../training/check-calls';
-import { chooseActions } from '../training/choose-actions';
-import type { HopPlusPlayers } from './setup';
-import { MEMORY, SUBGOALS } from './subgoals';
+import { HopPlusLearner } from './learner';
+import type { HopPlusOptions, SharedHopPlusOptions } from './options';
+import { HopPlusPolicyAgent } from './policy';
+import { hopPlusSetup } from './setup';
 
-/**
- * Acts by the policy, which sees the subgoals that are inferred of every co-player. Its state is the inference's
- * memory.
- */
-export class MindedAgent<Players extends HopPlusPlayers> implements LearningAgent<Float32Array> {
-  readonly name = 'HOP+';
-  private readonly seat: number;
-
-  constructor(
-    readonly id: AgentId,
-    readonly learner: Players,
-  ) {
-    this.seat = learner.setup.game.agents.indexOf(id);
-  }
-
-  private get stateSize(): number {
-    return this.learner.mindOf(this.seat).omg?.stateSize ?? 0;
-  }
-
-  initialState(rows: number): Float32Array {
-    checkCount(`HOP+ (${this.id}).initialState`, 'rows', rows);
-    return new Float32Array(rows * this.stateSize);
-  }
-
-  async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
-    const { ppo } = this.learner;
-    const { omg } = this.learner.mindOf(this.seat);
-    const where = `HOP+ (${this.id}).act`;
-    checkAct(where, this.learner.setup.game, input, generator);
-    checkTypedArray(where, 'state', state, 'float32', input.rows * this.stateSize);
-    const inferred = omg && (await omg.infer(input, state));
-    const extras = inferred ? { [SUBGOALS]: ndarray(inferred.subgoals, [input.rows, omg.subgoalSize]) } : {};
-    const { logProbs } = await ppo.policy.act(input, this.seat, NO_MEMORY, extras);
-    const chosen = chooseActions(logProbs, input.rows, ppo.setup.net.actions, generator);
-    return {
-      actions: chosen.actions,
-      state: inferred?.state ?? state,
-      extras: {
-        logProbs: ndarray(chosen.logProbs),
-        ...extras,
-        ...(inferred && { [MEMORY]: ndarray(enteredMemory(state, input, omg.stateSize), [input.rows, omg.stateSize]) }),
-      },
-    };
-  }
-
-  insight(input: AgentInput, _: Float32Array, { extras = {} }: AgentOutput<Float32Array>): Promise<NamedArrays> {
-    const seen: NamedArrays = extras[SUBGOALS] ? { [SUBGOALS]: extras[SUBGOALS] } : {};
-    return ppoInsight(this.learner.ppo, this.id, input, NO_MEMORY, seen);
-  }
+/** An agent with a policy, and models of the world and of its co-players. */
+export interface HopPlusAgent extends LearningAgent<Float32Array> {
+  readonly learner: HopPlusLearner;
 }
 
-sharedAmongCopies(MindedAgent, '@coplay/trainers/MindedAgent@0.1');
+/**
+ * HOP+ for one agent: a PPO policy that reads the inferred subgoals of its co-players (OMG) and learns from real
+ * experience and from experience imagined with models of the world and of the co-players (MOA). Every module can be
+ * switched off; without any module it is PPO that reads the previous actions of all agents.
+ *
+ * @throws CoplayError for unknown options, or modules that need one that's off
+ */
+export function hopPlusAgent(given: HopPlusOptions): HopPlusAgent {
+  checkRecord('hopPlusAgent', 'options', given);
+  const { id, ...options } = given;
+  return new HopPlusPolicyAgent(id, new HopPlusLearner(hopPlusSetup('hopPlusAgent', [id], options)));
+}
 
-/** The policy itself is feedforward. */
-const NO_MEMORY = new Float32Array(0);
-
-/** A copy of the memory, zero in the rows where an episode begins. */
-function enteredMemory(state: Float32Array, input: AgentInput, size: number): Float32Array {
-  const entered = state.slice();
-  for (let row = 0; row < input.rows; row++) {
-    if (input.isFirst[row] === 1) entered.fill(0, row * size, (row + 1) * size);
-  }
-  return entered;
+/** Agents that share one policy and one world model; each has its own models of the others. */
+export function sharedHopPlusAgents(given: SharedHopPlusOptions): HopPlusAgent[] {
+  checkRecord('sharedHopPlusAgents', 'options', given);
+  const { ids, ...options } = given;
+  const sharing = ids ?? options.game?.agents ?? [];
+  const learner = new HopPlusLearner(hopPlusSetup('sharedHopPlusAgents', sharing, options));
+  return sharing.map((id) => new HopPlusPolicyAgent(id, learner));
 }

@@ -1,10 +1,17 @@
-import { type Agent, type AgentId, type Game, type Generator, ndarray, type Saved } from '@coplay/core';
+import {
+  type Agent,
+  type AgentId,
+  type Game,
+  type Generator,
+  type ImaginationStarts,
+  ndarray,
+  type Saved,
+} from '@coplay/core';
 import { drawIndex } from '@coplay/core/rows';
 import { sampleCategorical } from '@coplay/tensor';
 import type { MoaLearner } from '../moa';
 import type { PpoLearner } from '../ppo';
-import type { Starts } from './starts';
-import { SUBGOALS } from './subgoals';
+import { SUBGOALS } from './options';
 
 /** A player in imagination, and its initial state. */
 export interface ImaginedPlayer {
@@ -23,13 +30,13 @@ export function modelledCoPlayer(
   moa: MoaLearner,
   coPlayer: AgentId,
   game: Game,
-  starts: Starts,
+  starts: ImaginationStarts,
   choice: GoalChance,
   generator: Generator,
 ): ImaginedPlayer {
   const goals = drawGoals(moa, coPlayer, game, starts, choice, generator);
   const agent = moa.agent(coPlayer, (row) => goals[row]); // called at episode starts
-  const { memory } = agent.initialState(starts.rows.length);
+  const { memory } = agent.initialState(starts.isFirst.length);
   return { agent, state: { goals, memory } };
 }
 
@@ -38,12 +45,12 @@ function drawGoals(
   moa: MoaLearner,
   coPlayer: AgentId,
   game: Game,
-  starts: Starts,
+  starts: ImaginationStarts,
   choice: GoalChance,
   generator: Generator,
 ): Int32Array {
   const { goals } = game;
-  const drawn = new Int32Array(starts.rows.length).fill(-1);
+  const drawn = new Int32Array(starts.isFirst.length).fill(-1);
   if (!goals || choice === undefined || moa.goals === 0) return drawn;
   const shown = moa.prior(coPlayer);
   const uniform = shown.map(() => 1);

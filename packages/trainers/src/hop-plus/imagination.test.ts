@@ -2,10 +2,10 @@ import { type Agent, createGenerator, createRollout, ndarray, rulesSimulator, ve
 import { randomAgent, stagHunt } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
 import type { MoaLearner } from '../moa';
-import { hopPlusAgent } from './hop-plus';
+import { hopPlusAgent } from './agent';
 import { imaginationGate, imagineFrom } from './imagination';
 import { resolveImagined } from './options';
-import type { Mind } from './setup';
+import type { CoPlayerModels } from './setup';
 
 const options = resolveImagined('test', { horizon: 8, startUpdates: 5, minAccuracy: 0.9, moaAccuracy: 0.4 });
 
@@ -59,7 +59,7 @@ describe('imagineFrom', () => {
       const { learner } = hopPlusAgent({ game, id, omg: false, worldModel: 'rules', executor: 'eager' });
       await learner.initialise(createGenerator(2));
       const goalsSeen = new Map(game.agents.map((name) => [name, new Set<number>()]));
-      (learner.setup.minds as Map<number, Mind>).set(seat, { moa: markedModels(goalsSeen) });
+      (learner.setup.coPlayerModels as Map<number, CoPlayerModels>).set(seat, { moa: markedModels(goalsSeen) });
       // uniformGoals 0: goals are drawn by what each co-player has shown.
       const parts = {
         learner,

@@ -1,14 +1,25 @@
-import { type Experience, type Generator, imagine, type Metrics, type Simulator } from '@coplay/core';
+import {
+  type ArrayOf,
+  allocate,
+  allocateGrid,
+  type DType,
+  type Experience,
+  type Game,
+  type Generator,
+  type ImaginationStarts,
+  imagine,
+  type Metrics,
+  type Simulator,
+} from '@coplay/core';
+import { nonZero, seatRows, takeRows } from '@coplay/core/rows';
 import { anneal } from '../training/annealed';
-import { MindedAgent } from './agent';
 import { copiedCoPlayer, type ImaginedPlayer, modelledCoPlayer } from './co-players';
-import type { ResolvedImagined } from './options';
+import { MEMORY, type ResolvedImagined } from './options';
+import { extraAt, HopPlusPolicyAgent } from './policy';
 import type { HopPlusPlayers } from './setup';
-import { drawStarts, extraAt, type Starts } from './starts';
-import { MEMORY } from './subgoals';
 
-/** Whether, and how far, a learner imagines in an update. */
-export interface Permission {
+/** How far a learner imagines in an update. */
+export interface ImaginationGate {
   /** H; 0 where nothing is imagined yet */
   readonly horizon: number;
   readonly metrics: Metrics;
@@ -26,14 +37,14 @@ export function imaginationGate(
   updates: number,
   worldAccuracy: number,
   coPlayers: readonly number[],
-): Permission {
+): ImaginationGate {
   const trust = Math.min(1, ...coPlayers.map((accuracy) => accuracy / options.moaAccuracy));
   const isOpen = updates >= options.startUpdates && worldAccuracy >= options.minAccuracy;
   const horizon = isOpen ? Math.round(trust * options.horizon) : 0;
   return { horizon, metrics: { 'imagined/is_open': isOpen ? 1 : 0, 'imagined/horizon': horizon } };
 }
 
-/** What imagination is made with. */
+/** Arguments of {@link imagineFrom} that are the same for all agents of a learner. */
 export interface ImaginationParts {
   readonly learner: HopPlusPlayers;
   readonly simulator: Simulator;
@@ -78,9 +89,9 @@ export async function imagineFrom(
 }
 
 function ownPlayer(learner: HopPlusPlayers, experience: Experience, seat: number, starts: Starts): ImaginedPlayer {
-  const agent = new MindedAgent(learner.setup.game.agents[seat], learner);
+  const agent = new HopPlusPolicyAgent(learner.setup.game.agents[seat], learner);
   const memory = experience.extras[MEMORY];
-  if (!learner.mindOf(seat).omg || !memory) return { agent, state: agent.initialState(starts.rows.length) };
+  if (!learner.coPlayerModelsOf(seat).omg || !memory) return { agent, state: agent.initialState(starts.rows.length) };
   return { agent, state: extraAt(memory, experience.agents.length, seat, starts.rows) };
 }
 
@@ -93,12 +104,56 @@ function coPlayer(
 ): ImaginedPlayer {
   const { game } = learner.setup;
   const id = game.agents[player];
-  const { moa, omg } = learner.mindOf(seat);
+  const { moa, omg } = learner.coPlayerModelsOf(seat);
   if (moa) {
     const chance = options.goals === 'unknown' ? undefined : anneal(options.uniformGoals, progress);
     return modelledCoPlayer(moa, id, game, starts, chance, generator.split(player));
   }
   if (!learner.ids.includes(id)) return copiedCoPlayer(learner.ppo, id, omg?.subgoalSize ?? 0);
-  const agent = new MindedAgent(id, learner);
+  const agent = new HopPlusPolicyAgent(id, learner);
   return { agent, state: agent.initialState(starts.rows.length) };
+}
+
+/** Steps of real experience from which an agent imagines episodes. */
+interface Starts extends ImaginationStarts {
+  /** [B] rows e T + t of the experience */
+  readonly rows: Int32Array;
+}
+
+/**
+ * Draws steps in which the agent was playing, each with the same chance, with replacement; states are read from the
+ * agent's own observations.
+ *
+ * @returns undefined where it never played
+ */
+function drawStarts(
+  game: Game,
+  experience: Experience,
+  seat: number,
+  count: number,
+  generator: Generator,
+): Starts | undefined {
+  const { active, agents } = experience;
+  const played = nonZero(seatRows(active, seat, agents.length).data);
+  if (played.length === 0) return undefined;
+  const rows = Int32Array.from({ length: count }, () => played[generator.integer(played.length)]);
+  return { rows, ...startsAt(game, experience, seat, rows) };
+}
+
+/** The information in steps of an experience, as starts. */
+function startsAt(game: Game, experience: Experience, seat: number, rows: Int32Array): ImaginationStarts {
+  const { observations, previousActions, isFirst } = experience;
+  const agents = game.agents.length;
+  const states = allocate(game.stateType, rows.length * game.stateSize) as ArrayOf<DType>;
+  const grid = game.grid!; // refused without it when the options were checked
+  const parts = allocateGrid(grid, agents, 1);
+  rows.forEach((row, i) => {
+    grid.see(observations, row * agents + seat, seat, parts, 0);
+    grid.write(parts, 0, states, i * game.stateSize);
+  });
+  return {
+    states,
+    previousActions: takeRows(previousActions, rows, agents),
+    isFirst: takeRows(isFirst, rows, 1),
+  };
 }

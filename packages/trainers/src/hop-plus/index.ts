@@ -1,4 +1,4 @@
-export { type HopPlusAgent, hopPlusAgent, sharedHopPlusAgents } from './hop-plus';
+export { type HopPlusAgent, hopPlusAgent, sharedHopPlusAgents } from './agent';
 export type { HopPlusLearner } from './learner';
 export type {
   HopPlusModules,

@@ -20,11 +20,11 @@ import { meanMetrics } from '../training/metrics';
 import { type Takeover, takeOverParts } from '../training/restore';
 import type { WorldModelLearner } from '../world-model';
 import { imaginationGate, imagineFrom } from './imagination';
-import type { HopPlusPlayers, HopPlusSetup, Mind } from './setup';
-import { withCutSubgoals, withSubgoals } from './subgoals';
+import { withCutSubgoals, withSubgoals } from './policy';
+import type { CoPlayerModels, HopPlusPlayers, HopPlusSetup } from './setup';
 
 /** Children of a learner's generator. */
-const SPLITS = { ppo: 0, worldModel: 1, minds: 2, imagination: 3, subgoals: 4 };
+const SPLITS = { ppo: 0, worldModel: 1, coPlayerModels: 2, imagination: 3, subgoals: 4 };
 
 /** Updates of the world model in one of the agent while its accuracy is below what imagination waits for. */
 const UPDATES_WHILE_AWAITED = 4;
@@ -32,7 +32,7 @@ const UPDATES_WHILE_AWAITED = 4;
 const savedSchema = z.looseObject({
   ppo: z.looseObject({}).optional(),
   worldModel: z.looseObject({}).optional(),
-  minds: z.record(z.string(), z.looseObject({})).optional(),
+  coPlayerModels: z.record(z.string(), z.looseObject({})).optional(),
 });
 
 /**
@@ -50,22 +50,22 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   }
 
   /** The models of the others that belong to the agent in a seat; undefined in seats of other learners. */
-  mindOf(seat: number): Mind {
+  coPlayerModelsOf(seat: number): CoPlayerModels {
     const { length } = this.setup.game.agents;
-    checkNumber(`HOP+ (${this.name}).mindOf`, 'seat', seat, { min: 0, max: length - 1, whole: true });
-    return this.setup.minds.get(seat) ?? {};
+    checkNumber(`HOP+ (${this.name}).coPlayerModelsOf`, 'seat', seat, { min: 0, max: length - 1, whole: true });
+    return this.setup.coPlayerModels.get(seat) ?? {};
   }
 
   async initialise(generator: Generator): Promise<void> {
     checkGenerator(`HOP+ (${this.name}).initialise`, generator);
     const own = generator.fork();
     await this.ppo.initialise(own.split(SPLITS.ppo));
-    const { worldModel, minds } = this.setup;
+    const { worldModel, coPlayerModels } = this.setup;
     if (typeof worldModel === 'object') await worldModel.initialise(own.split(SPLITS.worldModel));
-    for (const [seat, { moa, omg }] of minds) {
-      const mind = own.split(SPLITS.minds).split(seat);
-      await moa?.initialise(mind.split(0));
-      await omg?.initialise(mind.split(1));
+    for (const [seat, { moa, omg }] of coPlayerModels) {
+      const ofSeat = own.split(SPLITS.coPlayerModels).split(seat);
+      await moa?.initialise(ofSeat.split(0));
+      await omg?.initialise(ofSeat.split(1));
     }
   }
 
@@ -75,7 +75,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const own = generator.fork();
     const seen = await this.completed(experience);
     // What selectors of subgoals go by.
-    const values = this.seats.some((seat) => this.mindOf(seat).omg) ? await this.ppo.values(seen) : undefined;
+    const values = this.seats.some((seat) => this.coPlayerModelsOf(seat).omg) ? await this.ppo.values(seen) : undefined;
     const models = await this.teachModels(seen, values, own);
     const { imagined, metrics } = await this.imagine(seen, progress, own.split(SPLITS.imagination));
     const taught = await this.withSelectedSubgoals(seen, values, progress, own.split(SPLITS.subgoals));
@@ -84,15 +84,15 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   }
 
   async state(): Promise<SavedState> {
-    const { worldModel, minds, game } = this.setup;
+    const { worldModel, coPlayerModels, game } = this.setup;
     const saved: [AgentId, SavedState][] = [];
-    for (const [seat, { moa, omg }] of minds) {
-      const mind = { ...(moa && { moa: await moa.state() }), ...(omg && { omg: await omg.state() }) };
-      saved.push([game.agents[seat], mind]);
+    for (const [seat, { moa, omg }] of coPlayerModels) {
+      const models = { ...(moa && { moa: await moa.state() }), ...(omg && { omg: await omg.state() }) };
+      saved.push([game.agents[seat], models]);
     }
     return {
       ppo: await this.ppo.state(),
-      minds: Object.fromEntries(saved),
+      coPlayerModels: Object.fromEntries(saved),
       ...(typeof worldModel === 'object' && { worldModel: await worldModel.state() }),
     };
   }
@@ -106,13 +106,13 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const where = `HOP+ (${this.name}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
     this.checkSaved(saved);
-    const { worldModel, minds, game } = this.setup;
-    const all = saved['minds'] as Record<AgentId, Record<'moa' | 'omg', SavedState>>;
-    const models = [...minds].flatMap(([seat, { moa, omg }]) => {
+    const { worldModel, coPlayerModels, game } = this.setup;
+    const all = saved['coPlayerModels'] as Record<AgentId, Record<'moa' | 'omg', SavedState>>;
+    const models = [...coPlayerModels].flatMap(([seat, { moa, omg }]) => {
       const id = game.agents[seat];
       return [
-        ...(moa ? [{ path: `saved.minds.${id}.moa`, part: moa, saved: all[id].moa }] : []),
-        ...(omg ? [{ path: `saved.minds.${id}.omg`, part: omg, saved: all[id].omg }] : []),
+        ...(moa ? [{ path: `saved.coPlayerModels.${id}.moa`, part: moa, saved: all[id].moa }] : []),
+        ...(omg ? [{ path: `saved.coPlayerModels.${id}.omg`, part: omg, saved: all[id].omg }] : []),
       ];
     });
     const world = saved['worldModel'] as SavedState;
@@ -125,13 +125,13 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
 
   /** Refuses a state that was saved with other modules, before anything has changed. */
   private checkSaved(saved: SavedState): void {
-    const { worldModel, minds, game } = this.setup;
-    const all = (saved['minds'] ?? {}) as Record<AgentId, SavedState>;
-    const missing = [...minds].flatMap(([seat, mind]) => {
+    const { worldModel, coPlayerModels, game } = this.setup;
+    const all = (saved['coPlayerModels'] ?? {}) as Record<AgentId, SavedState>;
+    const missing = [...coPlayerModels].flatMap(([seat, models]) => {
       const id = game.agents[seat];
       return (['moa', 'omg'] as const)
-        .filter((name) => mind[name] && !all[id]?.[name])
-        .map((name) => `minds.${id}.${name}`);
+        .filter((name) => models[name] && !all[id]?.[name])
+        .map((name) => `coPlayerModels.${id}.${name}`);
     });
     if (typeof worldModel === 'object' && !saved['worldModel']) missing.push('worldModel');
     if (!saved['ppo']) missing.push('ppo');
@@ -147,23 +147,23 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
 
   dispose(): void {
     this.ppo.dispose();
-    const { worldModel, minds } = this.setup;
+    const { worldModel, coPlayerModels } = this.setup;
     if (typeof worldModel === 'object') worldModel.dispose();
-    for (const { moa, omg } of minds.values()) {
+    for (const { moa, omg } of coPlayerModels.values()) {
       moa?.dispose();
       omg?.dispose();
     }
   }
 
   private get seats(): number[] {
-    return [...this.setup.minds.keys()];
+    return [...this.setup.coPlayerModels.keys()];
   }
 
   /** The same experience with the critic's inputs at its cuts. */
   private async completed(experience: Experience): Promise<Experience> {
     const { seats } = this;
-    if (!this.mindOf(seats[0]).omg) return experience;
-    return withCutSubgoals(experience, seats, (seat) => this.mindOf(seat).omg!);
+    if (!this.coPlayerModelsOf(seats[0]).omg) return experience;
+    return withCutSubgoals(experience, seats, (seat) => this.coPlayerModelsOf(seat).omg!);
   }
 
   /** One update of every model on real experience. */
@@ -174,7 +174,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
       worldModel.push(experience);
       updates.push(this.teachWorld(worldModel, generator.split(SPLITS.worldModel)));
     }
-    updates.push(this.teachMinds(experience, values, generator.split(SPLITS.minds)));
+    updates.push(this.teachCoPlayerModels(experience, values, generator.split(SPLITS.coPlayerModels)));
     return Object.assign({}, ...(await Promise.all(updates))) as Metrics;
   }
 
@@ -187,9 +187,9 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     return measured;
   }
 
-  private async teachMinds(experience: Experience, values: Float32Array | undefined, generator: Generator) {
+  private async teachCoPlayerModels(experience: Experience, values: Float32Array | undefined, generator: Generator) {
     const metrics = this.seats.map(async (seat) => {
-      const { moa, omg } = this.mindOf(seat);
+      const { moa, omg } = this.coPlayerModelsOf(seat);
       const own = generator.split(seat);
       moa?.push(experience);
       omg?.push(experience, values);
@@ -206,7 +206,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     if (!options || !simulator || !isUsed) return { imagined: [], metrics: {} };
     const accuracy = typeof worldModel === 'object' ? worldModel.accuracy : 1;
     const made = this.seats.map(async (seat) => {
-      const { moa } = this.mindOf(seat);
+      const { moa } = this.coPlayerModelsOf(seat);
       const trusted = moa ? moa.coPlayers.map((id) => moa.accuracy(id)) : [];
       const { horizon, metrics } = imaginationGate(options, this.updates, accuracy, trusted);
       const parts = { learner: this, simulator, options, progress };
@@ -222,7 +222,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   }
 
   private async completedFor(seat: number, imagined: Experience): Promise<Experience> {
-    const { omg } = this.mindOf(seat);
+    const { omg } = this.coPlayerModelsOf(seat);
     return omg ? withCutSubgoals(imagined, [seat], () => omg) : imagined;
   }
 
@@ -247,7 +247,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     if (epsilon === 0 || !values) return experience;
     let mixed = experience;
     for (const seat of this.seats) {
-      const { omg } = this.mindOf(seat);
+      const { omg } = this.coPlayerModelsOf(seat);
       if (!omg?.isReady) continue;
       const { subgoals } = await omg.subgoalsOf(experience, { values, epsilon, generator: generator.split(seat) });
       mixed = await this.ppo.currentLogProbs(withSubgoals(mixed, seat, subgoals), seat);

@@ -6,6 +6,10 @@ import type { PpoAgentOptions } from '../ppo';
 import { type Annealed, annealedUnit } from '../training/annealed';
 import type { WorldModelOptions } from '../world-model';
 
+/** Names under which an agent records its subgoals, and the memory with which it entered the step. */
+export const SUBGOALS = 'subgoals';
+export const MEMORY = 'subgoalMemory';
+
 /** How an agent of {@link hopPlusAgent} imagines. */
 export interface ImaginedOptions {
   /** Steps of an imagined episode at most, at least 1; what comes after them is bootstrapped. Default 8 */
@@ -44,7 +48,7 @@ export type SubgoalOptions = Omit<OmgOptions, 'game' | 'id' | 'executor'> & {
 /** The modules around PPO. Each can be switched off. */
 export interface HopPlusModules {
   /**
-   * `false`, the game's own `rules` in the place of a model, or the model's options. Default `{}`: as alone, but 8
+   * `false`, the game's own `rules` instead of a model, or the model's options. Default `{}`: as alone, but 8
    * steps of 128 transitions an update
    */
   readonly worldModel?: false | 'rules' | Omit<WorldModelOptions, 'game' | 'executor'>;

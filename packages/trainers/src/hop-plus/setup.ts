@@ -8,12 +8,10 @@ import type { Learner } from '../training';
 import { type Annealed, annealedUnit } from '../training/annealed';
 import { checkIds } from '../training/ids';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
-import type { HopPlusOptions, ResolvedImagined, SubgoalOptions } from './options';
-import { resolveImagined } from './options';
-import { SUBGOALS } from './subgoals';
+import { type HopPlusOptions, type ResolvedImagined, resolveImagined, SUBGOALS, type SubgoalOptions } from './options';
 
-/** One agent's models of the others. */
-export interface Mind {
+/** One agent's models of its co-players: of their actions (MOA), and of their subgoals (OMG). */
+export interface CoPlayerModels {
   readonly moa?: MoaLearner;
   readonly omg?: OmgLearner;
 }
@@ -24,7 +22,7 @@ export interface HopPlusSetup {
   readonly ids: readonly AgentId[];
   readonly ppo: PpoSetup;
   /** By seat. */
-  readonly minds: ReadonlyMap<number, Mind>;
+  readonly coPlayerModels: ReadonlyMap<number, CoPlayerModels>;
   readonly worldModel: WorldModelLearner | 'rules' | false;
   readonly imagined: ResolvedImagined | false;
   /** Chance that the policy learns from a selected subgoal. */
@@ -39,7 +37,7 @@ export interface HopPlusPlayers extends Learner {
   readonly ids: readonly AgentId[];
   readonly ppo: PpoLearner;
   /** The models that the agent in a seat has of its co-players; none in seats of other learners. */
-  mindOf(seat: number): Mind;
+  coPlayerModelsOf(seat: number): CoPlayerModels;
 }
 
 /**
@@ -75,16 +73,16 @@ export function hopPlusSetup(
   checkIds(where, game, ids);
   checkArgument(where, 'options.executor', z.enum(['auto', 'onnx', 'eager']), executor);
   const { epsilon, ...subgoals } = omg === false ? { epsilon: 0 } : splitEpsilon(where, omg);
-  const minds = new Map<number, Mind>();
+  const coPlayerModels = new Map<number, CoPlayerModels>();
   for (const id of ids) {
-    minds.set(game.agents.indexOf(id), {
+    coPlayerModels.set(game.agents.indexOf(id), {
       ...(moa !== false && {
         moa: createMoa({ ...MODULE_DEFAULTS.moa, centred: canCentre(game), ...moa, game, id, executor }),
       }),
       ...(omg !== false && { omg: createOmg({ ...MODULE_DEFAULTS.omg, ...subgoals, game, id, executor }) }),
     });
   }
-  const size = minds.get(game.agents.indexOf(ids[0]))?.omg?.subgoalSize ?? 0;
+  const size = coPlayerModels.get(game.agents.indexOf(ids[0]))?.omg?.subgoalSize ?? 0;
   const ppoOptions = imagined === false ? ppo : { ...MODULE_DEFAULTS.ppo, ...ppo };
   const setup = ppoSetup(where, game, ids, { ...networks, inputs: inputsWith(networks.inputs, size) }, ppoOptions);
   const model =
@@ -93,7 +91,7 @@ export function hopPlusSetup(
       : worldModel;
   const imagination = imagined === false ? false : resolveImagined(where, imagined);
   if (imagination) checkImagination(where, game, model);
-  const first = minds.get(game.agents.indexOf(ids[0]));
+  const first = coPlayerModels.get(game.agents.indexOf(ids[0]));
   const config = {
     ...setup.config,
     algorithm: 'hop-plus',
@@ -102,7 +100,7 @@ export function hopPlusSetup(
     moa: first?.moa?.config ?? false,
     omg: first?.omg ? { ...first.omg.config, epsilon } : false,
   };
-  return { game, ids, ppo: setup, minds, worldModel: model, imagined: imagination, epsilon, config };
+  return { game, ids, ppo: setup, coPlayerModels, worldModel: model, imagined: imagination, epsilon, config };
 }
 
 const module = (what: string) =>

@@ -8,33 +8,37 @@ import {
   allocate,
   checkAgentStep,
   checkCount,
+  checkOptions,
   checkRecord,
   checkTypedArray,
   type DType,
+  fail,
   type Game,
   type Generator,
   type NamedArrays,
   ndarray,
   type SavedState,
   sharedAmongCopies,
+  show,
 } from '@coplay/core';
 import { nonZero, takeRows } from '@coplay/core/rows';
 import { type GoalBeliefs, type SearchResult, seenStates, type TreeSearch } from '@coplay/planning';
+import { z } from 'zod';
 import type { LearningAgent } from '../training';
+import { anneal } from '../training/annealed';
 import { checkAct } from '../training/check-calls';
-import type { HopLearner } from './learner';
-import { stepLikelihoods } from './likelihoods';
-import type { HopSearchOptions } from './options';
-import { createQuestions, type Questions } from './questions';
-import { BELIEFS, SEARCH_POLICY, SEARCH_VALUES } from './rows';
-import { beliefsOf, type HopSetup, searchOf } from './setup';
-import { makeUniform } from './uniform-goals';
+import { replaceByUniform, stepLikelihoods } from './algorithm';
+import { BELIEFS, SEARCH_POLICY, SEARCH_VALUES } from './data';
+import { HopLearner } from './learner';
+import { checkSearchOptions, type HopOptions, type HopSearchOptions, type SharedHopOptions } from './options';
+import { type NetworkQueries, networkQueries } from './queries';
+import { beliefsOf, type HopSetup, hopSetup, searchOf } from './setup';
 
 /** The state of a HOP agent from step to step. */
 export type HopState = {
-  /** [B, S] the states seen in the step before */
+  /** [B, S] the states before the previous step */
   readonly states: ArrayOf<DType>;
-  /** [B, A] what everyone had done before that one */
+  /** [B, A] the actions of all agents in the step before that */
   readonly previousActions: Int32Array;
 };
 
@@ -61,37 +65,108 @@ export interface HopAgent extends HopPlayer, LearningAgent<HopState> {
 }
 
 /**
- * Acts by tree search: in each step beliefs are brought up to date with what co-players did, then all rows are searched
- * at once, with goals of co-players drawn from the beliefs for each tree.
+ * HOP (Huang et al., ICML 2024): an agent that infers each co-player's goal from its actions in this episode (intra-OM)
+ * and in earlier ones (inter-OM), plans by tree search against goal-conditioned models of the co-players, and learns
+ * from the search results.
+ *
+ * @throws CoplayError for unknown options, an id that the game doesn't have, and games whose state agents don't see
  */
-export class Planner {
+export function hopAgent(given: HopOptions): HopAgent {
+  checkRecord('hopAgent', 'options', given);
+  const { id, ...options } = given;
+  return new LearningHopActor(id, new HopLearner(hopSetup('hopAgent', [id], options)));
+}
+
+/** Agents that share policy, value and world model; each has its own models of the others, and beliefs about them. */
+export function sharedHopAgents(given: SharedHopOptions): HopAgent[] {
+  checkRecord('sharedHopAgents', 'options', given);
+  const { ids, ...options } = given;
+  const sharing = ids ?? options.game?.agents ?? [];
+  const learner = new HopLearner(hopSetup('sharedHopAgents', sharing, options));
+  return sharing.map((id) => new LearningHopActor(id, learner));
+}
+
+/** Options of {@link planner}. */
+export type PlannerOptions = HopSearchOptions & {
+  /** The seat to play in: one of those whose co-players the learner models. Default: the agent's own */
+  readonly id?: AgentId;
+  /** Whether goals that a co-player showed are remembered between episodes. Default: as the agent does */
+  readonly interOM?: boolean;
+  /** Whether beliefs follow what co-players do within an episode. Default: as the agent does */
+  readonly intraOM?: boolean;
+};
+
+/**
+ * A trained agent with another budget, or with other beliefs: it plays with the agent's present networks but doesn't
+ * learn. It begins with a copy of the agent's beliefs, or with none where `interOM` differs. Options that aren't given
+ * are the agent's own, except that there's no noise at the root.
+ *
+ * @throws CoplayError for unknown options, and agents of another kind
+ */
+export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlayer {
+  if (!(agent instanceof LearningHopActor)) {
+    const remedy = 'Give one of those first, then the options; other agents have no search, and play as they are.';
+    fail('planner', 'an agent of hopAgent or sharedHopAgents', agent?.name ?? show(agent), remedy);
+  }
+  const { id, interOM, intraOM, search } = plannerOptions(agent, options);
+  const { setup } = agent.learner;
+  const beliefs = { ...setup.beliefs, inter: interOM, intra: intraOM };
+  const budget = { ...setup.search, rootNoise: false as const, ...search };
+  const own = new PlanningHopActor(id, agent.learner, budget, () => 0, beliefs);
+  if (id === agent.id && interOM === setup.beliefs.inter) own.restore(agent.save());
+  return own;
+}
+
+function plannerOptions({ id: ownId, learner }: HopAgent, options: PlannerOptions) {
+  const { inter, intra } = learner.setup.beliefs;
+  checkRecord('planner', 'options', options);
+  const { id = ownId, interOM = inter, intraOM = intra, ...others } = options;
+  checkSearchOptions('planner', others);
+  // Left out and undefined are the same.
+  const search: HopSearchOptions = Object.fromEntries(
+    Object.entries(others).filter(([, value]) => value !== undefined),
+  );
+  const schema = z.strictObject({
+    id: z.enum([...learner.ids] as [string]),
+    interOM: z.boolean(),
+    intraOM: z.boolean(),
+  });
+  return { ...checkOptions('planner', schema, { id, interOM, intraOM }), search };
+}
+
+/**
+ * Acts by tree search. In each step it updates its beliefs from the co-players' actions, then searches from all rows at
+ * once; each tree draws the co-players' goals from the beliefs.
+ */
+export class HopActor {
   readonly beliefs: GoalBeliefs | undefined;
   readonly search: TreeSearch;
-  /** Plans nothing: for as long as the world model isn't to be trusted. */
+  /** Without simulations: used until the world model is accurate enough. */
   private readonly noSearch: TreeSearch;
   lastSearch: RowSearch | undefined;
-  private readonly questions: Questions;
+  private readonly queries: NetworkQueries;
   private readonly seat: number;
   private version = -1;
 
   constructor(
     readonly id: AgentId,
-    readonly player: HopLearner,
+    /** Its networks act. Not named `learner`, because a planner doesn't learn. */
+    protected readonly hop: HopLearner,
     search: HopSearchOptions,
     /** Probability that a search replaces beliefs by the uniform distribution over open goals. */
     private readonly uniformGoals: () => number,
-    private readonly kind: HopSetup['beliefs'] = player.setup.beliefs,
+    private readonly kind: HopSetup['beliefs'] = hop.setup.beliefs,
   ) {
-    const { setup } = player;
+    const { setup } = hop;
     this.seat = setup.game.agents.indexOf(id);
     this.beliefs = beliefsOf({ game: setup.game, beliefs: kind }, id);
     this.search = searchOf(setup, search);
     this.noSearch = searchOf(setup, { ...search, simulations: 0 });
-    this.questions = createQuestions(player, this.seat);
+    this.queries = networkQueries(hop, this.seat);
   }
 
   initialState(rows: number): HopState {
-    const { stateType, stateSize, agents } = this.player.setup.game;
+    const { stateType, stateSize, agents } = this.hop.setup.game;
     checkCount(`HOP (${this.id}).initialState`, 'rows', rows);
     return {
       states: allocate(stateType, rows * stateSize) as ArrayOf<DType>,
@@ -100,7 +175,7 @@ export class Planner {
   }
 
   async act(input: AgentInput, state: HopState, generator: Generator): Promise<AgentOutput<HopState>> {
-    const { game } = this.player.setup;
+    const { game } = this.hop.setup;
     this.checkCall(input, state, generator);
     const states = seenStates(game, input.observations, input.rows, this.seat);
     const beliefs = await this.believe(input, states, state);
@@ -123,7 +198,7 @@ export class Planner {
   }
 
   observe(step: AgentStep): void {
-    checkAgentStep(`HOP (${this.id}).observe`, this.player.setup.game, step);
+    checkAgentStep(`HOP (${this.id}).observe`, this.hop.setup.game, step);
     this.beliefs?.observe(step);
   }
 
@@ -136,7 +211,7 @@ export class Planner {
   }
 
   private checkCall(input: AgentInput, state: HopState, generator: Generator): void {
-    const { game } = this.player.setup;
+    const { game } = this.hop.setup;
     const where = `HOP (${this.id}).act`;
     checkAct(where, game, input, generator);
     checkRecord(where, 'state', state);
@@ -153,10 +228,10 @@ export class Planner {
   ): Promise<Float64Array | undefined> {
     const { beliefs, seat } = this;
     if (!beliefs) return undefined;
-    const { game } = this.player.setup;
+    const { game } = this.hop.setup;
     const played = { ...before, actions: input.previousActions };
     const likelihoods = this.kind.intra
-      ? await stepLikelihoods(game, seat, beliefs.goals, played, this.questions.coPlayers)
+      ? await stepLikelihoods(game, seat, beliefs.goals, played, this.queries.coPlayers)
       : undefined;
     return beliefs.see(states, input.isFirst, likelihoods).slice();
   }
@@ -168,16 +243,16 @@ export class Planner {
     active: Int32Array,
     generator: Generator,
   ): Promise<SearchResult> {
-    const { player, seat } = this;
-    const { game, networkInputs } = player.setup;
+    const { hop, seat } = this;
+    const { game, networkInputs } = hop.setup;
     const A = game.agents.length;
-    const search = player.isReadyToSearch ? this.search : this.noSearch;
-    if (this.version !== player.version) for (const one of [this.search, this.noSearch]) one.forget();
-    this.version = player.version;
+    const search = hop.isReadyToSearch ? this.search : this.noSearch;
+    if (this.version !== hop.version) for (const one of [this.search, this.noSearch]) one.forget();
+    this.version = hop.version;
     const own = generator.fork();
     const generators = Array.from(active, (row) => own.split(row));
     const supposed = beliefs && takeRows(beliefs, active, beliefs.length / input.rows);
-    if (supposed) makeUniform(supposed, generators, this.beliefs!.goals, this.uniformGoals());
+    if (supposed) replaceByUniform(supposed, generators, this.beliefs!.goals, this.uniformGoals());
     return search.search(
       {
         rows: active.length,
@@ -187,12 +262,27 @@ export class Planner {
         ...(supposed && { beliefs: supposed }),
         ...(networkInputs.previousActions && { previousActions: takeRows(input.previousActions, active, A) }),
       },
-      this.questions,
+      this.queries,
     );
   }
 }
 
-sharedAmongCopies(Planner, '@coplay/trainers/Planner@0.1');
+sharedAmongCopies(HopActor, '@coplay/trainers/HopActor@0.1');
+
+class LearningHopActor extends HopActor implements HopAgent {
+  readonly name = 'HOP';
+  constructor(id: AgentId, learner: HopLearner) {
+    super(id, learner, learner.setup.search, () => anneal(learner.setup.uniformGoals, learner.progress));
+    this.learner = learner;
+    learner.watch(this.search);
+  }
+}
+
+sharedAmongCopies(LearningHopActor, '@coplay/trainers/LearningHopActor@0.1');
+
+class PlanningHopActor extends HopActor implements HopPlayer {
+  readonly name = 'HOP (planner)';
+}
 
 /** The results for the rows in which the agent plays, at their places among all rows; zeros elsewhere. */
 function answer(

@@ -25,17 +25,15 @@ import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
 import { type Takeover, takeOverParts } from '../training/restore';
-import { searchMetrics, trainingMetrics } from './metrics';
-import { type HopNetwork, hopNetwork, joinNetworks, kindOf } from './networks';
-import { extraOf, hopRows, noHopRows, SEARCH_VALUES } from './rows';
-import type { HopSetup } from './setup';
-import { episodeReturns, finalTargets, valueTargets } from './targets';
+import { episodeReturns, finalTargets, searchMetrics, trainingMetrics, valueTargets } from './algorithm';
+import { extraOf, hopRows, noHopRows, SEARCH_VALUES } from './data';
+import { type HopNetwork, type HopSetup, hopNetwork, joinNetworks, kindOf } from './setup';
 
 /** Learners of all copies of the package that call themselves so work together. */
 const VERSION = '@coplay/trainers/HopLearner@0.1';
 
 /** Children of a learner's generator. */
-const SPLITS = { network: 0, worldModel: 1, minds: 2, replay: 3, ranks: 4 };
+const SPLITS = { network: 0, worldModel: 1, coPlayerModels: 2, replay: 3, ranks: 4 };
 
 const savedSchema = z.looseObject({
   params: namedArrays,
@@ -79,7 +77,7 @@ export class HopLearner implements Learner {
    */
   get version(): number {
     let version = this.changes;
-    for (const moa of this.setup.minds.values()) version += moa.version;
+    for (const moa of this.setup.coPlayerModels.values()) version += moa.version;
     return version;
   }
 
@@ -89,7 +87,7 @@ export class HopLearner implements Learner {
     const join = (learners: readonly HopLearner[]) => {
       const networks = learners.map(({ network }) => network);
       joinNetworks(this.setup, networks);
-      const models = learners.flatMap((learner) => [...learner.setup.minds.values()]);
+      const models = learners.flatMap((learner) => [...learner.setup.coPlayerModels.values()]);
       stackMoas(models, this.setup.executor);
     };
     return { kind: `${VERSION} ${kind}`, networks: this.network.groups, join };
@@ -110,10 +108,10 @@ export class HopLearner implements Learner {
   }
 
   /** The models that the agent in a seat has of its co-players. */
-  mindOf(seat: number): MoaLearner {
+  coPlayerModelsOf(seat: number): MoaLearner {
     return (
-      this.setup.minds.get(seat) ??
-      fail(`HOP (${this.name}).mindOf`, 'a seat of its own', show(seat), 'Ask the learner of that seat.')
+      this.setup.coPlayerModels.get(seat) ??
+      fail(`HOP (${this.name}).coPlayerModelsOf`, 'a seat of its own', show(seat), 'Call the learner of that seat.')
     );
   }
 
@@ -122,7 +120,8 @@ export class HopLearner implements Learner {
     const own = generator.fork();
     this.network.initialise(own.split(SPLITS.network));
     await this.setup.worldModel?.initialise(own.split(SPLITS.worldModel));
-    for (const [seat, moa] of this.setup.minds) await moa.initialise(own.split(SPLITS.minds).split(seat));
+    for (const [seat, moa] of this.setup.coPlayerModels)
+      await moa.initialise(own.split(SPLITS.coPlayerModels).split(seat));
   }
 
   /** Copies of the present parameters, named `body/...`, `policy/...`, `value/...`. */
@@ -144,16 +143,16 @@ export class HopLearner implements Learner {
   }
 
   async state(): Promise<SavedState> {
-    const { minds, worldModel, ranks, game } = this.setup;
+    const { coPlayerModels, worldModel, ranks, game } = this.setup;
     const saved: [AgentId, SavedState][] = [];
-    for (const [seat, moa] of minds) saved.push([game.agents[seat], await moa.state()]);
+    for (const [seat, moa] of coPlayerModels) saved.push([game.agents[seat], await moa.state()]);
     return {
       ...(await this.network.read()),
       updates: this.updates,
       progress: this.progress,
       replay: this.replay.state(),
       collector: this.collector.state(),
-      minds: Object.fromEntries(saved),
+      coPlayerModels: Object.fromEntries(saved),
       ...(worldModel && { worldModel: await worldModel.state() }),
       ...(ranks && { ranks: ranks.state() }),
     };
@@ -165,7 +164,7 @@ export class HopLearner implements Learner {
 
   /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
   async takeOver(saved: SavedState): Promise<Takeover> {
-    const { minds, worldModel, ranks, game } = this.setup;
+    const { coPlayerModels, worldModel, ranks, game } = this.setup;
     const where = `HOP (${this.name}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
     this.checkSaved(saved);
@@ -173,10 +172,10 @@ export class HopLearner implements Learner {
     if (Object.keys(rows).length > 0) {
       checkRowSpec(`${where}: saved.replay.rows`, rowSpecOf(noHopRows(game, this.setup.encoder)), rows);
     }
-    const all = saved['minds'] as Record<AgentId, SavedState>;
-    const models = [...minds].map(([seat, part]) => {
+    const all = saved['coPlayerModels'] as Record<AgentId, SavedState>;
+    const models = [...coPlayerModels].map(([seat, part]) => {
       const id = game.agents[seat];
-      return { path: `saved.minds.${id}`, part, saved: all[id] };
+      return { path: `saved.coPlayerModels.${id}`, part, saved: all[id] };
     });
     const parts = [
       { path: 'saved.replay', part: this.replay, saved: saved['replay'] as SavedState },
@@ -202,17 +201,17 @@ export class HopLearner implements Learner {
   dispose(): void {
     this.network.dispose();
     this.setup.worldModel?.dispose();
-    for (const moa of this.setup.minds.values()) moa.dispose();
+    for (const moa of this.setup.coPlayerModels.values()) moa.dispose();
   }
 
   /** Refuses a state that was saved with other modules, before anything has changed. */
   private checkSaved(saved: SavedState): void {
-    const { minds, worldModel, ranks, game } = this.setup;
-    const all = (saved['minds'] ?? {}) as SavedState;
+    const { coPlayerModels, worldModel, ranks, game } = this.setup;
+    const all = (saved['coPlayerModels'] ?? {}) as SavedState;
     const parts = ['replay', 'collector', ...(worldModel ? ['worldModel'] : []), ...(ranks ? ['ranks'] : [])];
     const missing = parts.filter((name) => saved[name] === undefined);
-    for (const seat of minds.keys()) {
-      if (!all[game.agents[seat]]) missing.push(`minds.${game.agents[seat]}`);
+    for (const seat of coPlayerModels.keys()) {
+      if (!all[game.agents[seat]]) missing.push(`coPlayerModels.${game.agents[seat]}`);
     }
     if (missing.length === 0) return;
     const remedy = 'Make the agent with the options that it was saved with.';
@@ -222,11 +221,11 @@ export class HopLearner implements Learner {
   /** Puts the steps of the episodes that have ended into the replay. */
   private async take(experience: Experience, generator: Generator): Promise<Metrics> {
     const episodes = this.collector.push(experience);
-    const { encoder, minds } = this.setup;
+    const { encoder, coPlayerModels } = this.setup;
     const counted = { sum: 0, rows: 0 };
     if (episodes.envs > 0) {
       const targets = await this.targets(episodes, generator);
-      for (const seat of minds.keys()) {
+      for (const seat of coPlayerModels.keys()) {
         const rows = hopRows(episodes, seat, encoder, targets);
         const returns = rows['returns'].data;
         for (const value of returns) counted.sum += value;
@@ -240,11 +239,11 @@ export class HopLearner implements Learner {
 
   /** [E, T, A] */
   private async targets(episodes: Experience, generator: Generator): Promise<Float32Array> {
-    const { options, ranks, minds } = this.setup;
+    const { options, ranks, coPlayerModels } = this.setup;
     if (ranks) {
       const A = episodes.agents.length;
       const returns = episodeReturns(episodes);
-      const isOwn = (i: number) => minds.has(i % A);
+      const isOwn = (i: number) => coPlayerModels.has(i % A);
       const outcomes = returns.map((value, i) => (isOwn(i) ? ranks.rank(value, generator) : 0));
       returns.forEach((value, i) => {
         if (isOwn(i)) ranks.add(value);
@@ -261,7 +260,7 @@ export class HopLearner implements Learner {
     const A = episodes.agents.length;
     const cutValues = new Float32Array(count * A);
     if (count === 0 || this.setup.options.valueTarget === 'final') return cutValues;
-    for (const seat of this.setup.minds.keys()) {
+    for (const seat of this.setup.coPlayerModels.keys()) {
       const seen = prefixed('in', this.setup.encoder.encode(cutRows(episodes, seat)));
       const { values } = await this.network.functions.act(padRows(seen, paddedCount(count)));
       putSeat(cutValues, seat, A, (values.data as Float32Array).subarray(0, count));
@@ -271,11 +270,11 @@ export class HopLearner implements Learner {
 
   /** One update of every model on real experience. */
   private async teachModels(experience: Experience, generator: Generator): Promise<Metrics> {
-    const { minds, worldModel } = this.setup;
+    const { coPlayerModels, worldModel } = this.setup;
     worldModel?.push(experience);
     const world = worldModel ? await worldModel.update(generator.split(SPLITS.worldModel)) : {};
-    const own = generator.split(SPLITS.minds);
-    const metrics = [...minds].map(([seat, moa]) => {
+    const own = generator.split(SPLITS.coPlayerModels);
+    const metrics = [...coPlayerModels].map(([seat, moa]) => {
       moa.push(experience);
       return moa.update(own.split(seat));
     });

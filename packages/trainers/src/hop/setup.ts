@@ -10,11 +10,23 @@ import {
   type SearchOptions,
   type TreeSearch,
 } from '@coplay/planning';
-import type { ExecutorChoice } from '@coplay/tensor';
+import {
+  adam,
+  type Compiled,
+  compile,
+  compileScan,
+  compileScanEach,
+  compileTogether,
+  type ExecutorChoice,
+  stackVariables,
+} from '@coplay/tensor';
 import { createMoa, type MoaLearner } from '../moa';
 import type { Annealed } from '../training/annealed';
+import { areFinite } from '../training/finite-steps';
 import { checkIds } from '../training/ids';
+import { Network } from '../training/network';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
+import { type HopUpdateInputs, hopForward, hopUpdate } from './algorithm';
 import { type PolicyValueNet, policyValueNet } from './net';
 import {
   checkSearchOptions,
@@ -33,12 +45,12 @@ export interface HopSetup {
   readonly options: ResolvedHopNumbers;
   readonly search: HopSearchOptions;
   readonly net: PolicyValueNet;
-  /** What built it. */
+  /** Builds the body of `net`. */
   readonly network: TorsoBuilder;
   readonly encoder: InputEncoder;
   /** Models of co-players, by the observer's seat. */
-  readonly minds: ReadonlyMap<number, MoaLearner>;
-  /** The models read everyone's previous actions; so does the network. */
+  readonly coPlayerModels: ReadonlyMap<number, MoaLearner>;
+  /** Whether the network and the models of co-players read the previous actions of all agents. */
   readonly networkInputs: { readonly previousActions: boolean };
   /** One network for all co-players of an observer. */
   readonly isShared: boolean;
@@ -58,7 +70,7 @@ export interface HopSetup {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** What HOP's models of co-players are like unless told otherwise: as in HOP+, where it's said why. */
+/** Defaults of HOP's models of co-players, as in HOP+; the reasons stand there. */
 const MOA_DEFAULTS = { share: true, attempts: true };
 
 /** Checks options and makes networks and models. Nothing here is random or touches a tensor. */
@@ -83,7 +95,7 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
   const parts = {
     ...{ game, ids, options, search, encoder, network, minAccuracy, uniformGoals, executor },
     net: policyValueNet(encoder.shapes, game.actions, network),
-    minds: new Map(ids.map((id) => [game.agents.indexOf(id), createMoa({ ...moa, game, id })])),
+    coPlayerModels: new Map(ids.map((id) => [game.agents.indexOf(id), createMoa({ ...moa, game, id })])),
     networkInputs: { previousActions: Boolean(inputs.previousActions || given.moa?.previousActions) },
     isShared: moa.share && !given.moa?.previousActions,
     worldModel:
@@ -100,7 +112,7 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
 
 /** For run directories and checkpoints. */
 function describe(where: string, parts: Omit<HopSetup, 'config'>): Readonly<Record<string, unknown>> {
-  const { options, network, worldModel, minds } = parts;
+  const { options, network, worldModel, coPlayerModels } = parts;
   const {
     game: _,
     simulator: __,
@@ -109,7 +121,7 @@ function describe(where: string, parts: Omit<HopSetup, 'config'>): Readonly<Reco
   } = resolveSearch(searchOptions(parts, parts.search), `${where}: option search`);
   // Left out where it's as ever, so that runs begun before there was a choice fit.
   const search = { ...numbers, ...(unvisited !== 'zero' && { unvisited }) };
-  const [moa] = minds.values();
+  const [moa] = coPlayerModels.values();
   return {
     ...{ algorithm: 'hop', ...options, network: network.config, search },
     ...{ simulator: worldModel?.config ?? 'game', moa: moa.config },
@@ -157,6 +169,70 @@ export function beliefsOf({ game, beliefs }: Pick<HopSetup, 'game' | 'beliefs'>,
 function memoryOf({ goals }: Game, { goalDiscount }: HopSetup['beliefs']): (() => GoalMemory) | undefined {
   if (!goals || goals.noGoal !== undefined) return undefined;
   return () => goalMemory(goals.names.length, goalDiscount);
+}
+
+/** The functions of tensors that HOP runs. */
+export interface HopFunctions {
+  /** {@link hopForward} */
+  readonly act: Compiled;
+  /** {@link hopUpdate}, S steps in a call; if the loss or gradient of one isn't finite, everything stays as it was. */
+  readonly update: Compiled<HopUpdateInputs>;
+}
+
+/** Parameters and the functions over them; the search and the training see the same weights. */
+export type HopNetwork = Network<'params' | 'slots', HopFunctions>;
+
+/** A network without parameters as yet. */
+export function hopNetwork(setup: HopSetup, name: string): HopNetwork {
+  const { net, executor } = setup;
+  return new Network({
+    name: `HOP (${name})`,
+    init: (generator) => {
+      const params = net.init(generator);
+      return { params, slots: optimiserOf(setup).init(params) };
+    },
+    slots: ['slots'],
+    functions: (state) => ({
+      act: compile(hopForward(net), { name: 'hop/act', state: { params: state.params }, executor }),
+      update: compileScan(updateOf(setup), { name: 'hop/update', state, executor, acceptState: areFinite }),
+    }),
+  });
+}
+
+function optimiserOf({ options }: HopSetup) {
+  return adam(options.clipNorm === false ? {} : { clipNorm: options.clipNorm });
+}
+
+function updateOf(setup: HopSetup) {
+  return hopUpdate(setup.net, optimiserOf(setup), setup.options.valueWeight);
+}
+
+/**
+ * Gives networks of one kind functions that run in one graph, so that a simulation of all their searches calls one
+ * graph.
+ */
+export function joinNetworks(setup: HopSetup, networks: readonly HopNetwork[]): void {
+  const { net, executor } = setup;
+  const params = stackVariables(networks.map(({ groups }) => groups.params));
+  const acts = compileTogether(hopForward(net), { name: 'hop/act', state: { params }, executor });
+  const updates = compileScanEach<'params' | 'slots', HopUpdateInputs>(updateOf(setup), {
+    name: 'hop/update',
+    states: networks.map(({ groups }) => groups),
+    executor,
+    acceptState: areFinite,
+  });
+  networks.forEach((network, i) => {
+    network.replace({ act: acts[i], update: updates[i] });
+  });
+}
+
+/**
+ * Setups with the same text have the same graphs. Undefined for one whose operations run one by one, and where a
+ * network of the user's own is in it or in its models: two of the same name may build different ones.
+ */
+export function kindOf({ config, ids, executor }: HopSetup): string | undefined {
+  if (executor === 'eager' || JSON.stringify(config).includes('"layers-model"')) return undefined;
+  return JSON.stringify([config, ids.length]);
 }
 
 function checkSeen(where: string, game: Game): void {

@@ -12,8 +12,8 @@ import {
 } from '@coplay/planning';
 import type { HopLearner } from './learner';
 
-/** The networks of one agent, as its search and its beliefs ask them: states in, numbers out. */
-export interface Questions extends Required<SearchNetworks> {
+/** The networks of one agent, as its search and its beliefs call them: states in, numbers out. */
+export interface NetworkQueries extends Required<SearchNetworks> {
   /** @returns [n, K] log-probabilities */
   coPlayers(rows: CoPlayerRows): Promise<Float32Array>;
 }
@@ -25,13 +25,13 @@ const MIN_ROWS = 32;
 type ViewBuffers = Map<number, RowObservations>;
 
 /**
- * Asks the learner's network and the models that the agent in `seat` has of its co-players, with the parameters of the
- * moment.
+ * Queries of the learner's network, and of the models that the agent in `seat` has of its co-players, with the present
+ * parameters.
  */
-export function createQuestions(learner: HopLearner, seat: number): Questions {
+export function networkQueries(learner: HopLearner, seat: number): NetworkQueries {
   const { game, encoder, isShared, net } = learner.setup;
   const own: ViewBuffers = new Map();
-  // One for each co-player, who are all asked at once.
+  // One for each co-player: all of them are evaluated at once.
   const others: ViewBuffers[] = game.agents.map(() => new Map());
 
   const look = (rows: LeafRows, buffers: ViewBuffers) => {
@@ -48,24 +48,24 @@ export function createQuestions(learner: HopLearner, seat: number): Questions {
     return { logits: logits.data as Float32Array, values: values.data as Float32Array };
   };
 
-  const ask = (rows: CoPlayerRows, coPlayer: number): Promise<Float32Array> => {
+  const predict = (rows: CoPlayerRows, coPlayer: number): Promise<Float32Array> => {
     const seen = look(rows, others[coPlayer]);
     const goals = new Int32Array(seen.rows).fill(-1);
     goals.set(rows.goals.subarray(0, rows.rows));
-    return learner.mindOf(seat).predict(game.agents[coPlayer], seen, goals);
+    return learner.coPlayerModelsOf(seat).predict(game.agents[coPlayer], seen, goals);
   };
 
   const coPlayers = async (rows: CoPlayerRows): Promise<Float32Array> => {
-    // One network for all of them, which doesn't read who it is: any co-player will do.
-    if (isShared) return ask(rows, (seat + 1) % game.agents.length);
+    // One network for all co-players, which doesn't read the co-player's id.
+    if (isShared) return predict(rows, (seat + 1) % game.agents.length);
     const answer = new Float32Array(rows.rows * net.actions);
-    const asked = bySeat(rows).map(async ([part, places]) => {
-      const logProbs = await ask(part, part.seats[0]);
+    const predictions = bySeat(rows).map(async ([part, places]) => {
+      const logProbs = await predict(part, part.seats[0]);
       places.forEach((place, i) => {
         answer.set(logProbs.subarray(i * net.actions, (i + 1) * net.actions), place * net.actions);
       });
     });
-    await Promise.all(asked);
+    await Promise.all(predictions);
     return answer;
   };
 

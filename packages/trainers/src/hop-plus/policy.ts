@@ -1,0 +1,153 @@
+import {
+  type AgentId,
+  type AgentInput,
+  type AgentOutput,
+  allocateObservations,
+  type Cuts,
+  checkCount,
+  checkTypedArray,
+  copyObservation,
+  type Experience,
+  type Generator,
+  type NamedArrays,
+  type NDArray,
+  ndarray,
+  sharedAmongCopies,
+} from '@coplay/core';
+import { putSeat, takeRows } from '@coplay/core/rows';
+import type { OmgLearner, OwnView } from '../omg';
+import { ppoInsight } from '../ppo';
+import type { LearningAgent } from '../training';
+import { checkAct } from '../training/check-calls';
+import { chooseActions } from '../training/choose-actions';
+import { MEMORY, SUBGOALS } from './options';
+import type { HopPlusPlayers } from './setup';
+
+/** Acts by the policy, which reads the inferred subgoals of all co-players. Its state is the memory of the inference. */
+export class HopPlusPolicyAgent<Players extends HopPlusPlayers> implements LearningAgent<Float32Array> {
+  readonly name = 'HOP+';
+  private readonly seat: number;
+
+  constructor(
+    readonly id: AgentId,
+    readonly learner: Players,
+  ) {
+    this.seat = learner.setup.game.agents.indexOf(id);
+  }
+
+  private get stateSize(): number {
+    return this.learner.coPlayerModelsOf(this.seat).omg?.stateSize ?? 0;
+  }
+
+  initialState(rows: number): Float32Array {
+    checkCount(`HOP+ (${this.id}).initialState`, 'rows', rows);
+    return new Float32Array(rows * this.stateSize);
+  }
+
+  async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
+    const { ppo } = this.learner;
+    const { omg } = this.learner.coPlayerModelsOf(this.seat);
+    const where = `HOP+ (${this.id}).act`;
+    checkAct(where, this.learner.setup.game, input, generator);
+    checkTypedArray(where, 'state', state, 'float32', input.rows * this.stateSize);
+    const inferred = omg && (await omg.infer(input, state));
+    const extras = inferred ? { [SUBGOALS]: ndarray(inferred.subgoals, [input.rows, omg.subgoalSize]) } : {};
+    const { logProbs } = await ppo.policy.act(input, this.seat, NO_MEMORY, extras);
+    const chosen = chooseActions(logProbs, input.rows, ppo.setup.net.actions, generator);
+    return {
+      actions: chosen.actions,
+      state: inferred?.state ?? state,
+      extras: {
+        logProbs: ndarray(chosen.logProbs),
+        ...extras,
+        ...(inferred && { [MEMORY]: ndarray(enteredMemory(state, input, omg.stateSize), [input.rows, omg.stateSize]) }),
+      },
+    };
+  }
+
+  insight(input: AgentInput, _: Float32Array, { extras = {} }: AgentOutput<Float32Array>): Promise<NamedArrays> {
+    const seen: NamedArrays = extras[SUBGOALS] ? { [SUBGOALS]: extras[SUBGOALS] } : {};
+    return ppoInsight(this.learner.ppo, this.id, input, NO_MEMORY, seen);
+  }
+}
+
+sharedAmongCopies(HopPlusPolicyAgent, '@coplay/trainers/HopPlusPolicyAgent@0.1');
+
+/** The policy itself is feedforward. */
+const NO_MEMORY = new Float32Array(0);
+
+/** A copy of the memory, zero in the rows where an episode begins. */
+function enteredMemory(state: Float32Array, input: AgentInput, size: number): Float32Array {
+  const entered = state.slice();
+  for (let row = 0; row < input.rows; row++) {
+    if (input.isFirst[row] === 1) entered.fill(0, row * size, (row + 1) * size);
+  }
+  return entered;
+}
+
+/** Rows of arrays [B, A, ...] as one seat sees them. */
+function viewAt(
+  experience: Experience,
+  from: Pick<Experience | Cuts, 'observations' | 'previousActions'>,
+  seat: number,
+  rows: ArrayLike<number>,
+  isFirst: Uint8Array,
+): OwnView {
+  const agents = experience.agents.length;
+  const observations = allocateObservations(experience.observation, rows.length);
+  for (let i = 0; i < rows.length; i++) {
+    copyObservation(experience.observation, from.observations, rows[i] * agents + seat, observations, i);
+  }
+  const previousActions = takeRows(from.previousActions, rows, agents);
+  return { rows: rows.length, observations, previousActions, isFirst };
+}
+
+/**
+ * The subgoals that one seat would infer from its observations at the cuts of an experience.
+ *
+ * @returns [N, size] in the order of the cuts
+ */
+async function subgoalsAtCuts(omg: OmgLearner, experience: Experience, seat: number): Promise<Float32Array> {
+  const { cuts, steps, agents, extras, isFirst } = experience;
+  const rows = Int32Array.from(cuts.env, (env, n) => env * steps + cuts.step[n]);
+  if (rows.length === 0) return new Float32Array(0);
+  const entered = extraAt(extras[MEMORY], agents.length, seat, rows).map((x) => (Number.isNaN(x) ? 0 : x));
+  const before = viewAt(experience, experience, seat, rows, takeRows(isFirst, rows, 1));
+  const { state } = await omg.infer(before, entered);
+  const places = Int32Array.from(cuts.env.keys());
+  const after = viewAt(experience, cuts, seat, places, new Uint8Array(rows.length));
+  return (await omg.infer(after, state)).subgoals;
+}
+
+/** The same experience with the subgoals at its cuts, for the seats that infer any: critics read them there. */
+export async function withCutSubgoals(
+  experience: Experience,
+  seats: readonly number[],
+  omgOf: (seat: number) => OmgLearner,
+): Promise<Experience> {
+  const agents = experience.agents.length;
+  const count = experience.cuts.env.length;
+  const size = omgOf(seats[0]).subgoalSize;
+  const data = new Float32Array(count * agents * size);
+  await Promise.all(
+    seats.map(async (seat) => {
+      putSeat(data, seat, agents, await subgoalsAtCuts(omgOf(seat), experience, seat), size);
+    }),
+  );
+  const extras: NamedArrays = { ...experience.cuts.extras, [SUBGOALS]: { data, shape: [count, agents, size] } };
+  return { ...experience, cuts: { ...experience.cuts, extras } };
+}
+
+/** The same experience with other subgoals [E, T, size] for one seat. */
+export function withSubgoals(experience: Experience, seat: number, subgoals: Float32Array): Experience {
+  const old = experience.extras[SUBGOALS] as NDArray<Float32Array>;
+  const data = old.data.slice();
+  putSeat(data, seat, experience.agents.length, subgoals, old.shape[3]);
+  return { ...experience, extras: { ...experience.extras, [SUBGOALS]: { data, shape: old.shape } } };
+}
+
+/** One seat's numbers [B, size] at rows e T + t of an extra [E, T, A, size]. */
+export function extraAt({ data, shape }: NDArray, agents: number, seat: number, rows: ArrayLike<number>): Float32Array {
+  const places = Int32Array.from(rows, (row) => row * agents + seat);
+  return takeRows(data as Float32Array, places, shape[3]);
+}
