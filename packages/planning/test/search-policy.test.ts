@@ -129,18 +129,18 @@ describe('errors', () => {
     [
       'too few logits',
       { logits: new Float32Array(3), values: new Float32Array(1) },
-      /networks.focal: logits: expected a Float32Array of at least 4/,
+      /focal.logits: expected an array of at least 4/,
     ],
-    ['no values', { logits: new Float32Array(4), values: new Float32Array(0) }, /networks.focal: values/],
+    ['no values', { logits: new Float32Array(4), values: new Float32Array(0) }, /networks: focal.values/],
     [
       'NaN',
       { logits: new Float32Array(4).fill(Number.NaN), values: new Float32Array(1) },
-      /search: answer of networks.focal: logits: expected numbers/,
+      /search: answer of networks: focal.logits: expected numbers/,
     ],
     [
       'an infinite value',
       { logits: new Float32Array(4), values: Float32Array.of(1 / 0) },
-      /search: answer of networks.focal: values: expected numbers/,
+      /search: answer of networks: focal.values: expected numbers/,
     ],
   ])('answers are checked, and the next search is none the worse: %s', async (_, answer, message) => {
     const own = createSearch({ game, simulations: 5 });

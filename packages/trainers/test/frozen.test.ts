@@ -1,6 +1,7 @@
+import { nearestHare, stagHunt } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
-import { frozen, ppoAgent, selfPlay } from '@coplay/trainers';
+import { frozen, hopAgent, hopPlusAgent, type PpoAgent, planner, ppoAgent, selfPlay } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tinyGame } from './games';
 
@@ -39,6 +40,19 @@ describe('frozen', () => {
 
   it('refuses a seat that the game lacks', () => {
     expect(() => frozen(ppoAgent({ game, id: 'agent_0', network }), { id: 'bob' })).toThrow(/frozen: option id.*"bob"/);
+  });
+
+  it('refuses agents without a policy of PPO; for an agent that searches it names the function', () => {
+    const hunt = { game: stagHunt({ size: 3, agents: 2, stags: 1, hares: 1 }), id: 'agent_0', network };
+    const hop = hopAgent(hunt);
+    const freeze = (agent: unknown) => () => frozen(agent as PpoAgent);
+    expect(freeze(hop)).toThrow(
+      /frozen: agent: expected an agent of ppoAgent\(\) or sharedPpoAgents\(\), got "agent_0", "HOP".*planner\(agent\)/s,
+    );
+    expect(freeze(hopPlusAgent(hunt))).toThrow(/frozen: agent: .*got "agent_0", "HOP\+".*learns by PPO/s);
+    for (const agent of [planner(hop), nearestHare({ game: hunt.game, id: 'agent_0' }), undefined]) {
+      expect(freeze(agent)).toThrow(/frozen: agent: expected an agent of ppoAgent/);
+    }
   });
 
   it('a learner that was disposed is not started anew in silence', async () => {

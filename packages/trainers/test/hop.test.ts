@@ -6,12 +6,13 @@ import {
   evaluate,
   type Game,
   type Metrics,
+  type NamedArrays,
   type SavedState,
   vectorEnv,
 } from '@coplay/core';
 import { mixed, nearestHare, nearestStag, snowdrift, stagHunt, switcher } from '@coplay/envs';
 import { mlp } from '@coplay/models';
-import { createBeliefs, goalCounts } from '@coplay/planning';
+import { createBeliefs, type GoalMemory, goalCounts, goalMemory, uniformMemory } from '@coplay/planning';
 import { useBackend } from '@coplay/tensor';
 import {
   type HopAgent,
@@ -21,6 +22,7 @@ import {
   ppoAgent,
   selfPlay,
   sharedHopAgents,
+  withInsight,
 } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tinyGame } from './games';
@@ -413,6 +415,45 @@ describe('beliefs of hopAgent', () => {
     expect(new Set(priors)).toEqual(new Set([0.5]));
   });
 
+  it('begin from the memory that a function makes for each co-player', async () => {
+    const made: string[] = [];
+    /** As if each co-player had hunted the stag nine times. */
+    function hopeful(coPlayer: string): GoalMemory {
+      made.push(coPlayer);
+      const memory = goalMemory(2, 1);
+      for (let i = 0; i < 9; i++) memory.add(0, 1);
+      return memory;
+    }
+    const [agent] = sharedHopAgents({ game: three, ...small, interOM: hopeful });
+    expect(made).toEqual(['agent_1', 'agent_2', 'agent_0', 'agent_2', 'agent_0', 'agent_1']);
+    expect([...agent.beliefs!.prior('agent_2')]).toEqual([10 / 11, 1 / 11]);
+    expect(agent.learner.config['interOM']).toBe('function hopeful');
+    const reader = hopAgent({ game, id: 'agent_0', ...small, interOM: hopeful });
+    await reader.learner.initialise(createGenerator(1));
+    const { extras } = await createRollout(
+      vectorEnv(game, { envs: 2, seed: 1 }),
+      [reader, nearestHare({ game, id: 'agent_1' }) as Agent],
+      createGenerator(1),
+    ).collect(1);
+    expect([...extras['beliefs'].data.subarray(2, 4)]).toEqual([10 / 11, 1 / 11].map(Math.fround));
+    // A planner begins with a copy of the memory, unless it has one of its own.
+    expect(planner(agent).beliefs!.prior('agent_1')).toEqual(agent.beliefs!.prior('agent_1'));
+    const other = planner(agent, { interOM: () => uniformMemory(2) });
+    expect([...other.beliefs!.prior('agent_1')]).toEqual([0.5, 0.5]);
+    expect([...planner(agent, { interOM: true }).beliefs!.prior('agent_1')]).toEqual([0.5, 0.5]);
+  });
+
+  it('refuse a memory whose prior is no distribution, by the names of the option and of the co-player', () => {
+    const short = () => ({ ...uniformMemory(2), prior: () => Float64Array.of(1) });
+    const make = (interOM: unknown) => () => hopAgent({ game, id: 'agent_0', ...small, interOM: interOM as never });
+    expect(make(short)).toThrow(
+      /HOP \(agent_0\): option interOM: the memory of agent_1: prior: expected 2 numbers, one for each goal/,
+    );
+    expect(make('always')).toThrow(/hopAgent: option interOM: expected true, false, or a function.*"always"/s);
+    const agent = hopAgent({ game, id: 'agent_0', ...small });
+    expect(() => planner(agent, { interOM: short })).toThrow(/option interOM: the memory of agent_1: prior/);
+  });
+
   it('move with what is done within an episode, and stay where they were without intra-OM', async () => {
     const beliefsIn = async (intraOM: boolean) => {
       const { play, agents } = run({ intraOM, interOM: false, search: { simulations: 0 } });
@@ -522,6 +563,8 @@ describe('mistakes', () => {
     expect(() => planner(hopAgent({ game, id: 'agent_0', ...small }), { id: 'agent_1' })).toThrow(/planner.*id/s);
     expect(make({ inputs: { centred: true } })).toThrow(/option inputs.*next to inputs/s);
     expect(() => planner(ppoAgent({ game, id: 'agent_0' }) as never)).toThrow(/hopAgent/);
+    const insightful = withInsight(hopAgent({ game, id: 'agent_0', ...small }));
+    expect(() => planner(insightful as never)).toThrow(/planner.*got HOP.*withInsight\(planner\(agent\)\)/s);
     const rule = nearestHare({ game, id: 'agent_0' });
     expect(() => planner(rule as never)).toThrow(/planner.*sharedHopAgents.*NearestHare/s);
     expect(() => planner(undefined as never)).toThrow(/planner.*sharedHopAgents.*undefined/s);
@@ -541,6 +584,38 @@ describe('mistakes', () => {
     const { replay: _, ...damaged } = saved;
     await expect(one.agents[0].learner.restore(damaged)).rejects.toThrow(/without replay/);
     one.play.dispose();
+  });
+
+  it('in rows of the replay are refused by name, and nothing changes', async () => {
+    const { play, agents } = run();
+    await play.train({ envSteps: 2 * STEPS });
+    const [{ learner }] = agents;
+    const before = JSON.stringify(await learner.state());
+    const damaged = async (column: string, at: number, value: number) => {
+      const saved = await learner.state();
+      const { rows } = saved['replay'] as unknown as { readonly rows: NamedArrays };
+      rows[column].data[at] = value;
+      return saved;
+    };
+    const wrong: [string, number, number, RegExp][] = [
+      ['returns', 0, Number.NaN, /saved\.replay\.rows\.returns: .*index 0, got NaN/],
+      ['policy', 0, Number.NaN, /saved\.replay\.rows\.policy: .*index 0, got NaN/],
+      ['policy', 1, -0.25, /saved\.replay\.rows\.policy: .*index 1, got -0.25/],
+      ['policy', 7, 1.5, /saved\.replay\.rows\.policy: .*index 7, got 1.5/],
+      ['mask', 3, 2, /saved\.replay\.rows\.mask: .*index 3, got 2/],
+    ];
+    for (const [column, at, value, message] of wrong) {
+      const saved = await damaged(column, at, value);
+      await expect(learner.restore(saved)).rejects.toThrow(/^HOP \(agent_0\): restore: /);
+      await expect(learner.restore(saved)).rejects.toThrow(message);
+    }
+    const { rows } = (await learner.state())['replay'] as unknown as { readonly rows: NamedArrays };
+    const halved = await learner.state();
+    const { data } = (halved['replay'] as unknown as { readonly rows: NamedArrays }).rows['policy'];
+    for (let k = 0; k < game.actions; k++) data[game.actions + k] = rows['policy'].data[game.actions + k] / 2;
+    await expect(learner.restore(halved)).rejects.toThrow(/rows\.policy: expected numbers that sum to 1 in row 1, got/);
+    expect(JSON.stringify(await learner.state())).toBe(before);
+    play.dispose();
   });
 
   it('in experience of other agents are told', async () => {

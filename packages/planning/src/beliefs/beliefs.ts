@@ -10,6 +10,7 @@ import {
   type DType,
   fail,
   type Game,
+  type GoalSet,
   type NumbersRange,
   restoreParts,
   type SavedState,
@@ -19,8 +20,8 @@ import {
 import { z } from 'zod';
 import { countMemory } from './count-memory';
 import { goalMemory } from './goal-counts';
-import { openGoals, updateBeliefs } from './intra';
-import { type GoalMemory, goalsReached, uniformMemory } from './memory';
+import { applyBayes, openGoals } from './intra';
+import { checkMemory, checkPrior, type GoalMemory, goalsReached, uniformMemory } from './memory';
 
 /** Options of {@link createBeliefs}. */
 export interface BeliefOptions {
@@ -31,8 +32,9 @@ export interface BeliefOptions {
   /** Whether beliefs follow what co-players do within an episode (intra-OM). Default true */
   readonly intra?: boolean | undefined;
   /**
-   * The memory of a co-player between episodes (inter-OM): `false` for none, or your own, made once for each co-player.
-   * Default: `countMemory` where the game's goals have a `noGoal`, else `goalMemory`
+   * The memory of a co-player between episodes (inter-OM), which gives the prior of the belief: `false` for equally
+   * likely goals, or a function that makes a memory of your own, called once for each co-player. Default:
+   * `countMemory` where the game's goals have a `noGoal`, else `goalMemory`
    */
   readonly inter?: false | ((coPlayer: AgentId) => GoalMemory) | undefined;
 }
@@ -82,10 +84,13 @@ const schema = z
   .strict();
 
 /**
- * Makes the beliefs of one agent. @throws CoplayError for unknown options, and for a game without goals or without that
- * agent
+ * Makes the beliefs of one agent.
+ *
+ * @param where  name of the option `inter`, for messages. Default: `createBeliefs: option inter`
+ * @throws CoplayError for unknown options, a game without goals or without that agent, and a memory whose prior isn't a
+ *         distribution over the game's goals
  */
-export function createBeliefs(options: BeliefOptions): GoalBeliefs {
+export function createBeliefs(options: BeliefOptions, where = 'createBeliefs: option inter'): GoalBeliefs {
   const { game, id, intra, inter } = checkOptions('createBeliefs', schema, options);
   checkGame('createBeliefs: option game', game);
   if (!game.agents.includes(id)) {
@@ -96,7 +101,11 @@ export function createBeliefs(options: BeliefOptions): GoalBeliefs {
   const { noGoal } = set;
   const byGame = () => (noGoal === undefined ? goalMemory(goals) : countMemory({ goals, noGoal }));
   const memory = inter === false ? () => uniformMemory(goals) : (inter ?? byGame);
-  return new Beliefs(game, id, goals, intra, memory);
+  const memories = game.agents.map((other) => (other === id ? uniformMemory(goals) : memory(other)));
+  game.agents.forEach((other, seat) => {
+    if (other !== id) checkMemory(where, other, memories[seat], set);
+  });
+  return new Beliefs(game, id, set, intra, memories);
 }
 
 /** Arrays of B games, of which a checkpoint holds all. */
@@ -115,19 +124,21 @@ interface Rows {
 
 class Beliefs implements GoalBeliefs {
   readonly coPlayers: readonly AgentId[];
-  private readonly memories: readonly GoalMemory[];
+  /** G */
+  readonly goals: number;
   private table: Rows;
 
   constructor(
     private readonly game: Game,
     readonly id: AgentId,
-    readonly goals: number,
+    private readonly goalSet: GoalSet,
     private readonly intra: boolean,
-    memory: (coPlayer: AgentId) => GoalMemory,
+    /** By seat; the own one is never used. */
+    private readonly memories: readonly GoalMemory[],
   ) {
     this.coPlayers = game.agents.filter((other) => other !== id);
-    this.memories = game.agents.map((other) => (other === id ? uniformMemory(goals) : memory(other)));
-    this.table = allocateTable(game, 0, goals);
+    this.goals = goalSet.names.length;
+    this.table = allocateTable(game, 0, this.goals);
   }
 
   see(states: ArrayOf<DType>, isFirst: Uint8Array, likelihoods?: Float64Array): Float64Array {
@@ -189,7 +200,7 @@ class Beliefs implements GoalBeliefs {
     const known = this.coPlayers.join(', ');
     if (!this.coPlayers.includes(coPlayer))
       fail('beliefs.prior', `one of ${known}`, show(coPlayer), 'Name a co-player.');
-    return this.memories[seat].prior(0, new Uint8Array(this.goals).fill(1), 0);
+    return this.priorOf('beliefs.prior', seat, 0, new Uint8Array(this.goals).fill(1), 0);
   }
 
   save(): SavedState {
@@ -215,19 +226,39 @@ class Beliefs implements GoalBeliefs {
     this.table.isNew[at] = 1;
   }
 
+  /** The belief of a new episode, or after a goal was reached: the prior of the co-player's memory (inter-OM). */
   private beginAnew(at: number, open: Uint8Array, openFrom: number): void {
     const { beliefs, reached, isNew } = this.table;
-    const memory = this.memories[at % this.game.agents.length];
-    beliefs.set(memory.prior(reached[at], open, openFrom), at * this.goals);
+    const seat = at % this.game.agents.length;
+    beliefs.set(this.priorOf('beliefs.see', seat, reached[at], open, openFrom), at * this.goals);
     isNew[at] = 0;
   }
 
+  private priorOf(where: string, seat: number, reached: number, open: Uint8Array, openFrom: number): Float64Array {
+    const prior = this.memories[seat].prior(reached, open, openFrom);
+    checkPrior(`${where}: the memory of ${this.game.agents[seat]}`, prior, this.goalSet, open, openFrom);
+    return prior;
+  }
+
+  /** The belief in the next step of an episode: Bayes' rule (intra-OM). */
   private update(at: number, open: Uint8Array, openFrom: number, likelihoods: Float64Array | undefined): void {
     const { goals } = this;
     const own = this.table.beliefs.subarray(at * goals, (at + 1) * goals);
     const isKnown = this.intra && likelihoods !== undefined;
     const chances = isKnown ? likelihoods.subarray(at * goals, (at + 1) * goals) : new Float64Array(goals).fill(1);
-    updateBeliefs(own, chances, open.subarray(openFrom, openFrom + goals), goals, own);
+    const ownOpen = open.subarray(openFrom, openFrom + goals);
+    if (isKnown) this.checkLikelihoods(at, chances, ownOpen);
+    applyBayes(own, chances, ownOpen, goals, own);
+  }
+
+  /** Likelihoods of agents that left, and of goals that aren't open, don't matter. */
+  private checkLikelihoods(at: number, likelihoods: Float64Array, open: Uint8Array): void {
+    const { game, goalSet, table } = this;
+    const [row, seat] = [Math.floor(at / game.agents.length), at % game.agents.length];
+    const wrong = likelihoods.findIndex((p, goal) => open[goal] === 1 && !(p >= 0 && p < Number.POSITIVE_INFINITY));
+    if (wrong < 0 || !game.isActive(table.states, row * game.stateSize, seat)) return;
+    const expected = `a number, at least 0, for ${game.agents[seat]} and goal ${show(goalSet.names[wrong])} in row ${row}`;
+    fail('beliefs.see: likelihoods', expected, String(likelihoods[wrong]), 'Look at the model of the co-player.');
   }
 }
 

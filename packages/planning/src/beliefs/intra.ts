@@ -16,7 +16,7 @@ import {
  * that can still be reached are equally likely.
  *
  * @param beliefs      [B, G]; each row sums to 1, or to 0 when nothing is known
- * @param likelihoods  [B, G] Pr(a | s, g) of the action that was taken, in 0..1
+ * @param likelihoods  [B, G] Pr(a | s, g) of the action that was taken, at least 0
  * @param open         [B, G] 1 where the goal can still be reached
  * @param goals        G
  * @param out          [B, G] may be `beliefs`. Default: a new array
@@ -34,6 +34,19 @@ export function updateBeliefs(
   checkArgument('updateBeliefs', 'open', typedArrays('uint8'), open);
   checkArgument('updateBeliefs', 'out', typedArrays('float64'), out);
   checkLengths('updateBeliefs', { beliefs, likelihoods, open, out }, goals);
+  checkOpen('updateBeliefs: beliefs', beliefs, open);
+  checkOpen('updateBeliefs: likelihoods', likelihoods, open);
+  return applyBayes(beliefs, likelihoods, open, goals, out);
+}
+
+/** {@link updateBeliefs} without checks. */
+export function applyBayes(
+  beliefs: Float64Array,
+  likelihoods: Float64Array | Float32Array,
+  open: Uint8Array,
+  goals: number,
+  out: Float64Array,
+): Float64Array {
   for (let from = 0; from < beliefs.length; from += goals) {
     for (let i = from; i < from + goals; i++) out[i] = open[i] === 1 ? beliefs[i] * likelihoods[i] : 0;
     normaliseOpen(out, open, from, goals);
@@ -84,7 +97,7 @@ export function openGoals(game: Game, states: ArrayOf<DType>, rows: number): Uin
 /**
  * Pr(a | s, g) of actions that were taken.
  *
- * @param logProbs  [B, G, K] log-probabilities under each goal
+ * @param logProbs  [B, G, K] log-probabilities under each goal, at most 0
  * @param actions   [B] in 0..K-1; -1 for none, with a likelihood of 1
  * @param goals     G
  * @returns [B, G]
@@ -100,8 +113,23 @@ export function goalLikelihoods(logProbs: Float32Array, actions: Int32Array, goa
   }
   return Float64Array.from({ length: actions.length * goals }, (_, i) => {
     const action = actions[Math.floor(i / goals)];
-    return action < 0 ? 1 : Math.exp(logProbs[i * K + action]);
+    if (action < 0) return 1;
+    const logProb = logProbs[i * K + action];
+    if (logProb <= ROUNDING) return Math.exp(logProb);
+    const where = `goalLikelihoods: logProbs at index ${i * K + action}`;
+    return fail(where, 'a log-probability, at most 0', String(logProb), 'Normalise logits, and look for NaN.');
   });
+}
+
+/** Largest log-probability that counts as rounded from 0. */
+const ROUNDING = 1e-3;
+
+/** Refuses NaN, infinite and negative numbers of open goals. */
+function checkOpen(where: string, numbers: Float64Array | Float32Array, open: Uint8Array): void {
+  for (let i = 0; i < numbers.length; i++) {
+    if (open[i] !== 1 || (numbers[i] >= 0 && numbers[i] < Number.POSITIVE_INFINITY)) continue;
+    fail(where, `a number, at least 0, at index ${i}`, String(numbers[i]), 'Give probabilities.');
+  }
 }
 
 /** Refuses arrays of other lengths than the first, and lengths that aren't whole rows. */

@@ -1,36 +1,49 @@
 import {
+  type AgentId,
   type AgentStep,
   type ArrayOf,
   allocateObservations,
   checkCount,
+  checkFunction,
+  checkNumbers,
+  checkRecord,
   type DType,
+  fail,
   type Game,
+  type GoalSet,
   type SavedState,
+  show,
 } from '@coplay/core';
 import { normaliseOpen } from './intra';
 
-/** One observer's memory of one co-player from episode to episode (inter-OM). */
+/**
+ * One observer's memory of one co-player from episode to episode (inter-OM). It gives the prior of the belief:
+ * `createBeliefs` calls `prior` where an episode begins and where the co-player has just reached a goal. To change the
+ * prior, give a memory of your own as the option `inter` of `createBeliefs`, or `interOM` of `hopAgent`.
+ */
 export interface GoalMemory {
   /**
    * The prior of the co-player's next goal.
    *
-   * @param reached  goals that it has reached in this episode already
+   * @param reached  number of goals that the co-player has reached in this episode
    * @param open     [G] from `from` on: 1 where a goal can still be reached
-   * @returns [G] sums to 1 and is 0 for goals that aren't open; all 0 where none is
+   * @returns [G] finite, sums to 1 and is 0 for goals that aren't open; all 0 where no goal is open. G counts all goals
+   *          of the game, also its `noGoal`
    */
   prior(reached: number, open: Uint8Array, from: number): Float64Array;
   /**
-   * Takes in an episode that has ended.
+   * Learns from an episode that has ended.
    *
    * @param last     the goal that was reached last, in 0..G-1; -1 for none
-   * @param reached  how many were reached
+   * @param reached  number of goals that were reached
    */
   add(last: number, reached: number): void;
+  /** Everything that the memory holds, for checkpoints. */
   state(): SavedState;
   restore(saved: SavedState): void;
 }
 
-/** Remembers nothing: every open goal is as likely, in each episode anew. HOP without inter-OM. */
+/** Remembers nothing: each episode begins with equally likely open goals. HOP without inter-OM. */
 export function uniformMemory(goals: number): GoalMemory {
   checkCount('uniformMemory', 'goals', goals);
   return {
@@ -68,4 +81,46 @@ export function goalsReached(game: Game, states: ArrayOf<DType>, step: AgentStep
     shown[at] = goals.reached(step.actions[at], step.terminated[at] === 1, seen, 0);
   }
   return shown;
+}
+
+/** Rounding that the sum of a prior may show. */
+const TOLERANCE = 1e-6;
+
+/** Refuses an object without the methods of a memory, and one whose prior over open goals isn't a distribution. */
+export function checkMemory(where: string, coPlayer: AgentId, memory: GoalMemory, goals: GoalSet): void {
+  const name = `the memory of ${coPlayer}`;
+  checkRecord(where, name, memory);
+  for (const method of ['prior', 'add', 'state', 'restore'] as const) {
+    checkFunction(`${where}: ${name}`, method, memory[method]);
+  }
+  const open = new Uint8Array(goals.names.length).fill(1);
+  checkPrior(`${where}: ${name}`, memory.prior(0, open, 0), goals, open, 0);
+}
+
+/** Refuses a prior that isn't a distribution [G] over the open goals, or zeros where no goal is open. */
+export function checkPrior(
+  where: string,
+  prior: Float64Array,
+  { names, noGoal }: GoalSet,
+  open: Uint8Array,
+  from: number,
+): void {
+  const G = names.length;
+  if ((prior as Float64Array | undefined)?.length !== G) {
+    const last = noGoal === undefined ? '' : ` Goal ${noGoal}, ${show(names[noGoal])}, counts too.`;
+    fail(`${where}: prior`, `${G} numbers, one for each goal`, show(prior), `Give one for each goal.${last}`);
+  }
+  checkNumbers(where, 'prior', prior, { min: 0 });
+  let sum = 0;
+  let openGoals = 0;
+  for (let goal = 0; goal < G; goal++) {
+    sum += prior[goal];
+    openGoals += open[from + goal];
+    if (open[from + goal] === 1 || prior[goal] === 0) continue;
+    const expected = `0 for goal ${goal}, ${show(names[goal])}, which can't be reached any more`;
+    fail(`${where}: prior`, expected, String(prior[goal]), 'Share its probability among the open goals.');
+  }
+  const expected = openGoals > 0 ? 1 : 0;
+  if (Math.abs(sum - expected) <= TOLERANCE) return;
+  fail(`${where}: prior`, `numbers that sum to ${expected}`, `a sum of ${sum}`, 'Divide them by their sum.');
 }

@@ -114,9 +114,9 @@ export class EvaluationCache {
       const entry = this.answered + row;
       game.legal(this.states, entry * game.stateSize, this.seats[entry], this.mask, 0);
       const isFine = maskedSoftmax(logits, row * K, this.mask, this.probabilities, entry * K);
-      if (!isFine) refuse(`${name}: logits`, logits!.subarray(row * K, (row + 1) * K));
+      if (!isFine) refuse(values ? `${name}.logits` : name, logits!.subarray(row * K, (row + 1) * K));
       if (!values) continue;
-      if (!Number.isFinite(values[row])) refuse(`${name}: values`, values.subarray(row, row + 1));
+      if (!Number.isFinite(values[row])) refuse(`${name}.values`, values.subarray(row, row + 1));
       this.values[entry] = values[row];
     }
     this.answered += rows;
@@ -198,8 +198,13 @@ export class EvaluationCache {
 }
 
 function refuse(what: string, got: Float32Array): never {
-  const where = `search: answer of networks.${what}`;
-  fail(where, 'numbers that are not NaN or Infinity', `[${got.join(', ')}]`, 'Look for NaN in the parameters.');
+  const where = `search: answer of networks: ${what}`;
+  fail(
+    where,
+    'numbers that are not NaN or Infinity',
+    `[${Array.from(got).join(', ')}]`,
+    'Look for NaN in the parameters.',
+  );
 }
 
 /** The states viewed as 32-bit words (bytes if they don't divide), so that comparison is bitwise. */

@@ -1,4 +1,4 @@
-import { fail, type Generator, show } from '@coplay/core';
+import { checkNumbers, type Generator } from '@coplay/core';
 import { drawIndex } from '@coplay/core/rows';
 import { EvaluationCache, type Query } from './evaluation-cache';
 import type { SearchNetworks } from './networks';
@@ -116,8 +116,8 @@ export class LeafEvaluator {
       others.rows > 0 && networks.coPlayers ? promised(() => networks.coPlayers!(others)) : undefined,
     ]);
     if (own.rows > 0) {
-      checkAnswer('focal: logits', focal?.logits, own.rows * K);
-      checkAnswer('focal: values', focal?.values, own.rows);
+      checkAnswer('focal.logits', focal?.logits, own.rows * K);
+      checkAnswer('focal.values', focal?.values, own.rows);
       this.focal.answer(own.rows, 'focal', focal!.logits, focal!.values);
     }
     if (others.rows > 0 && networks.coPlayers) checkAnswer('coPlayers', coPlayers, others.rows * K);
@@ -167,8 +167,6 @@ async function promised<T>(call: () => T | Promise<T>): Promise<T> {
   return call();
 }
 
-function checkAnswer(what: string, answer: unknown, length: number): void {
-  if (answer instanceof Float32Array && answer.length >= length) return;
-  const expected = `a Float32Array of at least ${length} numbers`;
-  fail(`search: answer of networks.${what}`, expected, show(answer), 'Answer every row, in the order of the rows.');
+function checkAnswer(name: string, answer: unknown, length: number): void {
+  checkNumbers('search: answer of networks', name, answer, { atLeast: length, nan: true });
 }

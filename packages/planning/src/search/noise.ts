@@ -1,8 +1,8 @@
 import type { Generator } from '@coplay/core';
 
 /**
- * Mixes Dirichlet noise into a prior (Silver et al. 2017): P <- (1 - fraction) P + fraction * eta, eta ~ Dirichlet(alpha)
- * over the legal actions alone.
+ * Mixes Dirichlet noise into a prior (Silver et al. 2017): P <- (1 - fraction) P + fraction * eta, eta ~
+ * Dirichlet(alpha) over the legal actions alone.
  *
  * @param priors  K of them from `offset` on, -1 where illegal; replaced
  */

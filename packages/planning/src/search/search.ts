@@ -32,8 +32,8 @@ export interface TreeSearch {
   readonly counts: SearchCounts;
   /**
    * Searches from R roots: in each simulation all trees go down to a new state, the states are simulated at once, and
-   * one call of each network evaluates them. Searches of one object run one after the other. The same generators give the
-   * same result, to the bit where the networks do.
+   * one call of each network evaluates them. Searches of one object run one after the other. The same generators give
+   * the same result, to the bit where the networks do.
    *
    * @throws CoplayError for roots that don't fit the game, and for answers of the networks that are too short or not
    *         numbers

@@ -23,7 +23,7 @@ import { chooseActions } from '../training/choose-actions';
 import { MEMORY, SUBGOALS } from './options';
 import type { HopPlusPlayers } from './setup';
 
-/** Acts by the policy, which reads the inferred subgoals of all co-players. Its state is the memory of the inference. */
+/** Acts by the policy, which reads the inferred subgoals of all co-players. The state is the inference's memory. */
 export class HopPlusPolicyAgent<Players extends HopPlusPlayers> implements LearningAgent<Float32Array> {
   readonly name = 'HOP+';
   private readonly seat: number;

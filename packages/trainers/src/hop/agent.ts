@@ -30,7 +30,14 @@ import { checkAct } from '../training/check-calls';
 import { replaceByUniform, stepLikelihoods } from './algorithm';
 import { BELIEFS, SEARCH_POLICY, SEARCH_VALUES } from './data';
 import { HopLearner } from './learner';
-import { checkSearchOptions, type HopOptions, type HopSearchOptions, type SharedHopOptions } from './options';
+import {
+  checkSearchOptions,
+  type HopOptions,
+  type HopSearchOptions,
+  type InterOM,
+  interOMSchema,
+  type SharedHopOptions,
+} from './options';
 import { type NetworkQueries, networkQueries } from './queries';
 import { beliefsOf, type HopSetup, hopSetup, searchOf } from './setup';
 
@@ -90,9 +97,9 @@ export function sharedHopAgents(given: SharedHopOptions): HopAgent[] {
 export type PlannerOptions = HopSearchOptions & {
   /** The seat to play in: one of those whose co-players the learner models. Default: the agent's own */
   readonly id?: AgentId;
-  /** Whether goals that a co-player showed are remembered between episodes. Default: as the agent does */
-  readonly interOM?: boolean;
-  /** Whether beliefs follow what co-players do within an episode. Default: as the agent does */
+  /** The memory of goals between episodes, as in {@link HopOptions}. Default: as the agent's */
+  readonly interOM?: InterOM;
+  /** Whether Bayes' rule updates beliefs within an episode. Default: as for the agent */
   readonly intraOM?: boolean;
 };
 
@@ -105,7 +112,11 @@ export type PlannerOptions = HopSearchOptions & {
  */
 export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlayer {
   if (!(agent instanceof LearningHopActor)) {
-    const remedy = 'Give one of those first, then the options; other agents have no search, and play as they are.';
+    // What withInsight returns has the name of the agent inside.
+    const remedy =
+      (agent as Agent | undefined)?.name === 'HOP'
+        ? 'Plan first, then add insight: withInsight(planner(agent)).'
+        : 'Give one of those first, then the options; other agents have no search, and play as they are.';
     fail('planner', 'an agent of hopAgent or sharedHopAgents', agent?.name ?? show(agent), remedy);
   }
   const { id, interOM, intraOM, search } = plannerOptions(agent, options);
@@ -128,7 +139,7 @@ function plannerOptions({ id: ownId, learner }: HopAgent, options: PlannerOption
   );
   const schema = z.strictObject({
     id: z.enum([...learner.ids] as [string]),
-    interOM: z.boolean(),
+    interOM: interOMSchema,
     intraOM: z.boolean(),
   });
   return { ...checkOptions('planner', schema, { id, interOM, intraOM }), search };
@@ -138,7 +149,7 @@ function plannerOptions({ id: ownId, learner }: HopAgent, options: PlannerOption
  * Acts by tree search. In each step it updates its beliefs from the co-players' actions, then searches from all rows at
  * once; each tree draws the co-players' goals from the beliefs.
  */
-export class HopActor {
+class HopActor {
   readonly beliefs: GoalBeliefs | undefined;
   readonly search: TreeSearch;
   /** Without simulations: used until the world model is accurate enough. */
@@ -271,6 +282,8 @@ sharedAmongCopies(HopActor, '@coplay/trainers/HopActor@0.1');
 
 class LearningHopActor extends HopActor implements HopAgent {
   readonly name = 'HOP';
+  readonly learner: HopLearner;
+
   constructor(id: AgentId, learner: HopLearner) {
     super(id, learner, learner.setup.search, () => anneal(learner.setup.uniformGoals, learner.progress));
     this.learner = learner;

@@ -84,8 +84,8 @@ describe('stepLikelihoods', () => {
 });
 
 describe('replaceByUniform', () => {
-  // One seat is the agent itself; of the other two, one may pursue all three goals, the other can't reach the second any
-  // more.
+  // One seat is the agent itself. Of the other two, one may pursue all three goals; the other can't reach the second
+  // any more.
   const row = [0, 0, 0, 0.7, 0.2, 0.1, 0.9, 0, 0.1];
   const uniform = [0, 0, 0, 1 / 3, 1 / 3, 1 / 3, 0.5, 0, 0.5];
 

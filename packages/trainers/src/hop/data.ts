@@ -1,5 +1,5 @@
-import { type Experience, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
-import { gatherRows, nonZero, seatRows } from '@coplay/core/rows';
+import { checkNumbers, type Experience, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
+import { checkRowSpec, gatherRows, nonZero, rowSpecOf, seatRows } from '@coplay/core/rows';
 import { experienceRows, type InputEncoder, prefixed } from '@coplay/models';
 
 /** Extras of HOP's agents: the search results, and the beliefs. */
@@ -38,8 +38,42 @@ export function hopRows(
   return gatherRows(rows, nonZero(seatRows(active, seat, A).data));
 }
 
+/** Rounding that the sum of a recorded policy may show. */
+const TOLERANCE = 1e-3;
+
+/**
+ * Refuses rows that {@link hopRows} wouldn't make: of other fields, or with numbers that aren't finite, masks other
+ * than 0 and 1, or policies that aren't distributions. One such row could make the parameters NaN in a later update.
+ *
+ * @param where  the function whose argument has them, for messages
+ * @param path   of the rows in the argument
+ */
+export function checkHopRows(
+  where: string,
+  path: string,
+  rows: NamedArrays,
+  { game, encoder }: { readonly game: Game; readonly encoder: InputEncoder },
+): void {
+  checkRowSpec(`${where}: ${path}`, rowSpecOf(emptyRows(game, encoder)), rows);
+  for (const [name, { data }] of Object.entries(rows)) checkNumbers(where, `${path}.${name}`, data, rangeOf(name));
+  const { data: policy, shape } = rows['policy'];
+  const K = game.actions;
+  for (let row = 0; row < shape[0]; row++) {
+    let sum = 0;
+    for (let k = 0; k < K; k++) sum += policy[row * K + k];
+    if (Math.abs(sum - 1) <= TOLERANCE) continue;
+    const expected = `numbers that sum to 1 in row ${row}`;
+    fail(`${where}: ${path}.policy`, expected, `a sum of ${sum}`, 'Give what state() returned.');
+  }
+}
+
+function rangeOf(column: string) {
+  if (column === 'mask') return { min: 0, max: 1, whole: true };
+  return column === 'policy' ? { min: 0, max: 1 } : {};
+}
+
 /** The fields of {@link hopRows}, of no rows. */
-export function noHopRows(game: Game, encoder: InputEncoder): NamedArrays {
+function emptyRows(game: Game, encoder: InputEncoder): NamedArrays {
   return {
     ...prefixed('in', encoder.allocate(0)),
     mask: ndarray(new Uint8Array(0), [0, game.actions]),

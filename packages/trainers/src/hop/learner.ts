@@ -15,7 +15,7 @@ import {
   sharedAmongCopies,
   show,
 } from '@coplay/core';
-import { checkRowSpec, paddedCount, padRows, putSeat, reshapeRows, rowSpecOf } from '@coplay/core/rows';
+import { paddedCount, padRows, putSeat, reshapeRows } from '@coplay/core/rows';
 import { cutRows, prefixed } from '@coplay/models';
 import type { TreeSearch } from '@coplay/planning';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
 import { type Takeover, takeOverParts } from '../training/restore';
 import { episodeReturns, finalTargets, searchMetrics, trainingMetrics, valueTargets } from './algorithm';
-import { extraOf, hopRows, noHopRows, SEARCH_VALUES } from './data';
+import { checkHopRows, extraOf, hopRows, SEARCH_VALUES } from './data';
 import { type HopNetwork, type HopSetup, hopNetwork, joinNetworks, kindOf } from './setup';
 
 /** Learners of all copies of the package that call themselves so work together. */
@@ -170,7 +170,7 @@ export class HopLearner implements Learner {
     this.checkSaved(saved);
     const { rows } = saved['replay'] as unknown as { readonly rows: NamedArrays };
     if (Object.keys(rows).length > 0) {
-      checkRowSpec(`${where}: saved.replay.rows`, rowSpecOf(noHopRows(game, this.setup.encoder)), rows);
+      checkHopRows(where, 'saved.replay.rows', rows, this.setup);
     }
     const all = saved['coPlayerModels'] as Record<AgentId, SavedState>;
     const models = [...coPlayerModels].map(([seat, part]) => {

@@ -1,6 +1,6 @@
 import { type AgentId, checkOptions, fail, type Game } from '@coplay/core';
 import type { InputOptions, TorsoBuilder } from '@coplay/models';
-import type { SearchOptions } from '@coplay/planning';
+import type { GoalMemory, SearchOptions } from '@coplay/planning';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import type { MoaOptions } from '../moa';
@@ -30,6 +30,9 @@ export interface RankedRewardOptions {
   /** In (0, 100). Default 75 */
   readonly percentile?: number;
 }
+
+/** The option `interOM` of {@link hopAgent}. */
+export type InterOM = boolean | ((coPlayer: AgentId) => GoalMemory);
 
 /** HOP's own numbers. */
 export interface HopNumbers {
@@ -97,13 +100,18 @@ export interface HopOptions {
    * Default `hindsight` where the game names goals
    */
   readonly goals?: 'hindsight' | 'none';
-  /** Whether goals that a co-player showed are remembered between episodes. Default true */
-  readonly interOM?: boolean;
-  /** Whether beliefs follow what co-players do within an episode. Default true */
+  /**
+   * The memory of the goals that a co-player showed in earlier episodes (inter-OM): it gives the prior of the belief
+   * about the co-player. `true`: the memory for such goals, `goalMemory`, or `countMemory` where goals have a `noGoal`;
+   * `false`: each episode begins with equally likely goals; a function: makes a memory of your own (`GoalMemory`),
+   * called once for each co-player of each agent. Default true
+   */
+  readonly interOM?: InterOM;
+  /** Whether Bayes' rule updates beliefs from the co-players' actions within an episode. Default true */
   readonly intraOM?: boolean;
   /**
    * Probability, in [0, 1], that a training search ignores beliefs and draws goals uniformly from the open ones
-   * (exploration; not in the paper). Not in the paper; its beliefs alone are 0. Default 1 to 0
+   * (exploration; not in the paper, where it is 0). Default 1 to 0
    */
   readonly uniformGoals?: Annealed;
   /**
@@ -162,6 +170,11 @@ export function resolveHopNumbers(where: string, options: HopNumbers = {}): Reso
 const isRecord = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const record = (what: string) => z.custom<object>(isRecord, { error: what });
 
+/** {@link InterOM} */
+export const interOMSchema = z.custom<InterOM>((value) => typeof value === 'boolean' || typeof value === 'function', {
+  error: 'true, false, or a function that makes the memory of a co-player',
+});
+
 /** Names and kinds of the options around HOP's numbers, before their owners check their own. */
 export const hopOptionsSchema = z.strictObject({
   game: z.unknown(),
@@ -176,7 +189,7 @@ export const hopOptionsSchema = z.strictObject({
   simulator: z.union([z.literal('game'), record("'game', or options of createWorldModel")]).default('game'),
   minAccuracy: unit.default(0.9),
   goals: z.enum(['hindsight', 'none']).optional(),
-  interOM: z.boolean().default(true),
+  interOM: interOMSchema.default(true),
   intraOM: z.boolean().default(true),
   uniformGoals: annealedUnit.default({ from: 1, to: 0 }),
   moa: record('options of createMoa').default({}),

@@ -1,10 +1,10 @@
 import { type AgentId, checkGame, checkOptions, fail, type Game, rulesSimulator, type Simulator } from '@coplay/core';
 import { canCentre, type InputEncoder, inputEncoder, mlp, type TorsoBuilder } from '@coplay/models';
 import {
+  type BeliefOptions,
   createBeliefs,
   createSearch,
   type GoalBeliefs,
-  type GoalMemory,
   goalMemory,
   resolveSearch,
   type SearchOptions,
@@ -33,6 +33,7 @@ import {
   type HopOptions,
   type HopSearchOptions,
   hopOptionsSchema,
+  type InterOM,
   type ResolvedHopNumbers,
   resolveHopNumbers,
 } from './options';
@@ -61,7 +62,7 @@ export interface HopSetup {
   readonly ranks: RankedReward | undefined;
   readonly beliefs: {
     readonly hasGoals: boolean;
-    readonly inter: boolean;
+    readonly inter: InterOM;
     readonly intra: boolean;
     /** Discount per episode of the counts of goals shown, for games whose goals have no `noGoal`. */
     readonly goalDiscount: number | undefined;
@@ -106,7 +107,8 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
       goalDiscount: given.moa?.goalDiscount,
     },
   };
-  const numbers = { inputs, centred, interOM, intraOM, uniformGoals, minAccuracy };
+  const memory = typeof interOM === 'function' ? `function ${interOM.name || 'anonymous'}` : interOM;
+  const numbers = { inputs, centred, interOM: memory, intraOM, uniformGoals, minAccuracy };
   return { ...parts, config: { ...describe(where, parts), ...numbers } };
 }
 
@@ -159,14 +161,19 @@ function simulatorOf({
   return worldModel?.simulator() ?? (ranks ? rulesSimulator(game) : undefined);
 }
 
-/** An agent's beliefs about its co-players; undefined without goals. */
+/**
+ * An agent's beliefs about its co-players; undefined without goals. The belief is updated in `beliefs.see` of
+ * `@coplay/planning`; its prior is that of the memory made here.
+ */
 export function beliefsOf({ game, beliefs }: Pick<HopSetup, 'game' | 'beliefs'>, id: AgentId): GoalBeliefs | undefined {
-  if (!beliefs.hasGoals) return undefined;
-  return createBeliefs({ game, id, intra: beliefs.intra, inter: beliefs.inter ? memoryOf(game, beliefs) : false });
+  const { hasGoals, intra } = beliefs;
+  if (!hasGoals) return undefined;
+  return createBeliefs({ game, id, intra, inter: memoryOf(game, beliefs) }, `HOP (${id}): option interOM`);
 }
 
-/** The memory of a co-player between episodes; undefined where the game has a memory of another kind. */
-function memoryOf({ goals }: Game, { goalDiscount }: HopSetup['beliefs']): (() => GoalMemory) | undefined {
+/** Makes the memory of a co-player between episodes; undefined for the default of games whose goals have a `noGoal`. */
+function memoryOf({ goals }: Game, { inter, goalDiscount }: HopSetup['beliefs']): BeliefOptions['inter'] {
+  if (inter !== true) return inter;
   if (!goals || goals.noGoal !== undefined) return undefined;
   return () => goalMemory(goals.names.length, goalDiscount);
 }

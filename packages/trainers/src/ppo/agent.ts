@@ -115,9 +115,13 @@ sharedAmongCopies(NetworkAgent, '@coplay/trainers/NetworkAgent@0.1');
 
 /** Refuses an agent without a policy that PPO trains. */
 function checkPpoAgent(where: string, agent: PpoAgent): void {
-  if (agent?.learner?.setup?.net !== undefined && agent.learner.setup.game !== undefined) return;
+  if (agent?.learner instanceof PpoLearner) return;
   const got = agent?.name === undefined ? show(agent) : `${show(agent.id)}, ${show(agent.name)}`;
-  fail(`${where}: agent`, 'an agent of ppoAgent() or sharedPpoAgents()', got, 'Give an agent that learns by PPO.');
+  const isHop = agent?.name === 'HOP';
+  const remedy = isHop
+    ? 'An agent that searches plays without learning as planner(agent).'
+    : 'Give an agent that learns by PPO.';
+  fail(`${where}: agent`, 'an agent of ppoAgent() or sharedPpoAgents()', got, remedy);
 }
 
 /** Options of {@link frozen}. */
