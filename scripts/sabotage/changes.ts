@@ -19,7 +19,7 @@ const DIAGNOSTICS = ['packages/diagnostics/'];
 const PPO = ['trainers/src/ppo', 'trainers/test/self-play', 'trainers/test/field-bugs'];
 const HOP = ['trainers/src/hop/', 'trainers/test/hop.test'];
 const HOP_PLUS = ['trainers/src/hop-plus', 'trainers/test/hop-plus'];
-const MOA = ['packages/buffers/', 'models/test/moa', 'trainers/test/moa'];
+const MOA = ['packages/buffers/', 'models/test/moa', 'trainers/src/moa', 'trainers/test/moa'];
 const OMG = ['models/test/omg', 'trainers/src/omg', 'trainers/test/omg'];
 const DREAMER = ['models/', 'trainers/src/dreamer', 'trainers/test/dreamer'];
 const WORLD_MODEL = ['models/test/world-model', 'trainers/src/world-model', 'trainers/test/world-model'];
@@ -336,6 +336,30 @@ export const CHANGES: readonly Change[] = [
     find: 'return this.setup.options.share ? 0 : this.coPlayers.indexOf(coPlayer);',
     replace: 'return 0;',
     tests: MOA,
+  },
+  {
+    name: 'moa: a minibatch has the goals of other rows',
+    find: 'goals[at] = list.goals[row];',
+    replace: 'goals[at] = list.goals[list.places[row]];',
+    tests: MOA,
+  },
+  {
+    name: 'moa: a restore takes an action that was not legal',
+    find: 'if (masks.data[row * K + action] === 1) continue;',
+    replace: 'if (masks.data[row * K + action] <= 1) continue;',
+    tests: ['test/restore/values'],
+  },
+  {
+    name: 'moa: a restore takes more rows trained on than were pushed',
+    find: "'seen.rows', seen.rows, { max: rows }",
+    replace: "'seen.rows', seen.rows, {}",
+    tests: ['test/restore/values'],
+  },
+  {
+    name: 'lockstep: a run lists learners that run by themselves',
+    find: 'byKind(learners).filter((members) => members.length > 1)',
+    replace: 'byKind(learners).filter((members) => members.length > 0)',
+    tests: ['trainers/src/training', 'trainers/test/lockstep'],
   },
   {
     name: 'omg: subgoals reach over the end of an episode',
