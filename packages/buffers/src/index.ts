@@ -1,16 +1,6 @@
 export { concatRows, gatherRows } from '@coplay/core/rows';
+export { attemptRows, createMoaBuffer, type MoaBuffer, type MoaCounts, type MoaHeld, moaRows } from './co-player-rings';
 export {
-  attemptRows,
-  createMoaBuffer,
-  type MoaBuffer,
-  type MoaBufferOptions,
-  type MoaCounts,
-  type MoaHeld,
-  type MoaRowsOptions,
-  moaRows,
-} from './co-player-rings';
-export {
-  type AgentSequencesOptions,
   agentRows,
   agentSequences,
   concatExperience,
@@ -21,7 +11,6 @@ export {
   encodeExperience,
   episodeStatistics,
   loadExperience,
-  type SplitEpisodesOptions,
   saveExperience,
   selectEnvs,
   sliceSteps,
@@ -36,16 +25,13 @@ export {
   type MinibatchRows,
   type PpoBuffer,
   planMinibatches,
-  type RowCounts,
 } from './minibatches';
 export {
-  type ByteSource,
   decodeNpy,
   decodeNpz,
   encodeNpy,
   encodeNpz,
   loadNpz,
-  type ReadNpzOptions,
   type StoredArray,
   type StoredArrays,
   saveNpz,
@@ -54,17 +40,11 @@ export { fromRecords, type Records, type StreamRecords, streamRecords, toRecords
 export {
   createReplayBuffer,
   createSequenceReplay,
-  type LoadReplayOptions,
   loadReplay,
   type ReplayBuffer,
-  type ReplayOptions,
-  type ReplayPlaces,
   type ReplaySample,
-  type ReplaySampleOptions,
   type ReplaySaving,
-  type SaveReplayOptions,
   type SequenceReplay,
-  type SequenceReplayOptions,
   type SequenceSample,
   saveReplay,
 } from './replay';
@@ -74,8 +54,6 @@ export {
   gridTransitions,
   loadTransitions,
   type OutcomeStore,
-  type OutcomeStoreOptions,
   observationTransitions,
   type TransitionStore,
-  type TransitionStoreOptions,
 } from './transitions';

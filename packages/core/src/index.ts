@@ -1,9 +1,9 @@
 export type { Agent, AgentInput, AgentOutput, AgentStep, Saved, SavedState, Trainer } from './agent';
 export { allocate, dtypeOf, inThisRealm, isArrayOf, isTypedArray, ndarray, sizeOf } from './arrays';
-export { checkAgentInput, checkAgentStep, checkObservationArrays, type SeatedGame } from './check-agents';
+export { checkAgentInput, checkAgentStep, checkObservationArrays } from './check-agents';
 export { checkExperience, checkExperienceOf } from './check-experience';
 export { checkEpisodeLength, checkExperienceSpec, checkGame } from './check-game';
-export { checkRewards, type RewardCheck } from './check-rewards';
+export { checkRewards } from './check-rewards';
 export {
   checkCount,
   checkFunction,
@@ -13,7 +13,6 @@ export {
   checkText,
   checkTypedArray,
   isPlainRecord,
-  type NumberRange,
   type NumbersRange,
 } from './check-values';
 export { checkArgument, functions, namedArrays, ndarrays, typedArrays } from './checks';
@@ -32,14 +31,7 @@ export {
   isLastStep,
 } from './experience';
 export type { AgentId, ExperienceSpec, Game, Scene, SceneItem, StepArrays } from './game';
-export {
-  assertGame,
-  type GameContractOptions,
-  type GameRule,
-  gameContract,
-  type Severity,
-  type Violation,
-} from './game-contract';
+export { assertGame, type GameContractOptions, type GameRule, gameContract, type Violation } from './game-contract';
 export {
   checkGenerator,
   createGenerator,
@@ -51,8 +43,8 @@ export {
 } from './generator';
 export type { GoalSet } from './goals';
 export { allocateGrid, type GridArrays, type GridParts } from './grid-parts';
-export { type ImaginationStarts, type ImagineOptions, imagine } from './imagine';
-export { type ParseJsonOptions, parseJson } from './json';
+export { type ImaginationStarts, imagine } from './imagine';
+export { parseJson } from './json';
 export { checkMetrics, type Log, type LogEntry, type Metrics, type RunInfo } from './metrics';
 export {
   checkObservations,
@@ -62,53 +54,33 @@ export {
   kindOf,
   OBSERVATION_KINDS,
   type ObservationArrays,
-  type ObservationCheck,
   type ObservationField,
   type ObservationKind,
   type ObservationSpec,
 } from './observations';
 export { oneAtATime } from './one-at-a-time';
 export { otherView } from './other-views';
-export {
-  type AgentObservation,
-  type ParallelEnv,
-  type ParallelEnvOptions,
-  type ParallelReset,
-  type ParallelResetOptions,
-  type ParallelStep,
-  parallelEnv,
-} from './parallel-env';
+export { type ParallelEnv, type ParallelStep, parallelEnv } from './parallel-env';
 export { ofPart, type PartToRestore, restorePart, restoreParts, type SavedPart } from './restore-parts';
 export {
   type Advantages,
   bootstrapValues,
   continuation,
-  type DiscountOptions,
   discountedSum,
   explainedVariance,
   gae,
-  type LambdaOptions,
   lambdaReturns,
   monteCarloReturns,
-  type NormaliseOptions,
   normaliseAdvantages,
   type ReturnSteps,
 } from './returns';
-export { createRewardScaler, type RewardScaler, type RewardScalerOptions } from './reward-scaler';
+export { createRewardScaler, type RewardScaler } from './reward-scaler';
 export { createRollout, type Rollout } from './rollout';
-export { createRunningMoments, type NormaliseValuesOptions, type RunningMoments } from './running-moments';
+export { createRunningMoments, type RunningMoments } from './running-moments';
 export { type Clock, constant, cosine, every, linear, piecewise, ratio, type Schedule, until } from './schedules';
 export { checkAgent, seatAgents } from './seats';
 export { checkShapes } from './shapes';
 export { checkSimulator, rulesSimulator, type Simulator } from './simulator';
 export type { ArrayOf, DType, NamedArrays, NDArray, TypedArray } from './typed-arrays';
-export { createValueNorm, type ValueNorm, type ValueNormOptions } from './value-norm';
-export {
-  allocateStepArrays,
-  type ResetOptions,
-  type RolloutEnv,
-  type VectorEnv,
-  type VectorEnvOptions,
-  type VectorEnvState,
-  vectorEnv,
-} from './vector-env';
+export { createValueNorm, type ValueNorm } from './value-norm';
+export { allocateStepArrays, type VectorEnv, type VectorEnvState, vectorEnv } from './vector-env';

@@ -1,21 +1,8 @@
-export {
-  type AblationCell,
-  type AblationGridOptions,
-  type AblationRow,
-  type AblationSummaryOptions,
-  ablationCsv,
-  ablationFigure,
-  ablationGrid,
-  ablationSummary,
-  ablationTable,
-  type Switches,
-} from './ablations';
+export { ablationCsv, ablationFigure, ablationGrid, ablationSummary, ablationTable, type Switches } from './ablations';
 export {
   type AuditStep,
   type Conclusion,
-  type ConfigurationDifference,
   type ConfigurationReport,
-  type CounterAuditOptions,
   type Counters,
   configurationAudit,
   counterAudit,
@@ -25,95 +12,28 @@ export {
   nameCulprit,
   type OwnershipReport,
   ownershipAudit,
-  type SymmetryOptions,
   type SymmetryReport,
   symmetryAudit,
   symmetryVerdict,
   type Verdict,
 } from './audits';
-export {
-  type BeliefFigureOptions,
-  type BeliefLine,
-  type BeliefRecord,
-  beliefFigure,
-  beliefLine,
-  priorLine,
-} from './beliefs';
+export { type BeliefLine, beliefFigure, beliefLine, priorLine } from './beliefs';
 export {
   type Distribution,
-  type DistributionFigureOptions,
-  type DistributionOptions,
   distributionFigure,
   distributionMetrics,
   distributionOf,
   distributionTable,
-  type Histogram,
-  type Measures,
-  type Origins,
-  type Recorded,
   realAndImagined,
 } from './distributions';
+export { csv, jsonLines, progress, readLog, tensorboard } from './logs';
+export { type MoaEvaluation, moaArrays, moaCsv, moaEvaluation, moaFigures, writeMoaEvaluation } from './moa';
+export { openLoopFigure, openLoopMetrics, openLoopOf, openLoopStepErrors } from './open-loop';
+export { barChart, boxPlot, heatMap, learningCurves, toPng, writeFigure } from './plots';
+export { linearProbe, type ProbeResult } from './probes';
+export { addToReport, findProblems, type ReportOptions, report, writeReport } from './report';
+export { curveOf, type Run, readRun, summarise } from './runs';
 export {
-  csv,
-  type FileLogOptions,
-  jsonLines,
-  type ProgressOptions,
-  type ProgressStream,
-  progress,
-  type ReadLogOptions,
-  readLog,
-  type TensorboardOptions,
-  tensorboard,
-} from './logs';
-export {
-  type ClassScore,
-  type MoaEvaluation,
-  type MoaFigures,
-  type MoaPredictions,
-  moaArrays,
-  moaCsv,
-  moaEvaluation,
-  moaFigures,
-  writeMoaEvaluation,
-} from './moa';
-export {
-  type OpenLoopArrays,
-  type OpenLoopFigureOptions,
-  type OpenLoopPrediction,
-  type OpenLoopStepError,
-  openLoopFigure,
-  openLoopMetrics,
-  openLoopOf,
-  openLoopStepErrors,
-} from './open-loop';
-export {
-  type BoxPlotOptions,
-  barChart,
-  boxPlot,
-  type FigureOptions,
-  type HeatMapData,
-  heatMap,
-  type LearningCurvesOptions,
-  learningCurves,
-  type PngOptions,
-  toPng,
-  writeFigure,
-} from './plots';
-export { linearProbe, type ProbeData, type ProbeOptions, type ProbeResult } from './probes';
-export {
-  addToReport,
-  type Finding,
-  findProblems,
-  type RecordedEpisode,
-  type ReportExtras,
-  type ReportOptions,
-  report,
-  writeReport,
-} from './report';
-export { curveOf, type Run, readRun, type SummariseOptions, summarise } from './runs';
-export {
-  type Band,
-  type BootstrapOptions,
   bandOverRuns,
   bootstrap,
   type Curve,
@@ -121,7 +41,6 @@ export {
   interquartileMean,
   mean,
   median,
-  type PermutationOptions,
   type PermutationResult,
   permutationTest,
   quantile,
@@ -132,25 +51,20 @@ export {
   type WelchResult,
   welchTest,
 } from './statistics';
-export { type Cell, formatEstimate, markdownTable, type TableOptions, type TableRow, textTable } from './tables';
+export { formatEstimate, markdownTable, type TableRow, textTable } from './tables';
 export {
   type Calibration,
-  type CalibrationBin,
   calibration,
   exactTransitions,
   illegalMoves,
-  type MoveRules,
   meanSquaredError,
   type OpenLoopErrors,
   type OpenLoopStep,
   openLoopErrors,
-  type PlanesErrors,
-  type PlanesPair,
   planesErrors,
   planesFigure,
   psnr,
   truePlanes,
-  type WorldModelData,
   type WorldModelReport,
   worldModelCsv,
   worldModelReport,

@@ -1,7 +1,6 @@
 export { type BackendChoice, type BackendInfo, type BackendName, ensureBackend, useBackend } from './backend';
 export { checkTensor } from './check-tensor';
 export {
-  type ArraysOf,
   type Compiled,
   type CompileOptions,
   checkThreadChoices,
@@ -16,32 +15,22 @@ export {
   executorInfo,
   type GraphInspection,
   inspectGraph,
-  type MemorySetting,
   mergeRows,
-  type OnnxWeb,
-  type OnnxWebOptions,
-  type OperationTime,
   operationTimes,
-  type PassMeasure,
   restoreThreadChoices,
   type ScanEachOptions,
   type ScanInputs,
-  type ScanOptions,
-  type StackedOptions,
   type StackedVariables,
   type StackLayout,
   type StateOf,
   type Statics,
   type StepFunction,
-  type StepResult,
   stackVariables,
   type TensorRecord,
   type TensorTree,
   type ThreadChoices,
   type ThreadInfo,
-  type ThreadSetting,
   type TogetherOptions,
-  type Tree,
   threadChoices,
   threadInfo,
   useExecutor,
@@ -71,7 +60,6 @@ export {
   straightThrough,
   symexp,
   symlog,
-  type TwoHotTarget,
   twoHotBins,
   twoHotLoss,
   twoHotMean,
@@ -79,40 +67,9 @@ export {
   unimix,
   unimixLog,
 } from './distributions';
-export {
-  exportOnnx,
-  type OnnxFile,
-  type OnnxInput,
-  type OnnxInputs,
-  type OnnxOptions,
-  type OnnxValue,
-  toOnnx,
-} from './export';
+export { exportOnnx, type OnnxFile, type OnnxInput, type OnnxOptions, toOnnx } from './export';
 export { type LossResult, stopGradient, type ValueAndGradients, valueAndGradients } from './gradients';
 export { glorotUniform, orthogonal, truncatedNormal, zeros } from './init';
-export {
-  applyModel,
-  applyModelOutputs,
-  type LayersModel,
-  type LayersModelWeight,
-  readWeights,
-  writeWeights,
-} from './layers-model';
-export {
-  type AdamOptions,
-  adam,
-  adamW,
-  type ClipOptions,
-  type LaPropOptions,
-  type LearningRateOptions,
-  laProp,
-  learningRate,
-  type MomentOptions,
-  type Optimiser,
-  type OptimiserUpdate,
-  type RmsPropOptions,
-  rmsProp,
-  type SgdOptions,
-  sgd,
-} from './optimise';
+export { applyModel, applyModelOutputs, type LayersModel, readWeights, writeWeights } from './layers-model';
+export { adam, adamW, laProp, learningRate, type Optimiser, rmsProp, sgd } from './optimise';
 export { tf } from './tf';

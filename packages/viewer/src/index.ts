@@ -1,16 +1,10 @@
 export {
   createTable,
-  type DoneStep,
   type GoalWatcher,
   gameOfRecording,
   goalWalker,
   goalWatcher,
-  type OnnxAgentOptions,
-  type OnnxSession,
-  type OnnxTensorClass,
   onnxAgent,
-  type PlayOptions,
-  type PlayPageOptions,
   type PlayPolicy,
   type PlaySetting,
   playableGame,
@@ -19,8 +13,7 @@ export {
   ruleAgentNamed,
   rulesOf,
   type Table,
-  type TableOptions,
   type Turn,
   type Walker,
 } from './play';
-export { type ReplayPageOptions, replayPage } from './replay';
+export { replayPage } from './replay';

@@ -1,2 +1,2 @@
-export { createMoaBuffer, type MoaBuffer, type MoaBufferOptions, type MoaCounts, type MoaHeld } from './moa-buffer';
-export { attemptRows, type MoaRowsOptions, moaRows } from './moa-rows';
+export { createMoaBuffer, type MoaBuffer, type MoaCounts, type MoaHeld } from './moa-buffer';
+export { attemptRows, moaRows } from './moa-rows';

@@ -1,6 +1,6 @@
 export { createEpisodeCollector, type EpisodeCollector } from './collector';
 export { decodeExperience, encodeExperience, loadExperience, saveExperience } from './files';
-export { type AgentSequencesOptions, agentRows, agentSequences } from './rows';
+export { agentRows, agentSequences } from './rows';
 export { concatExperience, selectEnvs, sliceSteps } from './select';
-export { type SplitEpisodesOptions, splitEpisodes, splitSegments } from './split';
+export { splitEpisodes, splitSegments } from './split';
 export { type EpisodeStatistics, episodeStatistics } from './statistics';

@@ -1,3 +1,3 @@
-export { createOutcomeStore, type OutcomeStore, type OutcomeStoreOptions } from './outcomes';
+export { createOutcomeStore, type OutcomeStore } from './outcomes';
 export { gridTransitions, observationTransitions } from './rows';
-export { createTransitionStore, loadTransitions, type TransitionStore, type TransitionStoreOptions } from './store';
+export { createTransitionStore, loadTransitions, type TransitionStore } from './store';

@@ -1,2 +1,2 @@
-export type { GameRule, Severity, Violation } from './findings';
+export type { GameRule, Violation } from './findings';
 export { assertGame, type GameContractOptions, gameContract } from './game-contract';

@@ -1,7 +1,7 @@
-export { type ConfigurationDifference, type ConfigurationReport, configurationAudit } from './configuration';
-export { type CounterAuditOptions, type Counters, counterAudit, dueAudit } from './counters';
+export { type ConfigurationReport, configurationAudit } from './configuration';
+export { type Counters, counterAudit, dueAudit } from './counters';
 export { type AuditStep, type Conclusion, nameCulprit } from './culprit';
 export { moduleAudit } from './modules';
 export { type LearnerInfluence, type OwnershipReport, ownershipAudit } from './ownership';
-export { type SymmetryOptions, type SymmetryReport, symmetryAudit, symmetryVerdict } from './symmetry';
+export { type SymmetryReport, symmetryAudit, symmetryVerdict } from './symmetry';
 export type { Verdict } from './verdict';

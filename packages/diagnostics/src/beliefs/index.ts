@@ -1,2 +1,2 @@
-export { type BeliefFigureOptions, beliefFigure } from './figure';
-export { type BeliefLine, type BeliefRecord, beliefLine, priorLine } from './lines';
+export { beliefFigure } from './figure';
+export { type BeliefLine, beliefLine, priorLine } from './lines';

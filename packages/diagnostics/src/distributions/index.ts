@@ -1,8 +1,3 @@
-export { type Distribution, type DistributionOptions, distributionOf, type Histogram } from './distribution';
-export { type Measures, type Origins, type Recorded, realAndImagined } from './origins';
-export {
-  type DistributionFigureOptions,
-  distributionFigure,
-  distributionMetrics,
-  distributionTable,
-} from './report';
+export { type Distribution, distributionOf } from './distribution';
+export { type Origins, realAndImagined } from './origins';
+export { distributionFigure, distributionMetrics, distributionTable } from './report';

@@ -1,3 +1,3 @@
-export { type ClassScore, type MoaEvaluation, type MoaPredictions, moaEvaluation } from './evaluation';
-export { type MoaFigures, moaFigures } from './figures';
+export { type MoaEvaluation, moaEvaluation } from './evaluation';
+export { moaFigures } from './figures';
 export { moaArrays, moaCsv, writeMoaEvaluation } from './files';

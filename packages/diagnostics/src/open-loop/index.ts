@@ -1,9 +1,2 @@
-export {
-  type OpenLoopArrays,
-  type OpenLoopStepError,
-  openLoopMetrics,
-  openLoopOf,
-  openLoopStepErrors,
-} from './errors';
-export { type OpenLoopFigureOptions, openLoopFigure } from './figure';
-export type { OpenLoopPrediction } from './prediction';
+export { openLoopMetrics, openLoopOf, openLoopStepErrors } from './errors';
+export { openLoopFigure } from './figure';

@@ -1,6 +1,5 @@
 export { barChart } from './bar-chart';
-export { type BoxPlotOptions, boxPlot } from './box-plot';
-export { type PngOptions, toPng, writeFigure } from './files';
-export type { FigureOptions } from './frame';
-export { type HeatMapData, heatMap } from './heat-map';
-export { type LearningCurvesOptions, learningCurves } from './learning-curves';
+export { boxPlot } from './box-plot';
+export { toPng, writeFigure } from './files';
+export { heatMap } from './heat-map';
+export { learningCurves } from './learning-curves';

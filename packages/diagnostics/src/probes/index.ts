@@ -1,1 +1,1 @@
-export { linearProbe, type ProbeData, type ProbeOptions, type ProbeResult } from './linear-probe';
+export { linearProbe, type ProbeResult } from './linear-probe';

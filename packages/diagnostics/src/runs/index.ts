@@ -1,2 +1,2 @@
 export { curveOf, type Run, readRun } from './read-run';
-export { type SummariseOptions, summarise } from './summarise';
+export { summarise } from './summarise';

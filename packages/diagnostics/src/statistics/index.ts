@@ -1,10 +1,5 @@
-export { type BootstrapOptions, bootstrap, type Estimate } from './bootstrap';
+export { bootstrap, type Estimate } from './bootstrap';
 export { type Band, bandOverRuns, type Curve, smooth } from './curves';
-export {
-  type PermutationOptions,
-  type PermutationResult,
-  permutationTest,
-  twoSamplePermutationTest,
-} from './permutation';
+export { type PermutationResult, permutationTest, twoSamplePermutationTest } from './permutation';
 export { interquartileMean, mean, median, quantile, standardDeviation, variance } from './summary';
 export { type WelchResult, welchTest } from './welch';

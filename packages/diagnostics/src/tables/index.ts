@@ -1,2 +1,2 @@
-export { type Cell, formatEstimate } from './format';
-export { markdownTable, type TableOptions, type TableRow, textTable } from './tables';
+export { formatEstimate } from './format';
+export { markdownTable, type TableRow, textTable } from './tables';

@@ -3,5 +3,5 @@ export { type NearestStagOptions, nearestHare, nearestStag } from './nearest';
 export type { RuleAgentOptions } from './options';
 export { randomAgent } from './random';
 export { freeRider, nearestDrift } from './snowdrift';
-export { type SwitcherOptions, type SwitcherState, switcher } from './switcher';
+export { type SwitcherOptions, switcher } from './switcher';
 export { titForTat } from './tit-for-tat';

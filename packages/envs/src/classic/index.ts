@@ -1,3 +1,3 @@
-export { type CartPoleOptions, cartPole } from './cart-pole';
-export { type CatchOptions, catchGame } from './catch';
+export { cartPole } from './cart-pole';
+export { catchGame } from './catch';
 export * from './gym-stag-hunt';

@@ -1,2 +1,1 @@
-export { type MatrixGameOptions, matrixGame } from './matrix-game';
-export type { MatrixGameKind, PayoffTable } from './payoffs';
+export { matrixGame } from './matrix-game';

@@ -53,7 +53,7 @@ const schema = z
 /**
  * Plays one episode and records it. The agents' memory beyond an episode is restored afterwards.
  *
- * An agent's `extras` about its choice are recorded as {@link RecordedInsight}: `policy` [1, K], `values` [1], `visits`
+ * An agent's `extras` about its choice are recorded as `RecordedInsight`: `policy` [1, K], `values` [1], `visits`
  * [1, K], and `beliefs` [1, A G], a row of goals for every seat, its own included. Any agent may have such extras;
  * `withInsight` of `@coplay/trainers` adds them to trained agents. No option changes the episode.
  *

@@ -1,4 +1,4 @@
-export { type LimitedViewOptions, limitedView } from './limited-view';
+export { limitedView } from './limited-view';
 export { permuteSeats } from './permute-seats';
 export { timeLimit } from './time-limit';
 export { withAgentId } from './with-agent-id';

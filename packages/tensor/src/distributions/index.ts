@@ -6,4 +6,4 @@ export { type LatentLosses, latentLosses } from './free-nats';
 export { oneHotSample, straightThrough, unimix, unimixLog } from './one-hot';
 export { argmaxRows, sampleCategorical } from './sample';
 export { symexp, symlog } from './symlog';
-export { mirrorBins, type TwoHotTarget, twoHotBins, twoHotLoss, twoHotMean, twoHotWeights } from './two-hot';
+export { mirrorBins, twoHotBins, twoHotLoss, twoHotMean, twoHotWeights } from './two-hot';

@@ -1,2 +1,2 @@
-export { exportOnnx, type OnnxFile, type OnnxValue, toOnnx } from './export-onnx';
-export type { OnnxInput, OnnxInputs, OnnxOptions } from './options';
+export { exportOnnx, type OnnxFile, toOnnx } from './export-onnx';
+export type { OnnxInput, OnnxOptions } from './options';

@@ -1,8 +1,6 @@
-export { type AdamOptions, adam, adamW } from './adam';
-export type { ClipOptions } from './clip';
-export { type LaPropOptions, laProp } from './la-prop';
-export { type LearningRateOptions, learningRate } from './learning-rate';
-export type { MomentOptions } from './moments';
-export type { Optimiser, OptimiserUpdate } from './optimiser';
-export { type RmsPropOptions, rmsProp } from './rms-prop';
-export { type SgdOptions, sgd } from './sgd';
+export { adam, adamW } from './adam';
+export { laProp } from './la-prop';
+export { learningRate } from './learning-rate';
+export type { Optimiser } from './optimiser';
+export { rmsProp } from './rms-prop';
+export { sgd } from './sgd';

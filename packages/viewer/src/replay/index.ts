@@ -1,1 +1,1 @@
-export { type ReplayPageOptions, replayPage } from './replay-page';
+export { replayPage } from './replay-page';

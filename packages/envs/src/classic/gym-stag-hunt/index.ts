@@ -1,4 +1,3 @@
-export { type GymEscalationOptions, gymEscalation } from './escalation';
-export { type GymHarvestOptions, gymHarvest } from './harvest';
-export { type GymHuntOptions, gymHunt } from './hunt';
-export type { GymBoardOptions } from './options';
+export { gymEscalation } from './escalation';
+export { gymHarvest } from './harvest';
+export { gymHunt } from './hunt';

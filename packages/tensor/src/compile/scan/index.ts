@@ -1,1 +1,1 @@
-export { compileScan, type ScanInputs, type ScanOptions } from './compile-scan';
+export { compileScan, type ScanInputs } from './compile-scan';

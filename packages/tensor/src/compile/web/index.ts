@@ -1,2 +1,1 @@
-export { type OnnxWebOptions, useOnnxWeb } from './use-onnx-web';
-export type { OnnxWeb } from './web-runtime';
+export { useOnnxWeb } from './use-onnx-web';
