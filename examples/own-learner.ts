@@ -20,7 +20,8 @@ import {
 } from '@coplay/core';
 import { mean, seatRows } from '@coplay/core/rows';
 import { matrixGame } from '@coplay/envs';
-import { actingRows, denseLayer, experienceRows, inputEncoder } from '@coplay/models';
+import { actingRows, experienceRows, inputEncoder } from '@coplay/models';
+import { denseLayer } from '@coplay/models/layers';
 import {
   adam,
   type Compiled,

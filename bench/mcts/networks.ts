@@ -1,5 +1,6 @@
 import { createGenerator, type Game, type NamedArrays, ndarray } from '@coplay/core';
-import { conv, denseLayer, moaNet, prefixed, within } from '@coplay/models';
+import { conv, moaNet } from '@coplay/models';
+import { denseLayer, prefixed, within } from '@coplay/models/layers';
 import { type Compiled, compile, type TensorRecord, tf, useBackend, variables } from '@coplay/tensor';
 
 /** The two networks of a search, compiled. */

@@ -3,6 +3,7 @@ import * as core from '@coplay/core';
 import * as diagnostics from '@coplay/diagnostics';
 import * as envs from '@coplay/envs';
 import * as models from '@coplay/models';
+import * as layers from '@coplay/models/layers';
 import * as planning from '@coplay/planning';
 import * as tensor from '@coplay/tensor';
 import * as trainers from '@coplay/trainers';
@@ -15,7 +16,7 @@ import { coreDoors } from './core';
 import { diagnosticsDoors } from './diagnostics';
 import { type Doors, door, faultsOf } from './doors';
 import { envsDoors } from './envs';
-import { modelsDoors } from './models';
+import { layersDoors, modelsDoors } from './models';
 import { networks, networksDoors } from './networks';
 import { planningDoors } from './planning';
 import { tensorDoors } from './tensor';
@@ -28,6 +29,7 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
   ['buffers', buffers, buffersDoors],
   ['tensor', tensor, tensorDoors],
   ['models', models, modelsDoors],
+  ['models/layers', layers, layersDoors],
   ['what the builders of models return', networks, networksDoors],
   ['planning', planning, planningDoors],
   ['trainers', trainers, trainersDoors],

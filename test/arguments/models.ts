@@ -1,6 +1,7 @@
 import { createGenerator } from '@coplay/core';
 import { stagHunt } from '@coplay/envs';
 import * as models from '@coplay/models';
+import * as parts from '@coplay/models/layers';
 import { ensureBackend, tf } from '@coplay/tensor';
 import { type Doors, door } from './doors';
 
@@ -9,15 +10,14 @@ const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1, maxSteps: 3 });
 const generator = () => createGenerator(1);
 const matrix = () => tf.tensor2d([[0.5, 0.5]]);
 const vector = () => tf.tensor1d([0.5, 0.5]);
-const specs = () => models.linearSpecs(2, 2);
-const layer = () => models.denseLayer({ inputSize: 2, outputSize: 2 });
+const specs = () => parts.linearSpecs(2, 2);
+const layer = () => parts.denseLayer({ inputSize: 2, outputSize: 2 });
 const params = () => ({
   'a/kernel': tf.ones([2, 2]),
   'a/bias': vector(),
   'a/scale': vector(),
 });
 const blocks = () => ({ kernel: tf.ones([2, 1, 1]), bias: vector() });
-const gaussian = () => ({ mean: matrix(), logVar: matrix() });
 const selection = () => ({ ends: [2, 2], values: [0, 1] });
 const encoder = () => models.inputEncoder(game);
 const built = 'takes one record of sizes; what the networks take that are built of it is tried in networks.ts';
@@ -31,67 +31,61 @@ const wholeAxes = ['undefined', '-1', '[]'];
 
 /** The public functions of models, with valid arguments. */
 export const modelsDoors: Doors = {
-  activate: door(() => ['tanh', matrix()]),
   actingRows: networks,
   actorCritic: built,
-  blockDense: door(() => [blocks(), matrix()]),
-  blockDenseSpecs: door(() => [2, 2, 2]),
-  blockGru: inner,
   canCentre: door(() => [game]),
   cellsWorldModel: door(() => [{}], ['options']),
   centredEncoder: door(() => [game, encoder()]),
-  continueHead: inner,
   conv: door(() => [{}], ['options']),
-  convStack: door(() => [{ shape: [3, 3, 1], filters: [2] }]),
-  countParams: door(() => [specs()], ['record']),
-  coPlayerModel: inner,
   cutRows: networks,
-  denseLayer: door(() => [{ inputSize: 2, outputSize: 2 }]),
-  dreamerActor: inner,
-  dreamerDecoder: inner,
-  dreamerEncoder: inner,
-  dreamerHead: inner,
   dreamerNets: inner,
   dreamerObservations: door(() => [{ vector: [2] }, {}], ['record', 'options']),
   dreamerSizes: door(() => ['nano'], ['options']),
   encodeSequence: networks,
   experienceRows: networks,
-  flatSize: door(() => [{ vector: [2] }], ['record']),
-  fromBlocks: door(() => [tf.ones([2, 1, 1])]),
-  gaussianKl: door(() => [gaussian(), gaussian()]),
-  gaussianSample: door(() => [gaussian(), matrix()]),
-  gru: door(() => [2, 2]),
-  initialise: door(() => [specs(), generator()], ['record']),
   inputEncoder: door(() => [game, {}, {}], ['nothing', loose, loose]),
   jointEncoder: door(() => [encoder(), 2]),
   layersModel: door(() => [() => layers], ['function']),
-  linear: door(() => [params(), 'a', matrix()]),
-  linearSpecs: door(() => [2, 2, 1], ['nothing', 'nothing', ['undefined', '-1', '1.5', '2**33']]),
-  meanReward: door(() => [tf.ones([models.REWARD_BINS])]),
   mlp: door(() => [{}], ['options']),
   moaNet: built,
+  planesWorldModel: door(() => [{}], ['options']),
+  selectSubgoals: door(() => ['optimistic', 2, selection()], ['nothing', ['2**33']]),
+  showsSelf: door(() => [game, 'grid'], ['nothing', 'text']),
+  stateVae: built,
+  subgoalInference: built,
+  worldModelLosses: networks,
+};
+
+/** The public functions of `@coplay/models/layers`. */
+export const layersDoors: Doors = {
+  activate: door(() => ['tanh', matrix()]),
+  blockDense: door(() => [blocks(), matrix()]),
+  blockDenseSpecs: door(() => [2, 2, 2]),
+  blockGru: inner,
+  continueHead: inner,
+  convStack: door(() => [{ shape: [3, 3, 1], filters: [2] }]),
+  countParams: door(() => [specs()], ['record']),
+  coPlayerModel: inner,
+  denseLayer: door(() => [{ inputSize: 2, outputSize: 2 }]),
+  dreamerActor: inner,
+  dreamerDecoder: inner,
+  dreamerEncoder: inner,
+  dreamerHead: inner,
+  flatSize: door(() => [{ vector: [2] }], ['record']),
+  gru: door(() => [2, 2]),
+  initialise: door(() => [specs(), generator()], ['record']),
+  linear: door(() => [params(), 'a', matrix()]),
+  linearSpecs: door(() => [2, 2, 1], ['nothing', 'nothing', ['undefined', '-1', '1.5', '2**33']]),
   normLayer: door(() => [params(), 'a', matrix()]),
   normLayerSpecs: door(() => ['a', 2, 2], ['text']),
   normMlp: door(() => [2, 2, 1]),
-  normed: door(() => [matrix(), vector(), -1], ['nothing', 'nothing', wholeAxes]),
   oneHotCode: door(() => [matrix(), 2]),
-  planesWorldModel: door(() => [{}], ['options']),
   prefixed: door(() => ['a', { b: { data: new Float32Array(1), shape: [1] } }], ['text', record]),
   prefixedSpecs: door(() => ['a', specs()], ['text', 'record']),
-  readWeights: layers,
   rmsNorm: door(() => [matrix(), vector(), -1], ['nothing', 'nothing', wholeAxes]),
   rssm: inner,
-  selectSubgoals: door(() => ['optimistic', 2, selection()], ['nothing', ['2**33']]),
   sequential: door(() => [[layer()], 2], [['[]', 'longer']]),
-  showsSelf: door(() => [game, 'grid'], ['nothing', 'text']),
-  standardKl: door(() => [gaussian()]),
-  stateVae: built,
-  subgoalInference: built,
-  toBlocks: door(() => [matrix(), 2]),
   torsoBuilder: door(() => [{}, () => layer()], [record, 'function']),
-  twoHot: door(() => [matrix()]),
   twoHotHead: inner,
   within: door(() => [params(), 'a'], [record, 'text']),
-  worldModelLosses: networks,
-  writeWeights: layers,
 };

@@ -1,6 +1,7 @@
 import { createGenerator, type NamedArrays, vectorEnv } from '@coplay/core';
 import { stagHunt } from '@coplay/envs';
 import * as models from '@coplay/models';
+import * as parts from '@coplay/models/layers';
 import { ensureBackend, type TensorRecord, tf } from '@coplay/tensor';
 import { type Doors, door } from './doors';
 
@@ -26,11 +27,11 @@ const source = () => ({
 
 /** What the builders of models return: made once, since they hold nothing that changes. */
 const made = {
-  denseLayer: models.denseLayer({ inputSize: 2, outputSize: 2 }),
-  convStack: models.convStack({ shape: [3, 3, 1], filters: [2] }),
-  gru: models.gru(2, 2),
-  sequential: models.sequential([models.denseLayer({ inputSize: 2, outputSize: 2 })], 2),
-  normMlp: models.normMlp(2, 2, 1),
+  denseLayer: parts.denseLayer({ inputSize: 2, outputSize: 2 }),
+  convStack: parts.convStack({ shape: [3, 3, 1], filters: [2] }),
+  gru: parts.gru(2, 2),
+  sequential: parts.sequential([parts.denseLayer({ inputSize: 2, outputSize: 2 })], 2),
+  normMlp: parts.normMlp(2, 2, 1),
   mlp: network(shapes),
   conv: models.conv({ filters: [2], dense: 2 })(shapes),
   inputEncoder: models.inputEncoder(game),
@@ -52,23 +53,23 @@ export const networks = Object.fromEntries(Object.entries(made).map(([name, one]
 const layers = ['denseLayer.apply', 'convStack.apply', 'gru.', 'normLayer', 'inputEncoder'];
 const one = (give: () => readonly unknown[], ...takes: string[]) => door(give, takes, {}, layers);
 const init = door(() => [generator()]);
-const layer = (made: models.Layer) => {
+const layer = (made: parts.Layer) => {
   const params = tensorsOf(made.init(generator()));
   return { init, apply: one(() => [params, matrix()]) };
 };
-const torso = (made: models.Torso) => {
+const torso = (made: parts.Torso) => {
   const params = tensorsOf(made.init(generator()));
   return { init, apply: one(() => [params, seen()]) };
 };
 const encodes = { encode: one(() => [source()]) };
-const paramsOf = (name: keyof typeof made) => tensorsOf((made[name] as models.Layer).init(generator()));
+const paramsOf = (name: keyof typeof made) => tensorsOf((made[name] as parts.Layer).init(generator()));
 const [flat, deep, moa, vae, inference, memory, images] = (
   ['actorCritic', 'recurrent', 'moaNet', 'stateVae', 'subgoalInference', 'gru', 'convStack'] as const
 ).map(paramsOf);
 const rows = () => ({ inputs: seen() });
 const histories = () => ({ inputs: seen(), isFirst: firsts(), state: start() });
 const gaussian = () => ({ mean: matrix(), logVar: matrix() });
-const mlpParams = tensorsOf(models.initialise(made.normMlp.specs, generator()));
+const mlpParams = tensorsOf(parts.initialise(made.normMlp.specs, generator()));
 
 /** The functions of what they return. */
 export const networksDoors: Doors = {

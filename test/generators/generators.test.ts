@@ -24,6 +24,7 @@ import {
 import { linearProbe } from '@coplay/diagnostics';
 import { mixed, nearestStag, randomAgent, stagHunt, switcher } from '@coplay/envs';
 import * as models from '@coplay/models';
+import * as layers from '@coplay/models/layers';
 import { createSearch } from '@coplay/planning';
 import { glorotUniform, orthogonal, sampleCategorical, truncatedNormal, useBackend } from '@coplay/tensor';
 import * as trainers from '@coplay/trainers';
@@ -312,14 +313,14 @@ const cases: Record<string, Record<string, Case>> = {
     feedforward: (g) => models.actorCritic({ inputs, actions: 3, network }).init(g),
     recurrent: (g) => models.actorCritic({ inputs, actions: 3, network, recurrent: 4 }).init(g),
   },
-  'models: ConvStack.init': { stack: (g) => models.convStack({ shape: [4, 4, 3], filters: [2, 2] }).init(g) },
-  'models: Gru.init': { gru: (g) => models.gru(3, 4).init(g) },
+  'models: ConvStack.init': { stack: (g) => layers.convStack({ shape: [4, 4, 3], filters: [2, 2] }).init(g) },
+  'models: Gru.init': { gru: (g) => layers.gru(3, 4).init(g) },
   'models: Layer.init': {
-    dense: (g) => models.denseLayer({ inputSize: 3, outputSize: 4 }).init(g),
-    sequential: (g) => models.sequential([models.denseLayer({ inputSize: 3, outputSize: 4 })], 3).init(g),
+    dense: (g) => layers.denseLayer({ inputSize: 3, outputSize: 4 }).init(g),
+    sequential: (g) => layers.sequential([layers.denseLayer({ inputSize: 3, outputSize: 4 })], 3).init(g),
   },
   'models: initialise': {
-    initialise: (g) => models.initialise(dreamerNets().rssm.specs, g),
+    initialise: (g) => layers.initialise(dreamerNets().rssm.specs, g),
   },
   'models: MoaNet.init': { net: (g) => models.moaNet({ inputs, actions: 3, network }).init(g) },
   'models: SubgoalInference.init': {

@@ -1,15 +1,6 @@
 import { createGenerator, type NamedArrays } from '@coplay/core';
-import {
-  type ActorCritic,
-  actorCritic,
-  conv,
-  layersModel,
-  mlp,
-  readWeights,
-  type TorsoBuilder,
-  writeWeights,
-} from '@coplay/models';
-import { type TensorRecord, tf, useBackend, valueAndGradients } from '@coplay/tensor';
+import { type ActorCritic, actorCritic, conv, layersModel, mlp, type TorsoBuilder } from '@coplay/models';
+import { readWeights, type TensorRecord, tf, useBackend, valueAndGradients, writeWeights } from '@coplay/tensor';
 import * as layers from '@tensorflow/tfjs-layers';
 import { beforeAll, describe, expect, it } from 'vitest';
 

@@ -1,4 +1,5 @@
-import { type CoPlayerModel, coPlayerModel, dreamerNets } from '@coplay/models';
+import { dreamerNets } from '@coplay/models';
+import { type CoPlayerModel, coPlayerModel } from '@coplay/models/layers';
 import { tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 

@@ -1,5 +1,5 @@
 import { createGenerator, type NamedArrays } from '@coplay/core';
-import { convStack, denseLayer, gru } from '@coplay/models';
+import { convStack, denseLayer, gru } from '@coplay/models/layers';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { NamedArrays } from '@coplay/core';
-import { rmsNorm, rssm } from '@coplay/models';
+import { rmsNorm, rssm } from '@coplay/models/layers';
 import { categoricalEntropy, latentLosses, tf, unimixLog } from '@coplay/tensor';
 import { describe, expect, it } from 'vitest';
 import { differences, floats, loadableMachines, onMachine, wave } from '../../../test/machines';

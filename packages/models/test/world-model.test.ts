@@ -8,9 +8,10 @@ import {
   type StepArrays,
 } from '@coplay/core';
 import { matrixGame, stagHunt } from '@coplay/envs';
-import { cellsWorldModel, meanReward, planesWorldModel, twoHot, type WorldModel } from '@coplay/models';
+import { cellsWorldModel, planesWorldModel, type WorldModel } from '@coplay/models';
 import { compile, tf, useBackend, variables } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { meanReward, twoHot } from '../src/world-model/two-hot';
 
 const game = stagHunt({ size: 6, agents: 4, stags: 1, hares: 4, obstaclePieces: 3 });
 const A = 4;

@@ -1,2 +1,2 @@
-export { type ActorCritic, type ActorCriticOptions, actorCritic, type PolicyStep } from './actor-critic';
+export { type ActorCritic, type ActorCriticOptions, actorCritic } from './actor-critic';
 export type { RecordedRows } from './recorded-rows';

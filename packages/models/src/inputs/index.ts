@@ -3,10 +3,8 @@ export { actingRows, cutRows, experienceRows, inputEncoder } from './encoder';
 export {
   flatSize,
   type InputEncoder,
-  type InputKind,
   type InputKinds,
   type InputOptions,
-  type InputReading,
   type InputShapes,
   type RowSource,
   type SeenGame,

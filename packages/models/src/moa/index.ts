@@ -1,1 +1,1 @@
-export { type MoaInputs, type MoaNet, type MoaNetOptions, type MoaStep, moaNet } from './moa-net';
+export { type MoaNet, type MoaNetOptions, moaNet } from './moa-net';

@@ -5,10 +5,10 @@ export {
   type DreamerActor,
   dreamerActor,
 } from './actor';
-export { type CoPlayerModel, type CoPlayerStep, coPlayerModel, type RecordedCoPlayers } from './co-players';
+export { type CoPlayerModel, coPlayerModel } from './co-players';
 export { type BlockGru, blockGru } from './core';
-export { type DreamerDecoder, dreamerDecoder, type FlatState } from './decoder';
-export { type EncodedSequence, encodeSequence, type RecordedSequence } from './encode-sequence';
+export { type DreamerDecoder, dreamerDecoder } from './decoder';
+export { encodeSequence } from './encode-sequence';
 export { type DreamerEncoder, dreamerEncoder } from './encoder';
 export {
   type ContinueHead,
@@ -19,18 +19,11 @@ export {
   type TwoHotHead,
   twoHotHead,
 } from './heads';
-export { DREAMER_MODULES, type DreamerModule, type DreamerNets, type DreamerNetsOptions, dreamerNets } from './nets';
-export { type DreamerObservation, type DreamerObservations, dreamerObservations, oneHotCode } from './observations';
+export { type DreamerNets, type DreamerNetsOptions, dreamerNets } from './nets';
+export { type DreamerObservations, dreamerObservations, oneHotCode } from './observations';
 export { type Rssm, rssm } from './rssm';
 export type { RssmInputs, RssmOptions, RssmSequence, RssmState } from './sequences';
-export {
-  DREAMER_SIZES,
-  type DreamerSize,
-  type DreamerSizeName,
-  type DreamerSizes,
-  dreamerSizes,
-  type RssmSizes,
-} from './sizes';
+export { type DreamerSize, type DreamerSizeName, type DreamerSizes, dreamerSizes } from './sizes';
 export {
   type DreamerBatch,
   type WorldModelLosses,

@@ -1,4 +1,3 @@
-export { readWeights, writeWeights } from '@coplay/tensor';
 export { type ConvTorsoOptions, conv } from './conv';
 export { layersModel } from './layers-model';
 export { type MlpOptions, mlp } from './mlp';

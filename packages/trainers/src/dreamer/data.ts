@@ -5,7 +5,8 @@
  */
 import type { SequenceSample } from '@coplay/buffers';
 import { type Generator, type NamedArrays, type NDArray, ndarray, sizeOf } from '@coplay/core';
-import { type DreamerBatch, type DreamerNets, oneHotCode, type RssmState } from '@coplay/models';
+import type { DreamerBatch, DreamerNets, RssmState } from '@coplay/models';
+import { oneHotCode } from '@coplay/models/layers';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import type { ImaginationNoise } from './imagination';
 import type { ResolvedDreamerOptions } from './options';

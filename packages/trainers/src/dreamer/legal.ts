@@ -1,14 +1,14 @@
+import type { DreamerNets } from '@coplay/models';
 import {
   type ActorDistribution,
   countParams,
   type DreamerActor,
   type DreamerHead,
-  type DreamerNets,
   dreamerHead,
   initialise,
   prefixedSpecs,
   within,
-} from '@coplay/models';
+} from '@coplay/models/layers';
 import { bernoulliLoss, maskedLogProbs, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
 
 /** Networks whose imagined actors keep to the rules. */

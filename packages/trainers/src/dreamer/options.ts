@@ -1,5 +1,5 @@
 import { checkOptions } from '@coplay/core';
-import { DREAMER_SIZES, type DreamerSize, dreamerSizes } from '@coplay/models';
+import { type DreamerSize, dreamerSizes } from '@coplay/models';
 import { z } from 'zod';
 import { type Annealed, annealed } from '../training/annealed';
 
@@ -185,7 +185,7 @@ export function resolveDreamerOptions(
   size: DreamerSize | undefined,
 ): ResolvedDreamerOptions {
   const { starts, trainRatio = 32, startAfter, ...checked } = checkOptions(where, schema, options);
-  const isSmall = dreamerSizes(size).deter <= DREAMER_SIZES.micro.deter;
+  const isSmall = dreamerSizes(size).deter <= dreamerSizes('micro').deter;
   return {
     learningRate: isSmall ? 1e-3 : 4e-5,
     warmUp: isSmall ? 100 : 1000,

@@ -1,4 +1,5 @@
-import { type RssmSequence, within, worldModelLosses } from '@coplay/models';
+import { type RssmSequence, worldModelLosses } from '@coplay/models';
+import { within } from '@coplay/models/layers';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { batchOf, type DreamerParts, meanOf, startOf } from './data';
 import { hasLegalHead, legalLoss } from './legal';

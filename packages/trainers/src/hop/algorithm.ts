@@ -16,7 +16,7 @@ import {
   monteCarloReturns,
   type NamedArrays,
 } from '@coplay/core';
-import { within } from '@coplay/models';
+import { within } from '@coplay/models/layers';
 import { type CoPlayerRows, openGoals, type TreeSearch } from '@coplay/planning';
 import {
   categoricalEntropy,

@@ -1,6 +1,7 @@
 import { checkNumbers, type Experience, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
 import { checkRowSpec, gatherRows, nonZero, rowSpecOf, seatRows } from '@coplay/core/rows';
-import { experienceRows, type InputEncoder, prefixed } from '@coplay/models';
+import { experienceRows, type InputEncoder } from '@coplay/models';
+import { prefixed } from '@coplay/models/layers';
 
 /** Extras of HOP's agents: the search results, and the beliefs. */
 export const SEARCH_POLICY = 'searchPolicy';

@@ -16,7 +16,8 @@ import {
   show,
 } from '@coplay/core';
 import { paddedCount, padRows, putSeat, reshapeRows } from '@coplay/core/rows';
-import { cutRows, prefixed } from '@coplay/models';
+import { cutRows } from '@coplay/models';
+import { prefixed } from '@coplay/models/layers';
 import type { TreeSearch } from '@coplay/planning';
 import { z } from 'zod';
 import { type MoaLearner, stackMoas } from '../moa';

@@ -1,5 +1,6 @@
 import type { Generator, NamedArrays } from '@coplay/core';
-import { denseLayer, type InputShapes, prefixed, type TorsoBuilder, within } from '@coplay/models';
+import type { InputShapes, TorsoBuilder } from '@coplay/models';
+import { denseLayer, prefixed, within } from '@coplay/models/layers';
 import { type TensorRecord, tf } from '@coplay/tensor';
 
 /** A policy and a value function with one body: parameters `body/...`, `policy/...`, `value/...`. */

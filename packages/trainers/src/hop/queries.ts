@@ -1,6 +1,6 @@
 import type { TypedArray } from '@coplay/core';
 import { paddedCount, takeRows } from '@coplay/core/rows';
-import { prefixed } from '@coplay/models';
+import { prefixed } from '@coplay/models/layers';
 import {
   allocateRows,
   type CoPlayerRows,

@@ -8,7 +8,7 @@ import {
   type NamedArrays,
   ndarray,
 } from '@coplay/core';
-import { prefixed } from '@coplay/models';
+import { prefixed } from '@coplay/models/layers';
 import { sampleCategorical } from '@coplay/tensor';
 import type { GoalChoice, MoaAgentState, MoaLearner, MoaView } from './contract';
 import type { MoaSetup } from './options';

@@ -7,7 +7,8 @@
  */
 import { type Generator, type Metrics, type NamedArrays, ndarray } from '@coplay/core';
 import { gatherRows, mean, paddedCount } from '@coplay/core/rows';
-import { type MoaNet, within } from '@coplay/models';
+import type { MoaNet } from '@coplay/models';
+import { within } from '@coplay/models/layers';
 import {
   adam,
   argmaxRows,

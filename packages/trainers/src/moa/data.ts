@@ -15,7 +15,7 @@ import {
   show,
 } from '@coplay/core';
 import { concatRows, type RowSpec } from '@coplay/core/rows';
-import { prefixed } from '@coplay/models';
+import { prefixed } from '@coplay/models/layers';
 import type { MoaSetup } from './options';
 
 /** Rows in use, in episodes that follow one another. */

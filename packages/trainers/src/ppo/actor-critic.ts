@@ -1,6 +1,7 @@
 import { type AgentInput, type Experience, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
 import { allocateRows, gatherInto, nonZero, paddedCount, reshapeRows, rowSpecOf, takeRows } from '@coplay/core/rows';
-import { actingRows, cutRows, prefixed } from '@coplay/models';
+import { actingRows, cutRows } from '@coplay/models';
+import { prefixed } from '@coplay/models/layers';
 import type { Compiled } from '@coplay/tensor';
 import { criticColumns, type SeatRows } from './data';
 import type { PpoSetup } from './setup';

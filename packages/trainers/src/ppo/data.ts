@@ -20,7 +20,8 @@ import {
   seatRows,
   sliceRows,
 } from '@coplay/core/rows';
-import { experienceRows, type InputEncoder, prefixed } from '@coplay/models';
+import { experienceRows, type InputEncoder } from '@coplay/models';
+import { prefixed } from '@coplay/models/layers';
 import type { Targets } from './algorithm';
 import type { ResolvedPpoOptions } from './options';
 import type { PpoSetup } from './setup';

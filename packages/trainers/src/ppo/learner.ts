@@ -19,7 +19,8 @@ import {
   type ValueNorm,
 } from '@coplay/core';
 import { paddedCount, padRows, putSeat, seatRows } from '@coplay/core/rows';
-import { experienceRows, prefixed } from '@coplay/models';
+import { experienceRows } from '@coplay/models';
+import { prefixed } from '@coplay/models/layers';
 import { z } from 'zod';
 import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFiniteError } from '../training';
 import { anneal } from '../training/annealed';
