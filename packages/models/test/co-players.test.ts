@@ -31,6 +31,26 @@ describe('the codes of co-players', () => {
   });
 });
 
+describe('rows of another number of co-players', () => {
+  it('are refused by name', () => {
+    const [pair, triple] = [tf.zeros([4, 2]) as tf.Tensor2D, tf.zeros([4, 3]) as tf.Tensor2D];
+    const logProbs = tf.zeros([4, M, K + 1]) as tf.Tensor3D;
+    expect(() => model.code(triple)).toThrow(
+      /coPlayerModel.code: actions: expected the shape \[..., 2\], got \[4, 3\]/,
+    );
+    expect(() => model.sample(logProbs, triple, pair)).toThrow(
+      /sample: expected active of shape \[4, 2\], got \[4, 3\]/,
+    );
+    expect(() => model.sample(logProbs, pair, triple)).toThrow(
+      /sample: expected noise of shape \[4, 2\], got \[4, 3\]/,
+    );
+    const recorded = { actions: tf.zeros([2, 2, 3]), active: tf.ones([2, 2, 2]), isFirst: tf.zeros([2, 2]) } as never;
+    expect(() => model.loss(tf.zeros([2, 2, M, K + 1]), recorded)).toThrow(
+      /loss: expected actions of shape \[2, 2, 2\], got \[2, 2, 3\]/,
+    );
+  });
+});
+
 describe('what co-players are imagined to do', () => {
   const logProbs = () =>
     log([

@@ -1,5 +1,12 @@
 import { createGenerator, type NamedArrays } from '@coplay/core';
-import { type DreamerObservations, type DreamerSizeName, dreamerNets, dreamerObservations, dreamerSizes, worldModelLosses } from '@coplay/models';
+import {
+  type DreamerObservations,
+  type DreamerSizeName,
+  dreamerNets,
+  dreamerObservations,
+  dreamerSizes,
+  worldModelLosses,
+} from '@coplay/models';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { differences, loadableMachines, onMachine, wave } from '../../../test/machines';

@@ -117,3 +117,42 @@ describe('jointEncoder', () => {
     expect([...into['vector'].data]).toEqual([...vector.data, 0, 0, 0]);
   });
 });
+
+describe('rows with too few or too many numbers', () => {
+  const two = {
+    name: 'two',
+    agents: ['a', 'b'],
+    actions: 3,
+    observation: { x: { shape: [1], dtype: 'float32' } },
+  } as const;
+  const options = { previousActions: true, mask: true, extras: { goal: 2 } };
+  const encoder = inputEncoder(two, options);
+  const rows = {
+    ...{ rows: 2, seat: 0, offset: 0, stride: 1, observations: { x: Float32Array.of(1, 2) } },
+    masks: new Uint8Array(6).fill(1),
+    previousActions: Int32Array.of(-1, 0, 1, 2),
+    extras: { goal: { data: new Float32Array(4), shape: [2, 2] } },
+  };
+
+  it('are encoded where they fit', () => {
+    expect(encoder.encode(rows)['vector'].shape).toEqual([2, 1 + 3 + 6 + 2]);
+  });
+
+  it.each<[name: string, change: Partial<RowSource>, message: RegExp]>([
+    [
+      'previous actions of one agent',
+      { previousActions: Int32Array.of(0, 1) },
+      /previousActions: .* 4 numbers .* got 2/,
+    ],
+    ['an action that the game lacks', { previousActions: Int32Array.of(0, 1, 3, 0) }, /actions below 3, got 3/],
+    ['legal actions of one row', { masks: new Uint8Array(3) }, /source.masks: expected 6 numbers \[2, 3\], got 3/],
+    [
+      'extras of one row',
+      { extras: { goal: { data: new Float32Array(2), shape: [1, 2] } } },
+      /source.extras.goal: expected 4 numbers \[2, 2\], got 2/,
+    ],
+    ['no extras', { extras: {} }, /the extra goal/],
+  ])('%s are refused by name', (_, change, message) => {
+    expect(() => encoder.encode({ ...rows, ...change })).toThrow(message);
+  });
+});

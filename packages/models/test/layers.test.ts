@@ -1,5 +1,17 @@
 import { createGenerator, type NamedArrays } from '@coplay/core';
-import { convStack, denseLayer, gru } from '@coplay/models/layers';
+import { actorCritic, moaNet, stateVae } from '@coplay/models';
+import {
+  blockDense,
+  convStack,
+  denseLayer,
+  gru,
+  linear,
+  normLayer,
+  rmsNorm,
+  rssm,
+  type Torso,
+  torsoBuilder,
+} from '@coplay/models/layers';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 
@@ -122,5 +134,106 @@ describe('gru', () => {
         expect(gradient[i]).toBeCloseTo((moved(0.01) - moved(-0.01)) / 0.02, 2);
       }
     }
+  });
+});
+
+describe('parameters that do not fit', () => {
+  const [x, three] = [() => tf.ones([4, 2]) as tf.Tensor2D, () => tf.ones([3])];
+  const dense = denseLayer({ inputSize: 2, outputSize: 3 });
+  const conv = convStack({ shape: [3, 3, 1], filters: [2] });
+  const unit = gru(2, 3);
+  const memory = () => tensors(unit.init(createGenerator(1)));
+  const image = () => tf.ones([1, 3, 3, 1]) as tf.Tensor4D;
+
+  it.each<[what: string, call: () => unknown, message: RegExp]>([
+    ['a missing bias', () => dense.apply({ kernel: tf.ones([2, 3]) }, x()), /denseLayer.apply: params\['bias'\]/],
+    [
+      'a bias of one number, which would be repeated',
+      () => dense.apply({ kernel: tf.ones([2, 3]), bias: tf.ones([1]) }, x()),
+      /denseLayer.apply: params\['bias'\]: expected the shape \[3\], got \[1\]/,
+    ],
+    [
+      'a kernel of another layer',
+      () => dense.apply({ kernel: tf.ones([3, 2]), bias: three() }, x()),
+      /params\['kernel'\]: expected the shape \[2, 3\], got \[3, 2\]/,
+    ],
+    [
+      'a kernel of another size',
+      () => conv.apply({ '0/kernel': tf.ones([5, 5, 1, 2]), '0/bias': tf.ones([2]) }, image()),
+      /convStack.apply: params\['0\/kernel'\]: expected the shape \[3, 3, 1, 2\], got \[5, 5, 1, 2\]/,
+    ],
+    [
+      'gates of another number of units',
+      () => unit.step({ ...memory(), recurrentBias: three() }, x(), tf.zeros([4, 3])),
+      /gru.step: params\['recurrentBias'\]: expected the shape \[9\], got \[3\]/,
+    ],
+    [
+      'a kernel for other inputs',
+      () => linear({ 'a/kernel': tf.ones([5, 3]), 'a/bias': three() }, 'a', x()),
+      /linear: params\['a\/kernel'\]: expected the shape \[2, any\], got \[5, 3\]/,
+    ],
+    [
+      'a scale of one number',
+      () => normLayer({ 'a/kernel': tf.ones([2, 3]), 'a/bias': three(), 'a/scale': tf.ones([1]) }, 'a', x()),
+      /normLayer: params\['a\/scale'\]: expected the shape \[3\], got \[1\]/,
+    ],
+    [
+      'blocks for other inputs',
+      () => blockDense({ kernel: tf.ones([2, 3, 1]), bias: tf.ones([2]) }, x()),
+      /blockDense: params\['kernel'\]: expected the shape \[2, 1, 1\], got \[2, 3, 1\]/,
+    ],
+    ['a scale of other features', () => rmsNorm(x(), three()), /rmsNorm: scale: expected a shape that spreads to/],
+  ])('%s is refused by name', (_, call, message) => {
+    expect(call).toThrow(message);
+  });
+
+  it('of a state-space model are refused in a step and in a sequence', () => {
+    const model = rssm({ deter: 4, hidden: 2, stoch: 2, classes: 2, blocks: 2, actions: 3, tokens: 5 });
+    const { 'dyngru/bias': _, ...lacking } = tensors(model.init(createGenerator(1)));
+    const [state, noise] = [model.initial(1), () => tf.zeros([1, 2]) as tf.Tensor2D];
+    const imagine = (action: tf.Tensor) => model.imagine(lacking, state, action as tf.Tensor2D, noise());
+    expect(() => imagine(tf.zeros([1, 3]))).toThrow(/blockGru: params\['dyngru\/bias'\]/);
+    expect(() => imagine(tf.zeros([1, 4]))).toThrow(/rssm.imagine: expected action of shape \[1, 3\], got \[1, 4\]/);
+    const inputs = { tokens: tf.zeros([1, 1, 5]), actions: tf.zeros([1, 1, 3]), isFirst: tf.ones([1, 1]) } as never;
+    const other = { ...lacking, 'dyngru/bias': tf.zeros([12]), 'obs0/scale': tf.ones([1]) };
+    const observe = (start = state) => model.observe(other, start, inputs, tf.zeros([1, 1, 2]));
+    expect(() => observe()).toThrow(/rssm.observe: params\['obs0\/scale'\]: expected the shape \[2\], got \[1\]/);
+    expect(() => observe(model.initial(2))).toThrow(
+      /rssm.observe: expected start.deter of shape \[1, 4\], got \[2, 4\]/,
+    );
+  });
+});
+
+describe('networks of users', () => {
+  const inputs = { vector: [2] };
+  const plain: Torso = {
+    outputSize: 2,
+    init: () => ({ scale: { data: Float32Array.of(1), shape: [1] } }),
+    apply: (_, given) => given['vector'] as tf.Tensor2D,
+  };
+  const netOf = (torso: Partial<Torso>) =>
+    actorCritic({ inputs, actions: 3, network: torsoBuilder({}, () => ({ ...plain, ...torso })) });
+
+  it('are refused by name where their parameters are not finite, or their features not as many as they say', () => {
+    expect(() => netOf({ outputSize: 0 })).toThrow(/torsoBuilder/);
+    const broken = netOf({ init: () => ({ scale: { data: Float32Array.of(1, Number.NaN), shape: [2] } }) });
+    expect(() => broken.init(createGenerator(1))).toThrow(/torsoBuilder: init: scale: .* index 1, got NaN/);
+    const wide = netOf({ outputSize: 3 });
+    const params = tensors(wide.init(createGenerator(1)));
+    const act = () => wide.act(params, { vector: tf.ones([4, 2]) }, tf.ones([4, 3]));
+    expect(act).toThrow(/torsoBuilder: apply: expected features of shape \[B=4, 3\], got \[4, 2\]/);
+  });
+
+  it.each<[name: string, build: () => unknown]>([
+    ['denseLayer', () => denseLayer({ inputSize: 2, outputSize: 2, bias: false } as never)],
+    ['convStack', () => convStack({ shape: [3, 3, 1], filters: [2], bias: false } as never)],
+    [
+      'actorCritic',
+      () => actorCritic({ inputs, actions: 3, network: torsoBuilder({}, () => plain), bias: 1 } as never),
+    ],
+    ['moaNet', () => moaNet({ inputs, actions: 3, bias: false } as never)],
+    ['stateVae', () => stateVae({ inputs, actions: 3, bias: false } as never)],
+  ])('%s refuses an option that it does not have', (name, build) => {
+    expect(build).toThrow(new RegExp(`${name}: expected known options only, got the unknown option "bias"`));
   });
 });

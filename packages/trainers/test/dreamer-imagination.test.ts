@@ -194,6 +194,30 @@ describe('imagination with co-players', () => {
   });
 });
 
+describe('noise that does not fit', () => {
+  it('is refused by name', () => {
+    const nets = dreamerNets({ observations: cartPole, actions: two, size: 'debug', coPlayers: 2 });
+    const params = tensors(someParams(nets));
+    const [N, S] = [3, nets.sizes.stoch];
+    const noise = {
+      latents: tf.zeros([H, N, S]) as tf.Tensor3D,
+      actions: tf.zeros([H + 1, N, 1]) as tf.Tensor3D,
+      coPlayers: tf.zeros([H, N, 2]) as tf.Tensor3D,
+    };
+    const imagine = (change: Partial<typeof noise>, active?: tf.Tensor2D) => () =>
+      imagineSequence(nets, params, nets.rssm.initial(N), { ...noise, ...change }, active);
+    expect(imagine({ latents: tf.zeros([H, 1, S]) })).toThrow(/noise.latents of shape \[H=4, 3, 2\], got \[4, 1, 2\]/);
+    expect(imagine({ actions: tf.zeros([H + 1, N, 2]) })).toThrow(
+      /noise.actions of shape \[5, 3, 1\], got \[5, 3, 2\]/,
+    );
+    expect(imagine({ coPlayers: tf.zeros([H, N, 1]) })).toThrow(
+      /noise.coPlayers of shape \[4, 3, 2\], got \[4, 3, 1\]/,
+    );
+    expect(imagine({}, tf.ones([N, 3]))).toThrow(/active of shape \[3, 2\], got \[3, 3\]/);
+    expect(imagine({}, tf.ones([N, 2]))().coPlayers!.shape).toEqual([N, H, 4]);
+  });
+});
+
 describe('a table of actions', () => {
   const A = 3;
 

@@ -1,6 +1,17 @@
-import { checkGenerator, checkRecord, checkShapes, fail, type Generator, type NamedArrays } from '@coplay/core';
+import {
+  checkGenerator,
+  checkOptions,
+  checkRecord,
+  checkShapes,
+  fail,
+  functions,
+  type Generator,
+  type NamedArrays,
+} from '@coplay/core';
 import { checkTensor, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import { z } from 'zod';
 import type { InputShapes } from '../inputs';
+import { shapesSchema } from '../inputs/input-encoder';
 import { denseLayer, prefixed, within } from '../layers';
 import type { TorsoBuilder } from '../torso';
 import { checkInputs } from '../torso/flatten';
@@ -62,8 +73,18 @@ export interface PolicyStep {
 const POLICY_GAIN = 0.01;
 const VALUE_GAIN = 1;
 
+const schema = z.strictObject({
+  inputs: shapesSchema,
+  criticInputs: shapesSchema.optional(),
+  actions: z.int().min(1),
+  network: functions(),
+  criticNetwork: functions().optional(),
+  recurrent: z.int().min(0).optional(),
+});
+
 /** Builds an actor-critic out of a torso, an optional GRU and a linear head, twice. */
 export function actorCritic(options: ActorCriticOptions): ActorCritic {
+  checkOptions('actorCritic', schema, options);
   const { inputs, criticInputs = inputs, actions, network, criticNetwork = network, recurrent: units = 0 } = options;
   const actor = makeBody(network, inputs, units);
   const critic = makeBody(criticNetwork, criticInputs, units);

@@ -97,7 +97,7 @@ export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading
       return zeros(rows, (name) => game.observation[name].dtype);
     },
     encode: (source, into) => {
-      checkSource(game, names, source);
+      checkSource(game, names, options, source);
       checkValues(game, names, source, reading.assumed ?? false);
       if (into !== undefined) checkRoom('inputEncoder.encode', shapes, into, source.rows);
       const encoded = into ?? zeros(source.rows, (name) => dtypeOf(source.observations[name]));
@@ -110,7 +110,7 @@ export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading
 }
 
 /** Refuses what another game gave to see: it would be read as noise. */
-function checkSource(game: SeenGame, names: readonly string[], source: RowSource): void {
+function checkSource(game: SeenGame, names: readonly string[], options: InputOptions, source: RowSource): void {
   const where = 'inputEncoder.encode';
   checkRecord(where, 'source', source);
   const { rows, seat, offset, stride, observations } = source;
@@ -124,6 +124,26 @@ function checkSource(game: SeenGame, names: readonly string[], source: RowSource
     if (got === expected) continue;
     const remedy = `Make the agent with the game that it plays; this one was made with ${game.name}.`;
     fail('inputEncoder', `${name} [${shape}] in ${rows * stride} rows, ${expected} numbers`, String(got), remedy);
+  }
+  checkOthers(game, options, source);
+}
+
+/** Refuses legal actions, previous actions and extras that are read, but of another number of rows. */
+function checkOthers(game: SeenGame, options: InputOptions, source: RowSource): void {
+  const { rows, stride, masks, previousActions, extras } = source;
+  const A = game.agents.length;
+  const check = (name: string, given: ArrayLike<number> | undefined, shape: readonly number[]) => {
+    const expected = sizeOf(shape);
+    if (given?.length === expected) return;
+    const got = given === undefined ? 'none' : `${given.length}`;
+    const where = `inputEncoder.encode: source.${name}`;
+    fail(where, `${expected} numbers [${shape.join(', ')}]`, got, 'Give a number for each row, also of absent agents.');
+  };
+  if (options.mask) check('masks', masks, [rows * stride, game.actions]);
+  if (options.previousActions) check('previousActions', previousActions, [rows, A]);
+  for (const [name, size] of Object.entries(options.extras ?? {})) {
+    const extra = extras?.[name] ?? fail('inputEncoder', `the extra ${name}`, 'none', 'Give it with the rows.');
+    check(`extras.${name}`, extra.data as ArrayLike<number>, [rows * stride, size]);
   }
 }
 
@@ -240,6 +260,10 @@ function previousActionsPart(agents: number, actions: number): VectorPart {
     write: (source, row, out, at) => {
       for (let i = 0; i < agents; i++) {
         const action = source.previousActions[row * agents + ((source.seat + i) % agents)];
+        if (action >= actions) {
+          const remedy = 'Give the actions of the game, -1 for none.';
+          fail('inputEncoder.encode: source.previousActions', `actions below ${actions}`, `${action}`, remedy);
+        }
         if (action >= 0) out[at + i * actions + action] = 1;
       }
     },
@@ -260,8 +284,7 @@ function extraPart(name: string, size: number): VectorPart {
   return {
     size,
     write: (source, row, out, at) => {
-      const extra = source.extras[name] ?? fail('inputEncoder', `the extra ${name}`, 'none', 'Give it with the rows.');
-      const { data } = extra;
+      const { data } = source.extras[name];
       const start = (source.offset + row * source.stride) * size;
       for (let i = 0; i < size; i++) out[at + i] = scale * (data[start + i] as number);
     },

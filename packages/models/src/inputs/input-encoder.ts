@@ -110,7 +110,8 @@ export interface InputReading {
 /** The part of a game that an encoder goes by. */
 export type SeenGame = Pick<Game, 'name' | 'agents' | 'actions' | 'observation'>;
 
-const shapesSchema = z.record(z.string(), z.array(z.int().min(0)));
+/** The schema of {@link InputShapes}. */
+export const shapesSchema = z.record(z.string(), z.array(z.int().min(0)));
 /** The schema of an {@link InputEncoder}, for functions that receive one. */
 export const encoderSchema = z.looseObject({ shapes: shapesSchema, allocate: functions(), encode: functions() });
 

@@ -37,10 +37,11 @@ export function blockDenseSpecs(
  */
 export function blockDense(params: TensorRecord, x: tf.Tensor2D): tf.Tensor2D {
   checkShapes('blockDense', { x }, 'B in');
-  const kernel = paramOf('blockDense', params, 'kernel') as tf.Tensor3D;
-  const [blocks] = kernel.shape;
-  const product = tf.matMul(toBlocks(x, blocks), kernel) as tf.Tensor3D;
-  return tf.add(fromBlocks(product), paramOf('blockDense', params, 'bias')) as tf.Tensor2D;
+  const { shape } = paramOf('blockDense', params, 'kernel', [-1, -1, -1]);
+  const [blocks, , width] = shape;
+  const kernel = paramOf<tf.Tensor3D>('blockDense', params, 'kernel', [blocks, x.shape[1] / blocks, width]);
+  const product = tf.matMul(toBlocks(x, blocks), kernel) as tf.Tensor3D; // [g, B, out / g]
+  return tf.add(fromBlocks(product), paramOf<tf.Tensor1D>('blockDense', params, 'bias', [blocks * width]));
 }
 
 /** [B, N] to [g, B, N / g]: slice i of every row becomes a matrix of its own. */

@@ -1,4 +1,4 @@
-import { checkArgument, checkGenerator, checkShapes, type Generator, type NamedArrays } from '@coplay/core';
+import { checkGenerator, checkOptions, checkShapes, type Generator, type NamedArrays } from '@coplay/core';
 import { orthogonal, type TensorRecord, tf, zeros } from '@coplay/tensor';
 import { z } from 'zod';
 import { activate } from './activations';
@@ -29,7 +29,7 @@ export interface ConvStack {
   apply(params: TensorRecord, x: tf.Tensor4D): tf.Tensor2D;
 }
 
-const schema = z.looseObject({
+const schema = z.strictObject({
   shape: z.array(z.int().min(1)).length(3),
   filters: z.array(z.int().min(1)),
   kernelSize: z.int().min(1).optional(),
@@ -38,7 +38,7 @@ const schema = z.looseObject({
 
 /** A stack of convolutions over planes. Parameters: `0/kernel` [k, k, in, out], `0/bias` [out], ... */
 export function convStack(options: ConvOptions): ConvStack {
-  checkArgument('convStack', 'options', schema, options);
+  checkOptions('convStack', schema, options);
   const { shape, filters, kernelSize = 3, activation = 'relu' } = options;
   const [height, width, channels] = shape as [number, number, number];
   const inputs = [channels, ...filters];
@@ -60,9 +60,10 @@ export function convStack(options: ConvOptions): ConvStack {
       const where = 'convStack.apply';
       checkParams(where, params);
       checkShapes(where, { x }, `B ${height} ${width} ${channels}`);
-      const features = filters.reduce((h, _, i) => {
-        const kernel = paramOf(where, params, `${i}/kernel`) as tf.Tensor4D;
-        const bias = paramOf(where, params, `${i}/bias`);
+      const features = filters.reduce((h, count, i) => {
+        const shape = [kernelSize, kernelSize, inputs[i], count];
+        const kernel = paramOf<tf.Tensor4D>(where, params, `${i}/kernel`, shape);
+        const bias = paramOf<tf.Tensor1D>(where, params, `${i}/bias`, [count]);
         return activate(activation, tf.add(tf.conv2d(h, kernel, 1, 'same'), bias) as tf.Tensor4D);
       }, x);
       return tf.reshape(features, [-1, outputSize]);

@@ -1,4 +1,4 @@
-import { checkArgument, checkGenerator, checkShapes } from '@coplay/core';
+import { checkGenerator, checkOptions, checkShapes } from '@coplay/core';
 import { orthogonal, tf, zeros } from '@coplay/tensor';
 import { z } from 'zod';
 import { activate } from './activations';
@@ -17,7 +17,7 @@ export interface DenseOptions {
   readonly gain?: number;
 }
 
-const schema = z.looseObject({
+const schema = z.strictObject({
   inputSize: z.int().min(1),
   outputSize: z.int().min(1),
   activation: z.enum(['tanh', 'relu', 'silu', 'linear']).optional(),
@@ -26,7 +26,7 @@ const schema = z.looseObject({
 
 /** activation(x W + b) with an orthogonal W (Saxe et al. 2014). */
 export function denseLayer(options: DenseOptions): Layer {
-  checkArgument('denseLayer', 'options', schema, options);
+  checkOptions('denseLayer', schema, options);
   const { inputSize, outputSize, activation = 'linear', gain = Math.SQRT2 } = options;
   return {
     outputSize,
@@ -37,8 +37,9 @@ export function denseLayer(options: DenseOptions): Layer {
     apply: (params, x) => {
       const where = 'denseLayer.apply';
       checkShapes(where, { x }, `B ${inputSize}`);
-      const kernel = paramOf(where, params, 'kernel') as tf.Tensor2D;
-      return activate(activation, tf.add(tf.matMul(x, kernel), paramOf(where, params, 'bias')));
+      const kernel = paramOf<tf.Tensor2D>(where, params, 'kernel', [inputSize, outputSize]);
+      const bias = paramOf<tf.Tensor1D>(where, params, 'bias', [outputSize]);
+      return activate(activation, tf.add(tf.matMul(x, kernel), bias));
     },
   };
 }

@@ -47,7 +47,10 @@ export function gru(inputSize: number, units: number): Gru {
   };
 
   const check = (where: string, params: TensorRecord): void => {
-    for (const name of ['kernel', 'bias', 'recurrent', 'recurrentBias']) paramOf(where, params, name);
+    paramOf(where, params, 'kernel', [inputSize, 3 * units]);
+    paramOf(where, params, 'bias', [3 * units]);
+    paramOf(where, params, 'recurrent', [units, 3 * units]);
+    paramOf(where, params, 'recurrentBias', [3 * units]);
   };
 
   return {

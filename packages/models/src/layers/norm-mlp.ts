@@ -25,12 +25,25 @@ export function normLayerSpecs(name: string, inputSize: number, outputSize: numb
   return { [`${name}/kernel`]: kernel, [`${name}/bias`]: bias, [`${name}/scale`]: { shape: [outputSize], start: 1 } };
 }
 
-/** SiLU(RMSNorm(x W + b)) [B, out] with the parameters `name/...`. */
+/**
+ * SiLU(RMSNorm(x W + b)) with the parameters `name/kernel`, `name/bias` and `name/scale` of {@link normLayerSpecs}.
+ *
+ * @param x [B, in]
+ * @returns [B, out]
+ * @throws CoplayError for a parameter that is missing or has another shape
+ */
 export function normLayer(params: TensorRecord, name: string, x: tf.Tensor2D): tf.Tensor2D {
-  return normed(affine('normLayer', params, name, x), paramOf('normLayer', params, `${name}/scale`));
+  const y = affine('normLayer', params, name, x);
+  return normed(y, paramOf('normLayer', params, `${name}/scale`, [y.shape[1]]));
 }
 
-/** x W + b [B, out] with `name/kernel` and `name/bias`. */
+/**
+ * x W + b with `name/kernel` [in, out] and `name/bias` [out].
+ *
+ * @param x [B, in]
+ * @returns [B, out]
+ * @throws CoplayError for a parameter that is missing or has another shape
+ */
 export function linear(params: TensorRecord, name: string, x: tf.Tensor2D): tf.Tensor2D {
   return affine('linear', params, name, x);
 }
@@ -38,8 +51,8 @@ export function linear(params: TensorRecord, name: string, x: tf.Tensor2D): tf.T
 function affine(where: string, params: TensorRecord, name: string, x: tf.Tensor2D): tf.Tensor2D {
   checkText(where, 'name', name);
   checkShapes(where, { x }, 'B in');
-  const kernel = paramOf(where, params, `${name}/kernel`) as tf.Tensor2D;
-  return tf.add(tf.matMul(x, kernel), paramOf(where, params, `${name}/bias`)) as tf.Tensor2D;
+  const kernel = paramOf<tf.Tensor2D>(where, params, `${name}/kernel`, [x.shape[1], -1]); // [in, out]
+  return tf.add(tf.matMul(x, kernel), paramOf<tf.Tensor1D>(where, params, `${name}/bias`, [kernel.shape[1]]));
 }
 
 /** SiLU(RMSNorm(x)). */

@@ -1,14 +1,29 @@
-import { checkArgument, checkRecord, checkText, type NamedArrays } from '@coplay/core';
+import { checkArgument, checkRecord, checkText, fail, type NamedArrays } from '@coplay/core';
 import { checkTensor, type TensorRecord, type tf } from '@coplay/tensor';
 import { z } from 'zod';
 
 const records = z.record(z.string(), z.looseObject({}));
 
-/** A parameter by its name, refused where it is missing or is no tensor. */
-export function paramOf(where: string, params: TensorRecord, name: string): tf.Tensor {
+/**
+ * A parameter by its name, refused where it is missing, is no tensor or has another shape: a bias of another size would
+ * be repeated without a word.
+ *
+ * @param shape of the parameter; -1 for any size
+ */
+export function paramOf<T extends tf.Tensor>(
+  where: string,
+  params: TensorRecord,
+  name: string,
+  shape: readonly number[],
+): T {
   const param = (params as TensorRecord | undefined | null)?.[name];
   checkTensor(where, `params['${name}']`, param);
-  return param as tf.Tensor;
+  const given = (param as tf.Tensor).shape;
+  if (given.length !== shape.length || shape.some((size, i) => size !== -1 && size !== given[i])) {
+    const expected = shape.map((size) => (size === -1 ? 'any' : size)).join(', ');
+    fail(`${where}: params['${name}']`, `the shape [${expected}]`, `[${given.join(', ')}]`, 'Give its own parameters.');
+  }
+  return param as T;
 }
 
 /** Refuses parameters that aren't a record; {@link paramOf} refuses a record that lacks a parameter. */

@@ -1,4 +1,4 @@
-import { checkNumber, checkNumbers } from '@coplay/core';
+import { checkNumber, checkNumbers, fail } from '@coplay/core';
 import { checkTensor, tf } from '@coplay/tensor';
 
 const EPSILON = 1e-4;
@@ -20,6 +20,10 @@ export function rmsNorm<T extends tf.Tensor>(x: T, scale: tf.Tensor, axes: numbe
 export function checkNorm(where: string, x: tf.Tensor, scale: tf.Tensor, axes: number | number[] = -1): void {
   checkTensor(where, 'x', x);
   checkTensor(where, 'scale', scale);
+  const missing = x.shape.length - scale.shape.length;
+  if (missing < 0 || scale.shape.some((size, i) => size !== 1 && size !== x.shape[missing + i])) {
+    fail(`${where}: scale`, `a shape that spreads to [${x.shape}]`, `[${scale.shape}]`, 'Give one number per feature.');
+  }
   const [min, max] = [-x.shape.length, x.shape.length - 1];
   if (!Array.isArray(axes)) checkNumber(where, 'axes', axes, { min, max, whole: true });
   else checkNumbers(where, 'axes', axes, { min, max, whole: true });

@@ -1,8 +1,19 @@
-import { checkGenerator, checkRecord, checkShapes, fail, type Generator, type NamedArrays } from '@coplay/core';
+import {
+  checkGenerator,
+  checkOptions,
+  checkRecord,
+  checkShapes,
+  fail,
+  functions,
+  type Generator,
+  type NamedArrays,
+} from '@coplay/core';
 import { checkTensor, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import { z } from 'zod';
 import { type Body, feedforward } from '../actor-critic/body';
 import { recurrent } from '../actor-critic/recurrent';
 import type { InputShapes } from '../inputs';
+import { shapesSchema } from '../inputs/input-encoder';
 import { denseLayer, prefixed, within } from '../layers';
 import { conv, type TorsoBuilder } from '../torso';
 import { checkInputs } from '../torso/flatten';
@@ -84,11 +95,21 @@ export interface MoaNet {
 /** Gain of the head's orthogonal initial kernel: predictions begin almost uniform over the legal actions. */
 const HEAD_GAIN = 0.01;
 
+const schema = z.strictObject({
+  inputs: shapesSchema,
+  actions: z.int().min(1),
+  goals: z.int().min(0).optional(),
+  unknownGoal: z.boolean().optional(),
+  network: functions().optional(),
+  recurrent: z.int().min(0).optional(),
+});
+
 /**
  * Builds a model of another agent out of a torso, an optional GRU and a linear head; the goal's code is appended to the
  * vector.
  */
 export function moaNet(options: MoaNetOptions): MoaNet {
+  checkOptions('moaNet', schema, options);
   const { inputs, actions, goals = 0, unknownGoal = false, recurrent: units = 0 } = options;
   const { network = conv({ filters: [16, 32, 32], dense: 512 }) } = options;
   const codeSize = goalCodeSize(goals, unknownGoal);

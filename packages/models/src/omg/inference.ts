@@ -61,7 +61,7 @@ const POSTERIOR_GAIN = 0.01;
 
 /** Builds the network; nothing is drawn yet. */
 export function subgoalInference(options: OmgNetOptions): SubgoalInference {
-  const settings = omgNetSettings(options);
+  const settings = omgNetSettings('subgoalInference', options);
   const { inputs: shapes, goalDim, stateUnits, historyUnits, klWeight } = settings;
   const reader = denseLayer({ inputSize: flatSize(shapes), outputSize: stateUnits, activation: 'relu' });
   const memory = gru(stateUnits, historyUnits);

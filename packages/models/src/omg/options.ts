@@ -1,4 +1,7 @@
+import { checkOptions } from '@coplay/core';
+import { z } from 'zod';
 import type { InputKinds, InputShapes } from '../inputs';
+import { shapesSchema } from '../inputs/input-encoder';
 
 /** The target of a latent: the observed state (`reconstruction`) or the agent's action in it (`action`). */
 export type OmgLoss = 'reconstruction' | 'action';
@@ -43,22 +46,30 @@ export interface OmgNetOptions {
   readonly klWeight?: number;
 }
 
+const whole = z.int().min(1);
+const schema = z.strictObject({
+  inputs: shapesSchema,
+  kinds: z.record(z.string(), z.looseObject({ kind: z.string() })).default({}),
+  flags: z.int().min(0).default(0),
+  actions: whole,
+  goalDim: whole.default(16),
+  hidden: z.array(whole).default([128, 128]),
+  stateUnits: whole.default(32),
+  historyUnits: whole.default(96),
+  loss: z.enum(['reconstruction', 'action']).default('reconstruction'),
+  occupiedWeight: z.number().min(1).default(5),
+  reduction: z.enum(['sum', 'mean']).default('sum'),
+  klWeight: z.number().min(0).default(1),
+});
+
 /** {@link OmgNetOptions} with the defaults filled in. */
 export type OmgNetSettings = Required<OmgNetOptions>;
 
-/** The only place where the defaults are. */
-export function omgNetSettings(options: OmgNetOptions): OmgNetSettings {
-  return {
-    kinds: {},
-    flags: 0,
-    goalDim: 16,
-    hidden: [128, 128],
-    stateUnits: 32,
-    historyUnits: 96,
-    loss: 'reconstruction',
-    occupiedWeight: 5,
-    reduction: 'sum',
-    klWeight: 1,
-    ...options,
-  };
+/**
+ * Checks the options and fills in the defaults.
+ *
+ * @throws CoplayError for unknown options, or values out of range
+ */
+export function omgNetSettings(where: string, options: OmgNetOptions): OmgNetSettings {
+  return checkOptions(where, schema, options) as OmgNetSettings;
 }

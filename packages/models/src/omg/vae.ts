@@ -34,7 +34,7 @@ const LOG_VAR_LIMIT = 8;
 
 /** Builds the networks; nothing is drawn yet. */
 export function stateVae(options: OmgNetOptions): StateVae {
-  const settings = omgNetSettings(options);
+  const settings = omgNetSettings('stateVae', options);
   const { inputs: shapes, goalDim, hidden, loss: kind, klWeight } = settings;
   const encoder = perceptron(flatSize(shapes), hidden, 2 * goalDim);
   const decoder = kind === 'action' ? actionLikelihood(settings) : stateLikelihood(settings, 0);

@@ -1,3 +1,4 @@
+import { checkShapes } from '@coplay/core';
 import {
   boundedNormal,
   normalEntropy,
@@ -76,10 +77,12 @@ export function dreamerActor({ actions, unimix: share = 0, ...options }: ActorOp
       return { kind: 'continuous', ...boundedNormal(mean, stddev) } as ActorDistribution;
     },
     sample: (distribution, noise) => {
+      checkShapes('dreamerActor.sample', { noise }, `${rowsOf(distribution)} ${isDiscrete ? 1 : size}`);
       if (distribution.kind === 'continuous') return stopGradient(normalSample(distribution, noise)) as tf.Tensor2D;
       return oneHotSample(tf.exp(distribution.logProbs), tf.reshape(noise, [-1])) as tf.Tensor2D;
     },
     logProb: (distribution, taken) => {
+      checkShapes('dreamerActor.logProb', { actions: taken }, `${rowsOf(distribution)} ${size}`);
       const codes = stopGradient(taken);
       if (distribution.kind === 'continuous') return normalLogProb(distribution, codes) as tf.Tensor1D;
       return tf.sum(tf.mul(distribution.logProbs, codes), -1) as tf.Tensor1D;
@@ -89,4 +92,9 @@ export function dreamerActor({ actions, unimix: share = 0, ...options }: ActorOp
       return tf.neg(tf.sum(tf.mul(tf.exp(distribution.logProbs), distribution.logProbs), -1)) as tf.Tensor1D;
     },
   };
+}
+
+/** N */
+function rowsOf(distribution: ActorDistribution): number {
+  return (distribution.kind === 'discrete' ? distribution.logProbs : distribution.mean).shape[0];
 }

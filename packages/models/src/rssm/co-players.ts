@@ -1,5 +1,5 @@
-import { checkShapes } from '@coplay/core';
-import { oneHotSample, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
+import { checkShapes, fail } from '@coplay/core';
+import { checkTensor, oneHotSample, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
 import type { ParamSpecs } from '../layers';
 import { dreamerHead, type HeadOptions } from './heads';
 import { oneHotCode } from './observations';
@@ -69,8 +69,19 @@ export function coPlayerModel(
     actions: K,
     specs: head.specs,
     logProbs: (params, features) => tf.logSoftmax(tf.reshape(head.logits(params, features), [-1, M, K + 1])),
-    code: (actions) => tf.reshape(oneHotCode(actions, K), [...actions.shape.slice(0, -1), M * K]),
+    code: (actions) => {
+      checkTensor('coPlayerModel.code', 'actions', actions);
+      const { shape } = actions;
+      if (shape.at(-1) !== M) {
+        const remedy = 'Give one action for each co-player, without the agent itself.';
+        fail('coPlayerModel.code: actions', `the shape [..., ${M}]`, `[${shape.join(', ')}]`, remedy);
+      }
+      return tf.reshape(oneHotCode(actions, K), [...shape.slice(0, -1), M * K]);
+    },
     sample: (logProbs, before, noise) => {
+      checkShapes('coPlayerModel.sample', { logProbs }, `N ${M} ${K + 1}`);
+      const [N] = logProbs.shape;
+      checkShapes('coPlayerModel.sample', { active: before, noise }, `${N} ${M}`);
       const drawn = tf.mul(oneHotSample(tf.exp(logProbs), noise), tf.expandDims(before, 2)); // [N, M, K + 1]
       const acted = tf.slice(drawn, 0, [-1, M, K]); // [N, M, K]
       return {
@@ -81,7 +92,7 @@ export function coPlayerModel(
     loss: (logProbs, recorded) => {
       const [B, T] = recorded.isFirst.shape;
       checkShapes('coPlayerModel.loss', { logProbs }, `${B} ${T} ${M} ${K + 1}`);
-      const { target, counts } = nextActions(recorded, K);
+      const { target, counts } = nextActions(recorded, M, K);
       const entropies = tf.neg(tf.sum(tf.mul(logProbs, oneHotCode(target, K + 1)), -1)); // [B, T, M]
       return tf.div(tf.sum(tf.mul(entropies, counts)), tf.maximum(tf.sum(counts), 1)) as tf.Scalar;
     },
@@ -89,9 +100,9 @@ export function coPlayerModel(
 }
 
 /** What comes next at each step, [B, T, M]: an action, or K for having left; and which of it is known. */
-function nextActions({ actions, active, isFirst }: RecordedCoPlayers, K: number) {
-  checkShapes('coPlayerModel.loss', { actions, active }, 'B T M');
-  const [B, T, M] = actions.shape;
+function nextActions({ actions, active, isFirst }: RecordedCoPlayers, M: number, K: number) {
+  checkShapes('coPlayerModel.loss', { actions, active }, `${isFirst.shape.join(' ')} ${M}`);
+  const [B, T] = isFirst.shape;
   const goesOn = tf.expandDims(tf.sub(1, later(isFirst, 1)), 2); // [B, T, 1]
   const acts = tf.mul(active, goesOn); // [B, T, M]
   const wasThere = tf.concat([tf.zeros([B, 1, M]), tf.slice(active, 0, [B, T - 1, M])], 1); // [B, T, M]

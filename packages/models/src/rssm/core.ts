@@ -9,6 +9,7 @@ import {
   type ParamSpecs,
   toBlocks,
 } from '../layers';
+import { paramOf } from '../layers/params';
 import type { RssmSizes } from './sizes';
 
 /**
@@ -48,37 +49,43 @@ export function blockGru({ deter, hidden, stoch, classes, blocks }: RssmSizes, a
   const hid = blockDenseSpecs(deter + 3 * blocks * hidden, deter, blocks);
   const gates = blockDenseSpecs(deter, 3 * deter, blocks);
 
+  const specs: ParamSpecs = {
+    ...normLayerSpecs('dynin0', deter, hidden),
+    ...normLayerSpecs('dynin1', stoch * classes, hidden),
+    ...normLayerSpecs('dynin2', actionSize, hidden),
+    'dynhid0/kernel': hid.kernel,
+    'dynhid0/bias': hid.bias,
+    'dynhid0/scale': { shape: [deter], start: 1 },
+    'dyngru/kernel': gates.kernel,
+    'dyngru/bias': gates.bias,
+  };
+
+  const own = <T extends tf.Tensor>(params: TensorRecord, name: string) =>
+    paramOf<T>('blockGru', params, name, specs[name].shape);
+
   /** Rows of each block's kernel: first the rows of h, then the rows of u. */
   const rowsOf = (params: TensorRecord, begin: number, size: number) =>
-    tf.slice(params['dynhid0/kernel'] as tf.Tensor3D, [0, begin, 0], [blocks, size, width]);
+    tf.slice(own<tf.Tensor3D>(params, 'dynhid0/kernel'), [0, begin, 0], [blocks, size, width]);
 
-  const inBlocks = (vector: tf.Tensor, size = width) => tf.reshape(vector, [blocks, 1, size]);
+  const inBlocks = (vector: tf.Tensor, size = width) => tf.reshape(vector, [blocks, 1, size]); // [g, 1, size]
 
   return {
-    specs: {
-      ...normLayerSpecs('dynin0', deter, hidden),
-      ...normLayerSpecs('dynin1', stoch * classes, hidden),
-      ...normLayerSpecs('dynin2', actionSize, hidden),
-      'dynhid0/kernel': hid.kernel,
-      'dynhid0/bias': hid.bias,
-      'dynhid0/scale': { shape: [deter], start: 1 },
-      'dyngru/kernel': gates.kernel,
-      'dyngru/bias': gates.bias,
-    },
+    specs,
     actionPart: (params, actions) => {
       const u = normLayer(params, 'dynin2', bounded(actions));
       const product = tf.matMul(tf.expandDims(u, 0), rowsOf(params, width + 2 * hidden, hidden));
-      return tf.add(product, inBlocks(params['dynhid0/bias'])) as tf.Tensor3D;
+      return tf.add(product, inBlocks(own(params, 'dynhid0/bias'))) as tf.Tensor3D;
     },
     step: (params, h, z, action) => {
       const h0 = toBlocks(h, blocks);
-      const u = jointInputs(params, linear(params, 'dynin0', h), linear(params, 'dynin1', z));
+      const scales = tf.stack([own(params, 'dynin0/scale'), own(params, 'dynin1/scale')]); // [2, Hd]
+      const u = jointInputs(linear(params, 'dynin0', h), linear(params, 'dynin1', z), scales);
       const recurrent = tf.matMul(h0, rowsOf(params, 0, width));
       const driven = tf.add(tf.matMul(u, rowsOf(params, width, 2 * hidden)), action);
-      const x = normed(tf.add(recurrent, driven), inBlocks(params['dynhid0/scale']), [0, 2]);
+      const x = normed(tf.add(recurrent, driven), inBlocks(own(params, 'dynhid0/scale')), [0, 2]);
       const y = tf.add(
-        tf.matMul(x, params['dyngru/kernel'] as tf.Tensor3D),
-        gateBias(inBlocks(params['dyngru/bias'], 3 * width)),
+        tf.matMul(x, own<tf.Tensor3D>(params, 'dyngru/kernel')),
+        gateBias(inBlocks(own(params, 'dyngru/bias'), 3 * width)),
       );
       const [reset, candidate, update] = tf.split(y, 3, 2);
       const c = tf.tanh(tf.mul(tf.sigmoid(reset), candidate));
@@ -88,10 +95,9 @@ export function blockGru({ deter, hidden, stoch, classes, blocks }: RssmSizes, a
 }
 
 /** u of h and z, [1, B, 2 Hd], both normalised in one go. */
-function jointInputs(params: TensorRecord, ofDeter: tf.Tensor2D, ofStoch: tf.Tensor2D): tf.Tensor3D {
+function jointInputs(ofDeter: tf.Tensor2D, ofStoch: tf.Tensor2D, scales: tf.Tensor): tf.Tensor3D {
   const [rows, hidden] = ofDeter.shape;
   const both = tf.reshape(tf.concat([ofDeter, ofStoch], 1), [rows, 2, hidden]);
-  const scales = tf.stack([params['dynin0/scale'], params['dynin1/scale']]);
   return tf.reshape(normed(both, scales), [1, rows, 2 * hidden]);
 }
 

@@ -12,6 +12,7 @@ import {
   prefixedSpecs,
   within,
 } from '../layers';
+import { paramOf } from '../layers/params';
 import type { DreamerSizes } from './sizes';
 
 /** Side of all kernels. */
@@ -44,8 +45,9 @@ function convSpecs(inputs: number, outputs: number, hasNorm = true): ParamSpecs 
 }
 
 function convolved(params: TensorRecord, name: string, x: tf.Tensor4D): tf.Tensor4D {
-  const product = tf.conv2d(x, params[`${name}/kernel`] as tf.Tensor4D, 1, 'same');
-  return tf.add(product, params[`${name}/bias`]) as tf.Tensor4D;
+  const kernel = paramOf<tf.Tensor4D>('dreamerNets', params, `${name}/kernel`, [KERNEL, KERNEL, x.shape[3], -1]);
+  const bias = paramOf<tf.Tensor1D>('dreamerNets', params, `${name}/bias`, [kernel.shape[3]]);
+  return tf.add(tf.conv2d(x, kernel, 1, 'same'), bias);
 }
 
 /** Sides of the smallest feature map. */
@@ -71,7 +73,7 @@ export function imageEncoder(shape: readonly number[], depth: number): ImageEnco
       const centred = tf.sub(images, 0.5) as tf.Tensor4D;
       const features = stages.reduce((x, name) => {
         const pooled = tf.maxPool(convolved(params, name, x), 2, 2, 'same');
-        return normed(pooled, params[`${name}/scale`]);
+        return normed(pooled, paramOf('dreamerNets', params, `${name}/scale`, [pooled.shape[3]]));
       }, centred);
       return tf.reshape(features, [-1, outputSize]);
     },

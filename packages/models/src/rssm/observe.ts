@@ -1,8 +1,11 @@
 import { checkShapes } from '@coplay/core';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { linear, normed } from '../layers';
+import { paramOf } from '../layers/params';
 import type { BlockGru } from './core';
 import type { RssmInputs, RssmOptions, RssmSequence, RssmState } from './sequences';
+
+const WHERE = 'rssm.observe';
 
 /** The inputs of one step, [B, ...] each. */
 interface StepInputs {
@@ -26,11 +29,17 @@ export function sequenceObserver(
 ) {
   const { deter, hidden, stoch, classes, tokens: tokenSize } = options;
 
+  const kernelOf = (params: TensorRecord) =>
+    paramOf<tf.Tensor2D>(WHERE, params, 'obs0/kernel', [deter + tokenSize, hidden]);
+
   const step = (params: TensorRecord, { deter: h, stoch: z }: RssmState, { keep, drive, view, noise }: StepInputs) => {
     const flat = tf.reshape(z, [-1, stoch * classes]) as tf.Tensor2D; // [B, S C]
     const next = core.step(params, tf.mul(h, keep), tf.mul(flat, keep), drive); // [B, D]
-    const ofDeter = tf.slice(params['obs0/kernel'] as tf.Tensor2D, [0, 0], [deter, hidden]); // [D, Hd]
-    const x = normed(tf.add(tf.matMul(next, ofDeter), view) as tf.Tensor2D, params['obs0/scale']); // [B, Hd]
+    const ofDeter = tf.slice(kernelOf(params), [0, 0], [deter, hidden]); // [D, Hd]
+    const x = normed(
+      tf.add(tf.matMul(next, ofDeter), view) as tf.Tensor2D,
+      paramOf(WHERE, params, 'obs0/scale', [hidden]),
+    ); // [B, Hd]
     const logits = tf.reshape(linear(params, 'obslogit', x), [-1, stoch, classes]); // [B, S, C]
     return { state: { deter: next, stoch: sample(logits, noise) }, logits };
   };
@@ -45,14 +54,15 @@ export function sequenceObserver(
     const drive = core.actionPart(params, flatten(tf.mul(actions, keep))); // [g, B T, D / g]
     const driveInTime = tf.reshape(drive, [drive.shape[0], rows, steps, -1]); // [g, B, T, D / g]
     const drives = tf.unstack(tf.transpose(driveInTime, [2, 0, 1, 3])); // T of [g, B, D / g]
-    const ofTokens = tf.slice(params['obs0/kernel'] as tf.Tensor2D, [deter, 0], [tokenSize, hidden]); // [E, Hd]
-    const seen = tf.add(tf.matMul(flatten(tokens), ofTokens), params['obs0/bias']); // [B T, Hd]
+    const ofTokens = tf.slice(kernelOf(params), [deter, 0], [tokenSize, hidden]); // [E, Hd]
+    const bias = paramOf(WHERE, params, 'obs0/bias', [hidden]);
+    const seen = tf.add(tf.matMul(flatten(tokens), ofTokens), bias); // [B T, Hd]
     const [keeps, views, noises] = [keep, tf.reshape(seen, [rows, steps, hidden]), noise].map(byStep);
     return drives.map((own, t) => ({ keep: keeps[t], drive: own, view: views[t], noise: noises[t] }) as StepInputs);
   };
 
   return (params: TensorRecord, start: RssmState, inputs: RssmInputs, noise: tf.Tensor3D): RssmSequence => {
-    checkInputs(options, inputs, noise);
+    checkInputs(options, start, inputs, noise);
     const states: RssmState[] = [];
     const logits: tf.Tensor[] = [];
     let state = start;
@@ -86,11 +96,14 @@ function byStep(x: tf.Tensor): tf.Tensor[] {
   return tf.unstack(tf.transpose(x, [1, 0, 2]));
 }
 
-function checkInputs({ tokens: size, actions: width, stoch }: RssmOptions, inputs: RssmInputs, noise: tf.Tensor3D) {
+function checkInputs(options: RssmOptions, start: RssmState, inputs: RssmInputs, noise: tf.Tensor3D): void {
+  const { tokens: size, actions: width, deter, stoch, classes } = options;
   const { tokens, actions, isFirst } = inputs;
-  checkShapes('rssm.observe', { isFirst }, 'B T');
+  checkShapes(WHERE, { isFirst }, 'B T');
   const [rows, steps] = isFirst.shape;
-  checkShapes('rssm.observe', { tokens }, `${rows} ${steps} ${size}`);
-  checkShapes('rssm.observe', { actions }, `${rows} ${steps} ${width}`);
-  checkShapes('rssm.observe', { noise }, `${rows} ${steps} ${stoch}`);
+  checkShapes(WHERE, { tokens }, `${rows} ${steps} ${size}`);
+  checkShapes(WHERE, { actions }, `${rows} ${steps} ${width}`);
+  checkShapes(WHERE, { noise }, `${rows} ${steps} ${stoch}`);
+  checkShapes(WHERE, { 'start.deter': start.deter }, `${rows} ${deter}`);
+  checkShapes(WHERE, { 'start.stoch': start.stoch }, `${rows} ${stoch} ${classes}`);
 }

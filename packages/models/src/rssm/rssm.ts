@@ -1,4 +1,4 @@
-import type { Generator, NamedArrays } from '@coplay/core';
+import { checkShapes, type Generator, type NamedArrays } from '@coplay/core';
 import { straightThrough, type TensorRecord, tf, unimix } from '@coplay/tensor';
 import { initialise, linear, linearSpecs, normLayer, normLayerSpecs, type ParamSpecs, prefixedSpecs } from '../layers';
 import { blockGru } from './core';
@@ -98,6 +98,11 @@ export function rssm(options: RssmOptions): Rssm {
     },
     actionTable: (params) => core.actionPart(params, tf.eye(actionSize)),
     imagine: (params, state, action, noise, table) => {
+      const [rows] = state.deter.shape;
+      checkShapes('rssm.imagine', { 'state.deter': state.deter }, `B ${deter}`);
+      checkShapes('rssm.imagine', { 'state.stoch': state.stoch }, `${rows} ${stoch} ${classes}`);
+      checkShapes('rssm.imagine', { action }, `${rows} ${actionSize}`);
+      checkShapes('rssm.imagine', { noise }, `${rows} ${stoch}`);
       const flat = tf.reshape(state.stoch, [-1, latent]) as tf.Tensor2D;
       const drive = table ? tf.matMul(tf.expandDims(action, 0), table) : core.actionPart(params, action);
       const next = core.step(params, state.deter, flat, drive as tf.Tensor3D);

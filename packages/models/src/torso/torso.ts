@@ -1,4 +1,13 @@
-import { checkArgument, checkFunction, type Generator, type NamedArrays } from '@coplay/core';
+import {
+  checkArgument,
+  checkFunction,
+  checkNumbers,
+  checkShapes,
+  functions,
+  type Generator,
+  type NamedArrays,
+  namedArrays,
+} from '@coplay/core';
 import type { TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
 import type { InputShapes } from '../inputs';
@@ -21,10 +30,33 @@ export interface TorsoBuilder {
 }
 
 const configSchema = z.record(z.string(), z.unknown());
+const torsoSchema = z.looseObject({ outputSize: z.int().min(1), init: functions(), apply: functions() });
 
-/** Adds the description to the function. */
+/**
+ * Adds the description to the function. What `build` returns is checked: the torso itself, its fresh parameters, which
+ * must be finite, and its features [B, outputSize].
+ */
 export function torsoBuilder(config: Record<string, unknown>, build: (shapes: InputShapes) => Torso): TorsoBuilder {
   checkArgument('torsoBuilder', 'config', configSchema, config);
   checkFunction('torsoBuilder', 'build', build);
-  return Object.assign((shapes: InputShapes) => build(shapes), { config });
+  return Object.assign((shapes: InputShapes) => checkedTorso(build(shapes)), { config });
+}
+
+function checkedTorso(torso: Torso): Torso {
+  checkArgument('torsoBuilder', 'build(shapes)', torsoSchema, torso);
+  const { outputSize } = torso;
+  return {
+    outputSize,
+    init: (generator) => {
+      const params = torso.init(generator);
+      checkArgument('torsoBuilder: init', 'params', namedArrays, params);
+      for (const [name, { data }] of Object.entries(params)) checkNumbers('torsoBuilder: init', name, data);
+      return params;
+    },
+    apply: (params, inputs) => {
+      const features = torso.apply(params, inputs);
+      checkShapes('torsoBuilder: apply', { features }, `B ${outputSize}`);
+      return features;
+    },
+  };
 }

@@ -120,8 +120,9 @@ export class DreamerLearner implements Learner {
   }
 
   /**
-   * Runs `count` updates of the schedule on the replay's content, at the progress of the last {@link update}; returns
-   * the means of their metrics.
+   * Runs updates of the schedule on the replay's content, at the progress of the last {@link update}.
+   *
+   * @returns the means of their metrics
    */
   async train(updates: number, generator: Generator): Promise<Metrics> {
     checkCount(this.where('train'), 'updates', updates);
