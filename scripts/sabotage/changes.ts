@@ -293,6 +293,18 @@ export const CHANGES: readonly Change[] = [
     replace: 'reached[at]++;',
     tests: PLANNING,
   },
+  {
+    name: 'planning: priors of a memory are not checked when they are used',
+    find: "this.priorOf('beliefs.see', seat, reached[at], open, openFrom)",
+    replace: 'this.memories[seat].prior(reached[at], open, openFrom)',
+    tests: PLANNING,
+  },
+  {
+    name: 'planning: likelihoods that are not numbers are taken',
+    find: 'if (isKnown) this.checkLikelihoods(at, chances, ownOpen);',
+    replace: '',
+    tests: PLANNING,
+  },
   // Trainers
   {
     name: 'ppo: the surrogate takes the larger side',
@@ -389,6 +401,18 @@ export const CHANGES: readonly Change[] = [
     name: 'hop: the policy is pushed away from what the search found',
     find: 'tf.neg(tf.mean(tf.sum(tf.mul(target, logProbs), 1))) as tf.Scalar;\n  const valueLoss',
     replace: 'tf.mean(tf.sum(tf.mul(target, logProbs), 1)) as tf.Scalar;\n  const valueLoss',
+    tests: HOP,
+  },
+  {
+    name: 'hop: policies of a saved replay need not sum to 1',
+    find: 'if (Math.abs(sum - 1) <= TOLERANCE) continue;',
+    replace: 'if (sum <= 1) continue;',
+    tests: HOP,
+  },
+  {
+    name: 'hop: a memory of your own is ignored',
+    find: 'if (inter !== true) return inter;',
+    replace: 'if (inter === false) return inter;',
     tests: HOP,
   },
   { name: 'hop: outcomes are not discounted back', find: 'target *= gamma;', replace: '', tests: HOP },

@@ -156,6 +156,16 @@ describe('counts of drifts', () => {
     expect(counts.probabilities.reduce((a, b) => a + b)).toBeCloseTo(1, 12);
   });
 
+  it('restores only a distribution', () => {
+    const counts = goalsPerEpisode(3);
+    const saved = counts.state();
+    const doubled = { probabilities: (saved['probabilities'] as Float64Array).map((p) => p / 2) };
+    expect(() => counts.restore(doubled)).toThrow(
+      /goalsPerEpisode.restore: saved.probabilities: .*sum to 1, got a sum of 0.5/,
+    );
+    expect(counts.state()).toEqual(saved);
+  });
+
   it('as a memory: "not again" has P(count <= done), the drifts that are left share the rest', () => {
     const memory = countMemory({ goals: 4, max: 3 });
     const { again } = goalsPerEpisode(3);

@@ -59,6 +59,11 @@ export function goalsPerEpisode(max: number, discount = 0.98): GoalsPerEpisode {
       const before: unknown = saved?.['probabilities'];
       checkArgument('goalsPerEpisode.restore', 'saved.probabilities', typedArrays('float64'), before);
       checkNumbers('goalsPerEpisode.restore', 'saved.probabilities', before, { length: max + 1, min: 0, max: 1 });
+      const sum = (before as Float64Array).reduce((total, p) => total + p, 0);
+      if (Math.abs(sum - 1) > 1e-6) {
+        const where = 'goalsPerEpisode.restore: saved.probabilities';
+        fail(where, 'numbers that sum to 1', `a sum of ${sum}`, 'Give what state() returned.');
+      }
       probabilities.set(before as Float64Array);
     },
   };

@@ -49,7 +49,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     else if (worldModel) this.simulator = worldModel.simulator({ sample: imagined ? imagined.sample : true });
   }
 
-  /** The models of the others that belong to the agent in a seat; undefined in seats of other learners. */
+  /** The models that the agent in a seat has of its co-players; empty in seats of other learners. */
   coPlayerModelsOf(seat: number): CoPlayerModels {
     const { length } = this.setup.game.agents;
     checkNumber(`HOP+ (${this.name}).coPlayerModelsOf`, 'seat', seat, { min: 0, max: length - 1, whole: true });
@@ -74,7 +74,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const { experience, progress, generator } = data;
     const own = generator.fork();
     const seen = await this.completed(experience);
-    // What selectors of subgoals go by.
+    // Selectors of subgoals compare states by these values.
     const values = this.seats.some((seat) => this.coPlayerModelsOf(seat).omg) ? await this.ppo.values(seen) : undefined;
     const models = await this.teachModels(seen, values, own);
     const { imagined, metrics } = await this.imagine(seen, progress, own.split(SPLITS.imagination));
@@ -234,8 +234,8 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   }
 
   /**
-   * With a chance that falls, the selected subgoals in the place of the inferred ones, and the log-probabilities they
-   * give.
+   * With probability `epsilon`, replaces inferred subgoals by selected ones, and the log-probabilities by those of the
+   * present policy.
    */
   private async withSelectedSubgoals(
     experience: Experience,

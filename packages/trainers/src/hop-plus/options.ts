@@ -6,7 +6,7 @@ import type { PpoAgentOptions } from '../ppo';
 import { type Annealed, annealedUnit } from '../training/annealed';
 import type { WorldModelOptions } from '../world-model';
 
-/** Names under which an agent records its subgoals, and the memory with which it entered the step. */
+/** Extras of an agent: its inferred subgoals, and the memory of the inference before the step. */
 export const SUBGOALS = 'subgoals';
 export const MEMORY = 'subgoalMemory';
 
@@ -75,8 +75,8 @@ export type HopPlusOptions = PpoAgentOptions & HopPlusModules;
 /** Options of {@link sharedHopPlusAgents}. */
 export type SharedHopPlusOptions = Omit<HopPlusOptions, 'id'> & {
   /**
-   * Who shares the policy and the world model; each has subgoals and models of others of its own. Default: all agents
-   * of the game
+   * Agents that share the policy and the world model; each has its own subgoals and models of its co-players. Default:
+   * all agents of the game
    */
   readonly ids?: readonly AgentId[];
 };

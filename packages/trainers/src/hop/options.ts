@@ -131,8 +131,8 @@ export interface HopOptions {
 /** Options of {@link sharedHopAgents}. */
 export type SharedHopOptions = Omit<HopOptions, 'id'> & {
   /**
-   * Who shares policy, value and world model; each has beliefs and models of others of its own. Default: all agents of
-   * the game
+   * Agents that share policy, value and world model; each has its own beliefs and models of its co-players. Default:
+   * all agents of the game
    */
   readonly ids?: readonly AgentId[];
 };
