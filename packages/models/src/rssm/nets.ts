@@ -24,8 +24,8 @@ export interface DreamerNetsOptions {
   /** The same in a discrete policy. Default 0, as in DreamerV3's code; its paper says 0.01 */
   readonly actorUnimix?: number;
   /**
-   * M, the number of co-players whose actions the world model takes as inputs and predicts (see {@link CoPlayerModel});
-   * each has as many actions as the agent. Only with discrete actions. Default 0
+   * M, the number of co-players whose actions the world model takes as inputs and predicts (`CoPlayerModel` of
+   * `@coplay/models/layers`); each has as many actions as the agent. Only with discrete actions. Default 0
    */
   readonly coPlayers?: number;
 }

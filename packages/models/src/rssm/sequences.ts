@@ -19,7 +19,7 @@ export interface RssmState {
   readonly stoch: tf.Tensor3D;
 }
 
-/** The inputs of {@link Rssm.observe}. */
+/** The inputs of `Rssm.observe`. */
 export interface RssmInputs {
   /** [B, T, E] of the encoder */
   readonly tokens: tf.Tensor3D;
@@ -29,7 +29,7 @@ export interface RssmInputs {
   readonly isFirst: tf.Tensor2D;
 }
 
-/** What {@link Rssm.observe} returns. */
+/** What `Rssm.observe` returns. */
 export interface RssmSequence {
   /** [B, T, D] */
   readonly deter: tf.Tensor3D;
