@@ -1,6 +1,5 @@
 import { gridTransitions } from '@coplay/buffers';
 import {
-  allocateExperience,
   CoplayError,
   createGenerator,
   createRollout,
@@ -13,6 +12,7 @@ import {
   rulesSimulator,
   vectorEnv,
 } from '@coplay/core';
+import { allocateExperience } from '@coplay/core/arrays';
 import {
   limitedView,
   matrixGame,

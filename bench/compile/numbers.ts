@@ -1,4 +1,5 @@
-import { type NDArray, ndarray, sizeOf } from '@coplay/core';
+import { type NDArray, ndarray } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 
 /** An array made by a formula, so that every language can make the same one from its line of JSON. */
 export type Draw = { readonly shape: readonly number[] } & (

@@ -1,4 +1,5 @@
-import { allocateGrid, type Experience, type Game, type GridParts } from '@coplay/core';
+import type { Experience, Game, GridParts } from '@coplay/core';
+import { allocateGrid } from '@coplay/core/arrays';
 import { ACTIONS, type Board, HUNT_HARE, HUNT_STAG, type PlayerRules, STAG_HUNTER, STAY, type Waits } from './rules';
 
 /**

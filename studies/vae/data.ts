@@ -1,12 +1,5 @@
-import {
-  createGenerator,
-  createRollout,
-  type Experience,
-  type Game,
-  isLastStep,
-  streamSeed,
-  vectorEnv,
-} from '@coplay/core';
+import { createGenerator, createRollout, type Experience, type Game, streamSeed, vectorEnv } from '@coplay/core';
+import { isLastStep } from '@coplay/core/arrays';
 import { mixed } from '@coplay/envs';
 
 /** Play of four Mixed(0.5), and what came of it. */

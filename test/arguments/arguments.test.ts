@@ -1,5 +1,7 @@
 import * as buffers from '@coplay/buffers';
 import * as core from '@coplay/core';
+import * as arrays from '@coplay/core/arrays';
+import * as checks from '@coplay/core/checks';
 import * as diagnostics from '@coplay/diagnostics';
 import * as envs from '@coplay/envs';
 import * as models from '@coplay/models';
@@ -12,7 +14,7 @@ import * as coplay from 'coplay';
 import { describe, expect, it } from 'vitest';
 import { buffersDoors } from './buffers';
 import { coplayDoors } from './coplay';
-import { coreDoors } from './core';
+import { arraysDoors, checksDoors, coreDoors } from './core';
 import { diagnosticsDoors } from './diagnostics';
 import { type Doors, door, faultsOf } from './doors';
 import { envsDoors } from './envs';
@@ -25,6 +27,8 @@ import { viewerDoors } from './viewer';
 
 const packages: readonly [name: string, exported: Readonly<Record<string, unknown>>, doors: Doors][] = [
   ['core', core, coreDoors],
+  ['core/checks', checks, checksDoors],
+  ['core/arrays', arrays, arraysDoors],
   ['envs', envs, envsDoors],
   ['buffers', buffers, buffersDoors],
   ['tensor', tensor, tensorDoors],
@@ -68,6 +72,6 @@ describe('faultsOf', () => {
   });
 
   it('finds nothing where all is refused by name', async () => {
-    expect(await faultsIn((n) => core.checkNumber('f', 'n', n))).toEqual([]);
+    expect(await faultsIn((n) => checks.checkNumber('f', 'n', n))).toEqual([]);
   });
 });

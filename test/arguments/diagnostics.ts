@@ -1,7 +1,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allocateExperience, createGenerator, type Log, ndarray } from '@coplay/core';
+import { createGenerator, type Log, ndarray } from '@coplay/core';
+import { allocateExperience } from '@coplay/core/arrays';
 import * as diagnostics from '@coplay/diagnostics';
 import { stagHunt } from '@coplay/envs';
 import { type Doors, door } from './doors';

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
-import { type Complaint, CoplayError } from '@coplay/core';
+import { CoplayError } from '@coplay/core';
+import type { Complaint } from '@coplay/core/checks';
 
 const cyclic: unknown[] = [];
 cyclic.push(cyclic);

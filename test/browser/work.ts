@@ -1,5 +1,6 @@
 /** Work that Node and a page do in the same way; the results can be written as JSON and compared. */
-import { type LogEntry, type NamedArrays, ndarray, type SavedState, sizeOf } from '@coplay/core';
+import { type LogEntry, type NamedArrays, ndarray, type SavedState } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { stagHunt } from '@coplay/envs';
 import { compile, tf, variables } from '@coplay/tensor';
 import { ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';

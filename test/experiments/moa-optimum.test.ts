@@ -1,13 +1,6 @@
 import { createEpisodeCollector, moaRows } from '@coplay/buffers';
-import {
-  allocateGrid,
-  allocateStepArrays,
-  createGenerator,
-  createRollout,
-  type GridArrays,
-  type GridParts,
-  vectorEnv,
-} from '@coplay/core';
+import { createGenerator, createRollout, type GridParts, vectorEnv } from '@coplay/core';
+import { allocateGrid, allocateStepArrays, type GridArrays } from '@coplay/core/arrays';
 import { nearestHare, nearestStag, stagHunt } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
 import { optimaOf } from '../../studies/moa/optimum';

@@ -10,7 +10,6 @@ import {
 } from '@coplay/buffers';
 import {
   type Agent,
-  allocateStepArrays,
   createGenerator,
   createRollout,
   type Experience,
@@ -21,6 +20,7 @@ import {
   rulesSimulator,
   vectorEnv,
 } from '@coplay/core';
+import { allocateStepArrays } from '@coplay/core/arrays';
 import { linearProbe } from '@coplay/diagnostics';
 import { mixed, nearestStag, randomAgent, stagHunt, switcher } from '@coplay/envs';
 import * as models from '@coplay/models';

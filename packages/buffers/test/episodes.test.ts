@@ -9,7 +9,8 @@ import {
   splitEpisodes,
   splitSegments,
 } from '@coplay/buffers';
-import { allocateExperience, bootstrapValues, type Experience, gae, type NDArray } from '@coplay/core';
+import { bootstrapValues, type Experience, gae, type NDArray } from '@coplay/core';
+import { allocateExperience } from '@coplay/core/arrays';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutsOf, play, stepOf, survival } from './survival';

@@ -1,7 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHistoryBuffer, type HistoryBufferOptions } from '@coplay/buffers';
-import { allocateExperience, type Experience } from '@coplay/core';
+import type { Experience } from '@coplay/core';
+import { allocateExperience } from '@coplay/core/arrays';
 import { describe, expect, it } from 'vitest';
 
 const AGENTS = 3;

@@ -2,7 +2,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { attemptRows, createMoaBuffer, gatherRows, moaRows } from '@coplay/buffers';
-import { allocateExperience, type Experience, type GoalSet, type NamedArrays, ndarray } from '@coplay/core';
+import { type Experience, type GoalSet, type NamedArrays, ndarray } from '@coplay/core';
+import { allocateExperience } from '@coplay/core/arrays';
 import { describe, expect, it } from 'vitest';
 
 const game = {

@@ -1,5 +1,6 @@
 import { fromRecords, splitEpisodes, toRecords } from '@coplay/buffers';
-import { allocateCuts, allocateExperience, type Experience } from '@coplay/core';
+import type { Experience } from '@coplay/core';
+import { allocateCuts, allocateExperience } from '@coplay/core/arrays';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutsOf, play, survival } from './survival';

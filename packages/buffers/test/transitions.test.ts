@@ -8,15 +8,8 @@ import {
   observationTransitions,
   splitEpisodes,
 } from '@coplay/buffers';
-import {
-  allocateCuts,
-  allocateGrid,
-  createGenerator,
-  createRollout,
-  type NamedArrays,
-  ndarray,
-  vectorEnv,
-} from '@coplay/core';
+import { createGenerator, createRollout, type NamedArrays, ndarray, vectorEnv } from '@coplay/core';
+import { allocateCuts, allocateGrid } from '@coplay/core/arrays';
 import { matrixGame, nearestHare, randomAgent, stagHunt } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
 

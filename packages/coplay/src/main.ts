@@ -1,4 +1,5 @@
-import { CoplayError, checkArgument, checkFunction, show } from '@coplay/core';
+import { CoplayError, show } from '@coplay/core';
+import { checkArgument, checkFunction } from '@coplay/core/checks';
 import { z } from 'zod';
 import { type Command, EXIT, helpOf, parse, type Terminal, UsageError } from './command';
 import { evaluateCommand } from './commands/evaluate';

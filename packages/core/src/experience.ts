@@ -15,7 +15,7 @@ import type { NamedArrays, TypedArray } from './typed-arrays';
  * An environment's T steps may be one episode (then padded after `lengths[e]` steps) or a piece of the stream that
  * autoreset makes (then `ended` marks the last step of each episode). An episode may also be broken off: the
  * environment was reset before its end. Then nothing is `ended`, and `isFirst` of the next step is 1: see
- * {@link isLastStep}.
+ * `isLastStep`.
  */
 export interface Experience {
   readonly agents: readonly AgentId[];

@@ -1,13 +1,5 @@
-import {
-  allocateCuts,
-  allocateExperience,
-  bootstrapValues,
-  continuation,
-  createRewardScaler,
-  type Experience,
-  gae,
-  isLastStep,
-} from '@coplay/core';
+import { bootstrapValues, continuation, createRewardScaler, type Experience, gae } from '@coplay/core';
+import { allocateCuts, allocateExperience, isLastStep } from '@coplay/core/arrays';
 import { describe, expect, it } from 'vitest';
 import { clockGame } from './clock-game';
 

@@ -1,15 +1,5 @@
-import {
-  CoplayError,
-  checkGame,
-  checkNumber,
-  checkNumbers,
-  checkOptions,
-  evaluate,
-  type Game,
-  parallelEnv,
-  show,
-  vectorEnv,
-} from '@coplay/core';
+import { CoplayError, checkGame, checkOptions, evaluate, type Game, parallelEnv, show, vectorEnv } from '@coplay/core';
+import { checkNumber, checkNumbers } from '@coplay/core/checks';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { clockGame } from './clock-game';

@@ -1,4 +1,4 @@
-import { escapeMarkup } from '@coplay/core';
+import { escapeMarkup } from '@coplay/core/checks';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 

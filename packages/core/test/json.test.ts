@@ -1,4 +1,4 @@
-import { parseJson } from '@coplay/core';
+import { parseJson } from '@coplay/core/checks';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -1,16 +1,15 @@
 import {
   type Agent,
-  checkObservations,
   createGenerator,
   createRollout,
   type Game,
-  kindFault,
-  kindOf,
   type ObservationField,
   show,
   type TypedArray,
   vectorEnv,
 } from '@coplay/core';
+import { kindOf } from '@coplay/core/arrays';
+import { checkObservations, kindFault } from '@coplay/core/checks';
 import { describe, expect, it } from 'vitest';
 import { countingGame } from './counting-game';
 

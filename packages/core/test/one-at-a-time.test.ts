@@ -1,4 +1,4 @@
-import { oneAtATime } from '@coplay/core';
+import { oneAtATime } from '@coplay/core/checks';
 import { describe, expect, it } from 'vitest';
 
 describe('oneAtATime', () => {

@@ -1,4 +1,4 @@
-import { namedArrays, ndarrays } from '@coplay/core';
+import { namedArrays, ndarrays } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Schemas of what several functions take, for `checkArgument`. A figure that isn't known is NaN. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { allocateObservations, allocateStepArrays, assertGame, createGenerator, parallelEnv } from '@coplay/core';
+import { assertGame, createGenerator, parallelEnv } from '@coplay/core';
+import { allocateObservations, allocateStepArrays } from '@coplay/core/arrays';
 import { cartPole } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,5 @@
-import { allocateObservations, allocateStepArrays, createGenerator, type Game, type Generator } from '@coplay/core';
+import { createGenerator, type Game, type Generator } from '@coplay/core';
+import { allocateObservations, allocateStepArrays } from '@coplay/core/arrays';
 
 /** Places [row, column] written as two digits each: `at('00 12')` is [[0, 0], [1, 2]]. */
 export function at(places: string): [number, number][] {

@@ -1,14 +1,5 @@
-import {
-  allocateGrid,
-  allocateObservations,
-  allocateStepArrays,
-  createGenerator,
-  evaluate,
-  type Game,
-  gameContract,
-  generatorFrom,
-  vectorEnv,
-} from '@coplay/core';
+import { createGenerator, evaluate, type Game, gameContract, generatorFrom, vectorEnv } from '@coplay/core';
+import { allocateGrid, allocateObservations, allocateStepArrays } from '@coplay/core/arrays';
 import {
   freeRider,
   limitedView,

@@ -1,12 +1,5 @@
-import {
-  allocate,
-  allocateGrid,
-  createGenerator,
-  type Generator,
-  type NamedArrays,
-  ndarray,
-  type StepArrays,
-} from '@coplay/core';
+import { allocate, createGenerator, type Generator, type NamedArrays, ndarray, type StepArrays } from '@coplay/core';
+import { allocateGrid } from '@coplay/core/arrays';
 import { matrixGame, stagHunt } from '@coplay/envs';
 import { cellsWorldModel, planesWorldModel, type WorldModel } from '@coplay/models';
 import { compile, tf, useBackend, variables } from '@coplay/tensor';

@@ -1,4 +1,5 @@
-import { allocateStepArrays, createGenerator, type Game } from '@coplay/core';
+import { createGenerator, type Game } from '@coplay/core';
+import { allocateStepArrays } from '@coplay/core/arrays';
 
 /** What a {@link referenceSearch} asks of a state. */
 export interface Reference {

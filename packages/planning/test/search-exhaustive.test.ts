@@ -1,4 +1,5 @@
-import { allocateStepArrays, createGenerator, type Game } from '@coplay/core';
+import { createGenerator, type Game } from '@coplay/core';
+import { allocateStepArrays } from '@coplay/core/arrays';
 import { stagHunt } from '@coplay/envs';
 import { createSearch, type SearchNetworks } from '@coplay/planning';
 import { describe, expect, it } from 'vitest';

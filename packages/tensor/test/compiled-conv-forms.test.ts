@@ -1,4 +1,4 @@
-import { sizeOf } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { describe, expect, it } from 'vitest';
 import { constant, type GraphBuilder, indices, scalar, type Value } from '../src/graph';
 import { sinkReshapes } from '../src/passes/conv-reshapes';

@@ -1,4 +1,5 @@
-import { createGenerator, type NDArray, ndarray, sizeOf } from '@coplay/core';
+import { createGenerator, type NDArray, ndarray } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { compile, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ConvCase, convCases } from './conv-cases';

@@ -1,4 +1,5 @@
-import { ndarray, sizeOf } from '@coplay/core';
+import { ndarray } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { tf } from '@coplay/tensor';
 import { describe, expect, it } from 'vitest';
 import { expectClose, expectParity, floats, run, withGradients } from './compiled';

@@ -1,4 +1,4 @@
-import { sizeOf } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { type BackendName, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadableBackends } from './backends';

@@ -1,4 +1,5 @@
-import { type Agent, type AgentInput, checkAgent, type Generator, type Saved } from '@coplay/core';
+import type { Agent, AgentInput, Generator, Saved } from '@coplay/core';
+import { checkAgent } from '@coplay/core/checks';
 
 /**
  * The same agent, whose answers also say how it chose (`Agent.insight`), in the extras that `recordEpisode` of

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AgentInput, allocate, createGenerator, type Game, type NamedArrays, ndarray, sizeOf } from '@coplay/core';
+import { type AgentInput, allocate, createGenerator, type Game, type NamedArrays, ndarray } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { stagHunt } from '@coplay/envs';
 import { conv, layersModel, mlp } from '@coplay/models';
 import { type StepFunction, tf, useBackend, writeWeights } from '@coplay/tensor';

@@ -8,10 +8,10 @@ import {
   type Metrics,
   type ObservationField,
   type ObservationKind,
-  sizeOf,
   type TypedArray,
   vectorEnv,
 } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { randomAgent } from '@coplay/envs';
 import { conv, inputEncoder, mlp } from '@coplay/models';
 import { tf, useBackend } from '@coplay/tensor';

@@ -1,5 +1,6 @@
 import { episodeStatistics } from '@coplay/buffers';
-import { allocateExperience, createGenerator, type Experience } from '@coplay/core';
+import { createGenerator, type Experience } from '@coplay/core';
+import { allocateExperience } from '@coplay/core/arrays';
 import { moaEvaluation, openLoopMetrics } from '@coplay/diagnostics';
 import { matrixGame, stagHunt } from '@coplay/envs';
 import { cellsWorldModel } from '@coplay/models';

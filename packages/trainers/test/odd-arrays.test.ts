@@ -1,4 +1,5 @@
-import { dtypeOf, type TypedArray } from '@coplay/core';
+import type { TypedArray } from '@coplay/core';
+import { dtypeOf } from '@coplay/core/arrays';
 import { compile, tf, useBackend, variables } from '@coplay/tensor';
 import { encodeSafetensors, flattenState } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';

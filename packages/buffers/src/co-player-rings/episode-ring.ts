@@ -1,17 +1,6 @@
-import {
-  checkArgument,
-  checkNumbers,
-  copyRow,
-  fail,
-  type NamedArrays,
-  type NDArray,
-  namedArrays,
-  ndarray,
-  type SavedState,
-  show,
-  sizeOf,
-  typedArrays,
-} from '@coplay/core';
+import { fail, type NamedArrays, type NDArray, ndarray, type SavedState, show } from '@coplay/core';
+import { copyRow, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkNumbers, namedArrays, typedArrays } from '@coplay/core/checks';
 import { allocateRows, checkRowSpec, gatherRows, type RowSpec, rowCount, rowSpecOf } from '@coplay/core/rows';
 import { z } from 'zod';
 

@@ -1,4 +1,5 @@
-import { checkArgument, fail, type NamedArrays, restoreParts, type SavedState, show } from '@coplay/core';
+import { fail, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { checkArgument, restoreParts } from '@coplay/core/checks';
 import { concatRows, gatherRows, rowCount } from '@coplay/core/rows';
 import { z } from 'zod';
 import { EpisodeRing } from './episode-ring';

@@ -1,19 +1,15 @@
 import {
   type AgentId,
-  checkArgument,
-  checkExperience,
   checkOptions,
-  checkText,
   type Experience,
   fail,
   type GoalSet,
   type NamedArrays,
   ndarray,
-  restoreParts,
-  type SavedPart,
   type SavedState,
   show,
 } from '@coplay/core';
+import { checkArgument, checkExperience, checkText, restoreParts, type SavedPart } from '@coplay/core/checks';
 import { z } from 'zod';
 import { createEpisodeCollector } from '../episodes';
 import { loadNpz, type StoredArrays, saveNpz } from '../npz';

@@ -1,19 +1,14 @@
 import {
-  checkArgument,
-  checkExperience,
-  checkNumber,
-  checkNumbers,
   checkOptions,
   type Experience,
   fail,
   type GoalSet,
   type NamedArrays,
-  namedArrays,
   ndarray,
-  ndarrays,
   type ObservationArrays,
   show,
 } from '@coplay/core';
+import { checkArgument, checkExperience, checkNumber, checkNumbers, namedArrays, ndarrays } from '@coplay/core/checks';
 import { gatherRows, nonZero, rowCount } from '@coplay/core/rows';
 import { z } from 'zod';
 import { agentRows, splitEpisodes } from '../episodes';

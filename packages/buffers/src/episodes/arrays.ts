@@ -1,18 +1,17 @@
 import {
   type AgentId,
   type ArrayOf,
-  checkArgument,
   type DType,
-  dtypeOf,
   type Experience,
   fail,
   type NamedArrays,
-  namedArrays,
   type ObservationArrays,
   type ObservationSpec,
   show,
   type TypedArray,
 } from '@coplay/core';
+import { dtypeOf } from '@coplay/core/arrays';
+import { checkArgument, namedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { stepFields } from './fields';
 

@@ -1,4 +1,5 @@
-import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow, type Experience } from '@coplay/core';
+import type { Experience } from '@coplay/core';
+import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow } from '@coplay/core/arrays';
 import { allocateExtras, checkSameKind, type StepField, stepFields, stepWidth } from './fields';
 
 /** Consecutive steps of one environment. */

@@ -1,13 +1,5 @@
-import {
-  checkArgument,
-  checkExperience,
-  checkNumbers,
-  type Experience,
-  fail,
-  namedArrays,
-  type SavedState,
-  show,
-} from '@coplay/core';
+import { type Experience, fail, type SavedState, show } from '@coplay/core';
+import { checkArgument, checkExperience, checkNumbers, namedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { type ExperienceArrays, experienceArrays, experienceFrom } from './arrays';
 import { assemble, type Piece } from './assemble';

@@ -1,4 +1,5 @@
-import { dtypeOf, type Experience, fail, type NamedArrays, sizeOf, type TypedArray } from '@coplay/core';
+import { type Experience, fail, type NamedArrays, type TypedArray } from '@coplay/core';
+import { dtypeOf, sizeOf } from '@coplay/core/arrays';
 
 /** An array of an {@link Experience} that has something for each step of each environment. */
 export interface StepField {

@@ -1,13 +1,5 @@
-import {
-  CoplayError,
-  checkArgument,
-  checkExperience,
-  checkText,
-  type Experience,
-  ndarray,
-  parseJson,
-  typedArrays,
-} from '@coplay/core';
+import { CoplayError, type Experience, ndarray } from '@coplay/core';
+import { checkArgument, checkExperience, checkText, parseJson, typedArrays } from '@coplay/core/checks';
 import { decodeNpz, encodeNpz, loadNpz, type StoredArrays, saveNpz } from '../npz';
 import { type ExperienceAbout, experienceArrays, experienceFrom } from './arrays';
 

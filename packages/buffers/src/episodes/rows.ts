@@ -1,12 +1,5 @@
-import {
-  checkExperience,
-  checkOptions,
-  type Experience,
-  fail,
-  type NamedArrays,
-  type NDArray,
-  show,
-} from '@coplay/core';
+import { checkOptions, type Experience, fail, type NamedArrays, type NDArray, show } from '@coplay/core';
+import { checkExperience } from '@coplay/core/checks';
 import { gatherRows, nonZero, reshapeRows, seatRows } from '@coplay/core/rows';
 import { z } from 'zod';
 import { type StepField, stepFields } from './fields';

@@ -1,4 +1,5 @@
-import { checkExperience, checkNumbers, type Experience, fail, show } from '@coplay/core';
+import { type Experience, fail, show } from '@coplay/core';
+import { checkExperience, checkNumbers } from '@coplay/core/checks';
 import { assemble, type Piece } from './assemble';
 
 /**

@@ -1,4 +1,6 @@
-import { checkExperience, checkNumber, checkOptions, type Experience, fail, isLastStep, show } from '@coplay/core';
+import { checkOptions, type Experience, fail, show } from '@coplay/core';
+import { isLastStep } from '@coplay/core/arrays';
+import { checkExperience, checkNumber } from '@coplay/core/checks';
 import { z } from 'zod';
 import { assemble, type Piece } from './assemble';
 import { allEnvs } from './select';

@@ -1,5 +1,5 @@
 import type { AgentId, Experience } from '@coplay/core';
-import { checkExperience } from '@coplay/core';
+import { checkExperience } from '@coplay/core/checks';
 import { mean } from '@coplay/core/rows';
 
 /**

@@ -1,4 +1,5 @@
-import { type Experience, fail, type NamedArrays, show, sizeOf, type TypedArray } from '@coplay/core';
+import { type Experience, fail, type NamedArrays, show, type TypedArray } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { takeRows } from '@coplay/core/rows';
 
 /** Name under which the values of a rollout travel with its steps until their episode is whole. */

@@ -1,17 +1,6 @@
-import {
-  checkArgument,
-  checkExperience,
-  checkNumbers,
-  checkOptions,
-  checkText,
-  type Experience,
-  fail,
-  isArrayOf,
-  type NamedArrays,
-  restoreParts,
-  type SavedState,
-  show,
-} from '@coplay/core';
+import { checkOptions, type Experience, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { isArrayOf } from '@coplay/core/arrays';
+import { checkArgument, checkExperience, checkNumbers, checkText, restoreParts } from '@coplay/core/checks';
 import { z } from 'zod';
 import { createEpisodeCollector } from '../episodes';
 import { encodeNpz, loadNpz, saveNpz } from '../npz';

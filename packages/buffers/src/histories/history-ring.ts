@@ -1,14 +1,6 @@
-import {
-  checkArgument,
-  checkNumbers,
-  fail,
-  type NamedArrays,
-  namedArrays,
-  type SavedState,
-  show,
-  sizeOf,
-  typedArrays,
-} from '@coplay/core';
+import { fail, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkNumbers, namedArrays, typedArrays } from '@coplay/core/checks';
 import {
   allocateRows,
   checkRowSpec,

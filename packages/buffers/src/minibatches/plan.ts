@@ -1,4 +1,5 @@
-import { checkArgument, checkOptions, fail, show } from '@coplay/core';
+import { checkOptions, fail, show } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** How {@link PpoBuffer.minibatches} divides the rows. Give `size` or `count`, or neither for one minibatch of all. */

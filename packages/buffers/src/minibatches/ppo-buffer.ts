@@ -1,21 +1,16 @@
 import {
   type AgentId,
-  checkArgument,
-  checkCount,
-  checkGenerator,
   checkOptions,
-  checkText,
   fail,
   type Generator,
-  isArrayOf,
   type NamedArrays,
   type NDArray,
-  namedArrays,
   ndarray,
-  restorePart,
   type SavedState,
   show,
 } from '@coplay/core';
+import { isArrayOf } from '@coplay/core/arrays';
+import { checkArgument, checkCount, checkGenerator, checkText, namedArrays, restorePart } from '@coplay/core/checks';
 import { allocateRows, checkRowSpec, gatherRows, type RowSpec, rowCount, rowSpecOf } from '@coplay/core/rows';
 import { z } from 'zod';
 import { checkMinibatchOptions, type MinibatchOptions, planMinibatches } from './plan';

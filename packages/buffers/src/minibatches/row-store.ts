@@ -1,4 +1,5 @@
-import { type NamedArrays, ndarray, type SavedState, sizeOf } from '@coplay/core';
+import { type NamedArrays, ndarray, type SavedState } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { allocateRows, checkRowSpec, gatherInto, type RowSpec, rowCount, rowSpecOf } from '@coplay/core/rows';
 
 /** Rows of one kind, held in arrays that grow by doubling and are kept when the store is cleared. */

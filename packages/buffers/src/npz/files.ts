@@ -1,4 +1,5 @@
-import { CoplayError, checkArgument, checkText, namedArrays } from '@coplay/core';
+import { CoplayError } from '@coplay/core';
+import { checkArgument, checkText, namedArrays } from '@coplay/core/checks';
 import { writeWhole } from '@coplay/core/node';
 import type { ReadNpzOptions, StoredArrays } from './npz';
 import { decodeNpz, npzParts } from './npz';

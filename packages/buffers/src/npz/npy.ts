@@ -1,14 +1,6 @@
-import {
-  checkArgument,
-  dtypeOf,
-  fail,
-  isArrayOf,
-  type NDArray,
-  ndarrays,
-  sizeOf,
-  type TypedArray,
-  typedArrays,
-} from '@coplay/core';
+import { fail, type NDArray, type TypedArray } from '@coplay/core';
+import { dtypeOf, isArrayOf, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, ndarrays, typedArrays } from '@coplay/core/checks';
 import { type Element, elementOf, writtenDescr } from './dtypes';
 
 /** An array as it is in a file. `isBool` marks zeros and ones that numpy sees as booleans. */

@@ -1,4 +1,5 @@
-import { allocate, type DType, dtypeOf, ndarray, sizeOf } from '@coplay/core';
+import { allocate, type DType, ndarray } from '@coplay/core';
+import { dtypeOf, sizeOf } from '@coplay/core/arrays';
 import fc from 'fast-check';
 import { zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,6 @@
-import { checkArgument, checkOptions, fail, functions, isArrayOf, namedArrays, show, typedArrays } from '@coplay/core';
+import { checkOptions, fail, show } from '@coplay/core';
+import { isArrayOf } from '@coplay/core/arrays';
+import { checkArgument, functions, namedArrays, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { decodeNpy, joinBytes, npyParts, type StoredArray } from './npy';
 import { type ByteSource, readZip } from './zip-read';

@@ -1,18 +1,6 @@
-import {
-  allocateCuts,
-  allocateExperience,
-  type Cuts,
-  checkArgument,
-  checkExperienceSpec,
-  copyObservation,
-  copyRow,
-  type Experience,
-  fail,
-  namedArrays,
-  show,
-  sizeOf,
-  typedArrays,
-} from '@coplay/core';
+import { type Experience, fail, show } from '@coplay/core';
+import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkExperienceSpec, namedArrays, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { allocateExtras } from '../episodes/fields';
 import type { Records } from './records';

@@ -1,5 +1,5 @@
 import type { Experience } from '@coplay/core';
-import { checkExperience } from '@coplay/core';
+import { checkExperience } from '@coplay/core/checks';
 import { assemble } from '../episodes/assemble';
 import { allEnvs } from '../episodes/select';
 import { episodesOf } from '../episodes/split';

@@ -1,13 +1,6 @@
-import {
-  allocateExperience,
-  checkExperience,
-  copyObservation,
-  copyRow,
-  type Experience,
-  fail,
-  isLastStep,
-  sizeOf,
-} from '@coplay/core';
+import { type Experience, fail } from '@coplay/core';
+import { allocateExperience, copyObservation, copyRow, isLastStep, sizeOf } from '@coplay/core/arrays';
+import { checkExperience } from '@coplay/core/checks';
 import { allocateExtras } from '../episodes/fields';
 import type { Records } from './records';
 

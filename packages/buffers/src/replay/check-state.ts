@@ -1,4 +1,5 @@
-import { checkArgument, fail, namedArrays, show, typedArrays } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { checkArgument, namedArrays, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { heldSteps, type RingState } from './ring-state';
 

@@ -1,4 +1,6 @@
-import { CoplayError, dtypeOf, type NamedArrays, oneAtATime } from '@coplay/core';
+import { CoplayError, type NamedArrays } from '@coplay/core';
+import { dtypeOf } from '@coplay/core/arrays';
+import { oneAtATime } from '@coplay/core/checks';
 import { writeWhole } from '@coplay/core/node';
 import { loadNpz } from '../npz';
 import { npzParts } from '../npz/npz';

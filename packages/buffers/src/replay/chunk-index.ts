@@ -1,4 +1,5 @@
-import { fail, parseJson, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { parseJson } from '@coplay/core/checks';
 import { writeWhole } from '@coplay/core/node';
 import { z } from 'zod';
 import { attempt, isAbsent, nodeFs, sha256 } from './node-modules';

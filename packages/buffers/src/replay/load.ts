@@ -1,4 +1,5 @@
-import { CoplayError, checkOptions, checkText, fail, type NamedArrays, type SavedState } from '@coplay/core';
+import { CoplayError, checkOptions, fail, type NamedArrays, type SavedState } from '@coplay/core';
+import { checkText } from '@coplay/core/checks';
 import { concatRows, sliceRows } from '@coplay/core/rows';
 import { z } from 'zod';
 import { inTurn, readChunk } from './chunk-files';

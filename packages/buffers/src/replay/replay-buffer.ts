@@ -1,19 +1,6 @@
-import {
-  checkArgument,
-  checkCount,
-  checkGenerator,
-  checkNumber,
-  checkOptions,
-  copyRow,
-  fail,
-  type Generator,
-  type NamedArrays,
-  namedArrays,
-  type SavedState,
-  show,
-  sizeOf,
-  typedArrays,
-} from '@coplay/core';
+import { checkOptions, fail, type Generator, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { copyRow, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkCount, checkGenerator, checkNumber, namedArrays, typedArrays } from '@coplay/core/checks';
 import { allocateRows, checkRowSpec, type RowSpec, rowCount, rowSpecOf } from '@coplay/core/rows';
 import { z } from 'zod';
 import { checkState } from './check-state';

@@ -1,4 +1,6 @@
-import { checkOptions, checkText, fail, isArrayOf, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { checkOptions, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { isArrayOf } from '@coplay/core/arrays';
+import { checkText } from '@coplay/core/checks';
 import { TEMPORARY_ENDING } from '@coplay/core/node';
 import { sliceRows } from '@coplay/core/rows';
 import { z } from 'zod';

@@ -1,16 +1,5 @@
-import {
-  checkArgument,
-  checkCount,
-  checkGenerator,
-  checkOptions,
-  fail,
-  type Generator,
-  type NamedArrays,
-  restorePart,
-  type SavedState,
-  show,
-  typedArrays,
-} from '@coplay/core';
+import { checkOptions, fail, type Generator, type NamedArrays, type SavedState, show } from '@coplay/core';
+import { checkArgument, checkCount, checkGenerator, restorePart, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { createReplayBuffer, type ReplayBuffer, type ReplayPlaces, type ReplaySample } from './replay-buffer';
 import type { RingState } from './ring-state';

@@ -1,15 +1,5 @@
-import {
-  checkArgument,
-  checkCount,
-  checkGenerator,
-  checkOptions,
-  fail,
-  type Generator,
-  type NamedArrays,
-  ndarrays,
-  restorePart,
-  type SavedState,
-} from '@coplay/core';
+import { checkOptions, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import { checkArgument, checkCount, checkGenerator, ndarrays, restorePart } from '@coplay/core/checks';
 import { checkRowSpec, concatRows, gatherRows, rowCount, rowSpecOf } from '@coplay/core/rows';
 import { z } from 'zod';
 import { createTransitionStore, type TransitionStore } from './store';

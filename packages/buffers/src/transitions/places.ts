@@ -1,4 +1,6 @@
-import { checkExperience, type Experience, fail, isLastStep } from '@coplay/core';
+import { type Experience, fail } from '@coplay/core';
+import { isLastStep } from '@coplay/core/arrays';
+import { checkExperience } from '@coplay/core/checks';
 
 /** The places of an experience's transitions, and the places of the observations after them. */
 export interface TransitionPlaces {

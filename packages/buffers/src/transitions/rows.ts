@@ -1,19 +1,16 @@
 import {
-  allocateGrid,
   checkGame,
-  copyRow,
   type Experience,
   fail,
   type Game,
-  type GridArrays,
   type NamedArrays,
   type NDArray,
   ndarray,
   type ObservationArrays,
   show,
-  sizeOf,
   type TypedArray,
 } from '@coplay/core';
+import { allocateGrid, copyRow, type GridArrays, sizeOf } from '@coplay/core/arrays';
 import { takeRows } from '@coplay/core/rows';
 import { type TransitionPlaces, transitionPlaces } from './places';
 

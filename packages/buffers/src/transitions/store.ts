@@ -1,18 +1,13 @@
+import { checkOptions, fail, type Generator, type NamedArrays, type SavedState, show } from '@coplay/core';
 import {
   checkArgument,
   checkCount,
   checkGenerator,
   checkNumbers,
-  checkOptions,
   checkText,
-  fail,
-  type Generator,
-  type NamedArrays,
   namedArrays,
-  type SavedState,
-  show,
   typedArrays,
-} from '@coplay/core';
+} from '@coplay/core/checks';
 import {
   allocateRows,
   checkRowSpec,

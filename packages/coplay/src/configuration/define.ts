@@ -1,5 +1,5 @@
 import type { Agent, AgentId, Game } from '@coplay/core';
-import { checkArgument } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import type { ppoPresets } from '@coplay/trainers';
 import { z } from 'zod';
 import type { AGENTS, GAMES } from './kinds';

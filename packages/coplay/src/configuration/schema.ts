@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { checkGame, checkOptions, fail, type Game, parseJson } from '@coplay/core';
+import { checkGame, checkOptions, fail, type Game } from '@coplay/core';
+import { parseJson } from '@coplay/core/checks';
 import { ppoPresets } from '@coplay/trainers';
 import { type ZodType, z } from 'zod';
 import type { AgentMaker, Configuration } from './define';

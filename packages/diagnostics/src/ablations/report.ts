@@ -1,4 +1,4 @@
-import { checkArgument } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { ablationRows } from '../inputs';
 import { formatRecord } from '../logs/csv-text';
 import { type BoxPlotOptions, drawBoxes } from '../plots/box-plot';

@@ -1,4 +1,5 @@
-import { checkArgument, checkOptions, fail, show } from '@coplay/core';
+import { checkOptions, fail, show } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { figure } from '../inputs';
 import { bootstrap, type Estimate, interquartileMean, standardDeviation } from '../statistics';

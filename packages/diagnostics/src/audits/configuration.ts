@@ -1,4 +1,5 @@
-import { type AgentId, checkArgument, fail, show } from '@coplay/core';
+import { type AgentId, fail, show } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { mostCommon, type Verdict } from './verdict';
 

@@ -1,4 +1,5 @@
-import { type AgentId, checkArgument, checkOptions, fail } from '@coplay/core';
+import { type AgentId, checkOptions, fail } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { counters as countersSchema } from '../inputs';
 import { median } from '../statistics';

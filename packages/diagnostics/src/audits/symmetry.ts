@@ -1,4 +1,5 @@
-import { type AgentId, checkArgument, checkNumber, checkOptions, fail, show } from '@coplay/core';
+import { type AgentId, checkOptions, fail, show } from '@coplay/core';
+import { checkArgument, checkNumber } from '@coplay/core/checks';
 import { z } from 'zod';
 import { estimate } from '../inputs';
 import { bootstrap, type Estimate, type PermutationResult, permutationTest } from '../statistics';

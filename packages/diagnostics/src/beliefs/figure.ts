@@ -1,4 +1,5 @@
-import { checkArgument, checkOptions, fail, show } from '@coplay/core';
+import { checkOptions, fail, show } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { beliefLine } from '../inputs';
 import { colourOf, INK } from '../plots/colours';

@@ -1,4 +1,5 @@
-import { checkArgument, fail, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { beliefRecord } from '../inputs';
 
 /**

@@ -1,4 +1,5 @@
-import { checkNumbers, checkOptions } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
+import { checkNumbers } from '@coplay/core/checks';
 import { z } from 'zod';
 import { quantileOfSorted } from '../statistics/summary';
 

@@ -1,4 +1,5 @@
-import { checkArgument, checkExperience, checkNumbers, checkOptions, type Experience, fail } from '@coplay/core';
+import { checkOptions, type Experience, fail } from '@coplay/core';
+import { checkArgument, checkExperience, checkNumbers } from '@coplay/core/checks';
 import { z } from 'zod';
 import { type Distribution, type DistributionOptions, distributionOf, distributionSchema } from './distribution';
 

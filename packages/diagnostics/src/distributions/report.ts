@@ -1,4 +1,5 @@
-import { checkArgument, checkOptions, fail, type Metrics } from '@coplay/core';
+import { checkOptions, fail, type Metrics } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { origins as originsSchema } from '../inputs';
 import { colourOf, INK } from '../plots/colours';

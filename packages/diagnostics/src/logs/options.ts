@@ -1,13 +1,5 @@
-import {
-  checkMetrics,
-  checkNumber,
-  checkOptions,
-  checkRecord,
-  fail,
-  type LogEntry,
-  type RunInfo,
-  show,
-} from '@coplay/core';
+import { checkOptions, fail, type LogEntry, type RunInfo, show } from '@coplay/core';
+import { checkMetrics, checkNumber, checkRecord } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Options that the logs which write files share. */

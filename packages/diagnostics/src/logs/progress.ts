@@ -1,4 +1,5 @@
-import { checkOptions, checkText, type Log, type LogEntry, type Metrics, type RunInfo } from '@coplay/core';
+import { checkOptions, type Log, type LogEntry, type Metrics, type RunInfo } from '@coplay/core';
+import { checkText } from '@coplay/core/checks';
 import { z } from 'zod';
 import { checkEntry, checkStart, isFunction, notStarted } from './options';
 import { fitted, formatDuration, grouped } from './progress-text';

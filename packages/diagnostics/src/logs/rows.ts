@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { checkText, fail, type LogEntry, type Metrics, parseJson, show } from '@coplay/core';
+import { fail, type LogEntry, type Metrics, show } from '@coplay/core';
+import { checkText, parseJson } from '@coplay/core/checks';
 import { checkFileLogOptions } from './options';
 
 /** The text of a log, cut into rows. */

@@ -1,4 +1,6 @@
-import { checkArgument, fail, isArrayOf, typedArrays } from '@coplay/core';
+import { fail } from '@coplay/core';
+import { isArrayOf } from '@coplay/core/arrays';
+import { checkArgument, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Predictions of an agent's actions, and its actions. N rows, K classes (actions). */

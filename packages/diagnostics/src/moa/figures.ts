@@ -1,4 +1,5 @@
-import { checkArgument, fail } from '@coplay/core';
+import { fail } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { moaEvaluation, moaEvaluations } from '../inputs';
 import { barChart, heatMap, learningCurves } from '../plots';
 import type { Curve } from '../statistics';

@@ -1,5 +1,6 @@
 import { saveNpz } from '@coplay/buffers';
-import { checkArgument, checkText, type NamedArrays, ndarray } from '@coplay/core';
+import { type NamedArrays, ndarray } from '@coplay/core';
+import { checkArgument, checkText } from '@coplay/core/checks';
 import { writeWhole } from '@coplay/core/node';
 import { moaEvaluations } from '../inputs';
 import { formatRecord } from '../logs/csv-text';

@@ -1,5 +1,6 @@
 import type { Metrics, NamedArrays, NDArray } from '@coplay/core';
-import { checkArgument, fail, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { openLoopArrays } from '../inputs';
 import type { TableRow } from '../tables';
 import { checkPrediction, isValid, type OpenLoopPrediction } from './prediction';

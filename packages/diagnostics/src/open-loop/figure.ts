@@ -1,14 +1,6 @@
-import {
-  checkOptions,
-  fail,
-  highOf,
-  kindFault,
-  kindOf,
-  type ObservationField,
-  type ObservationKind,
-  show,
-  sizeOf,
-} from '@coplay/core';
+import { checkOptions, fail, type ObservationField, type ObservationKind, show } from '@coplay/core';
+import { highOf, kindOf, sizeOf } from '@coplay/core/arrays';
+import { kindFault } from '@coplay/core/checks';
 import { z } from 'zod';
 import { INK } from '../plots/colours';
 import { checkFigure, drawFigure, type FigureOptions, type Plot } from '../plots/frame';

@@ -1,4 +1,5 @@
-import { checkArgument, fail, type NDArray } from '@coplay/core';
+import { fail, type NDArray } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { openLoop } from '../inputs';
 
 /** Recorded sequences and a model's open-loop prediction of them. */

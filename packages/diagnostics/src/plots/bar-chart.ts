@@ -1,4 +1,4 @@
-import { checkArgument } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { estimate, figure } from '../inputs';
 import type { Estimate } from '../statistics';

@@ -1,4 +1,5 @@
-import { checkArgument, checkOptions } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { colourOf, INK, tintOf } from './colours';
 import { drawFigure, type FigureOptions, figureFields, type Plot } from './frame';

@@ -1,4 +1,5 @@
-import { checkOptions, checkText, fail, show } from '@coplay/core';
+import { checkOptions, fail, show } from '@coplay/core';
+import { checkText } from '@coplay/core/checks';
 import { writeWhole } from '@coplay/core/node';
 import { z } from 'zod';
 import { fontFiles } from './fonts';

@@ -1,4 +1,5 @@
-import { checkOptions, xmlCharacters } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
+import { xmlCharacters } from '@coplay/core/checks';
 import type { PlotOptions } from '@observablehq/plot';
 import { z } from 'zod';
 import { escapeHtml } from '../report/html';

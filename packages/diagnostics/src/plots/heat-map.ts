@@ -1,4 +1,5 @@
-import { checkArgument, fail } from '@coplay/core';
+import { fail } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { figure } from '../inputs';
 import { INK } from './colours';

@@ -1,4 +1,5 @@
-import { checkArgument, checkOptions } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { curve } from '../inputs';
 import { type Band, bandOverRuns, type Curve } from '../statistics';

@@ -1,13 +1,5 @@
-import {
-  checkArgument,
-  checkGenerator,
-  checkNumbers,
-  checkOptions,
-  fail,
-  type Generator,
-  show,
-  typedArrays,
-} from '@coplay/core';
+import { checkOptions, fail, type Generator, show } from '@coplay/core';
+import { checkArgument, checkGenerator, checkNumbers, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { type Standardised, standardise } from './features';
 import { fitSoftmax, predictClasses } from './softmax';

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkOptions, checkText, parseJson } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
+import { checkText, parseJson } from '@coplay/core/checks';
 import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
 import type { BeliefLine } from '../beliefs';

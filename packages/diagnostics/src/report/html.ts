@@ -1,4 +1,4 @@
-import { escapeMarkup } from '@coplay/core';
+import { escapeMarkup } from '@coplay/core/checks';
 
 /**
  * Text for HTML or SVG, also inside of quoted attributes, and where a type promised a string and a file held something

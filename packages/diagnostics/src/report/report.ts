@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { checkArgument, checkOptions, checkText, fail, show } from '@coplay/core';
+import { checkOptions, fail, show } from '@coplay/core';
+import { checkArgument, checkText } from '@coplay/core/checks';
 import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
 import { run as runSchema } from '../inputs';

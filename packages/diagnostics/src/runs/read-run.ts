@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkArgument, checkText, fail, type LogEntry, parseJson, show } from '@coplay/core';
+import { fail, type LogEntry, show } from '@coplay/core';
+import { checkArgument, checkText, parseJson } from '@coplay/core/checks';
 import { logEntries } from '../inputs';
 import { type ReadLogOptions, readLog } from '../logs';
 import { checkFileLogOptions } from '../logs/options';

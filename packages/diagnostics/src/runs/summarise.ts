@@ -1,4 +1,5 @@
-import { checkArgument, checkOptions, fail, type LogEntry, type Metrics } from '@coplay/core';
+import { checkOptions, fail, type LogEntry, type Metrics } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { logEntries } from '../inputs';
 

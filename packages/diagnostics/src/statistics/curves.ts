@@ -1,4 +1,5 @@
-import { checkArgument, checkNumber, fail, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { checkArgument, checkNumber } from '@coplay/core/checks';
 import { z } from 'zod';
 import { curve } from '../inputs';
 import { bootstrap } from './bootstrap';

@@ -1,4 +1,5 @@
-import { checkNumbers, checkOptions, createGenerator, fail, type Generator, show, streamSeed } from '@coplay/core';
+import { checkOptions, createGenerator, fail, type Generator, show, streamSeed } from '@coplay/core';
+import { checkNumbers } from '@coplay/core/checks';
 import { z } from 'zod';
 import { forEachRelabelling, permutationsOf, shuffleRows } from './relabelling';
 import { countSplits, forEachSplit } from './splits';

@@ -1,4 +1,4 @@
-import { checkNumber, checkNumbers } from '@coplay/core';
+import { checkNumber, checkNumbers } from '@coplay/core/checks';
 
 /** Arithmetic mean. @throws CoplayError for no values */
 export function mean(values: ArrayLike<number>): number {

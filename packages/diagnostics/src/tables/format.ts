@@ -1,4 +1,4 @@
-import { checkArgument, checkNumber } from '@coplay/core';
+import { checkArgument, checkNumber } from '@coplay/core/checks';
 import { estimate } from '../inputs';
 import type { Estimate } from '../statistics';
 

@@ -1,4 +1,5 @@
-import { checkArgument, checkOptions } from '@coplay/core';
+import { checkOptions } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { tableRows } from '../inputs';
 import { type Cell, formatCell } from './format';

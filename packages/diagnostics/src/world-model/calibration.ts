@@ -1,4 +1,5 @@
-import { checkNumber, checkNumbers, fail } from '@coplay/core';
+import { fail } from '@coplay/core';
+import { checkNumber, checkNumbers } from '@coplay/core/checks';
 import type { TableRow } from '../tables';
 
 /** Predictions that were made with about the same confidence. */

@@ -1,4 +1,5 @@
-import { checkArgument, checkOptions, fail } from '@coplay/core';
+import { checkOptions, fail } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { planesPair } from '../inputs';
 import { INK } from '../plots/colours';

@@ -1,4 +1,5 @@
-import { checkArgument, fail, type NamedArrays, namedArrays } from '@coplay/core';
+import { fail, type NamedArrays } from '@coplay/core';
+import { checkArgument, namedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import type { TableRow } from '../tables';
 import { exactTransitions, meanSquaredError } from './transitions';

@@ -1,4 +1,5 @@
-import { checkArgument, checkNumber, fail, type NDArray } from '@coplay/core';
+import { fail, type NDArray } from '@coplay/core';
+import { checkArgument, checkNumber } from '@coplay/core/checks';
 import { planesPair } from '../inputs';
 
 /** Planes of many steps, as a model expects them and as they came. */

@@ -1,5 +1,5 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
-import { checkArgument, checkNumbers, ndarrays } from '@coplay/core';
+import { checkArgument, checkNumbers, ndarrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { figure } from '../inputs';
 import { formatRecord } from '../logs/csv-text';

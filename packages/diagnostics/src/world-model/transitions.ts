@@ -1,12 +1,5 @@
-import {
-  checkArgument,
-  checkNumbers,
-  fail,
-  type NamedArrays,
-  namedArrays,
-  ndarrays,
-  type TypedArray,
-} from '@coplay/core';
+import { fail, type NamedArrays, type TypedArray } from '@coplay/core';
+import { checkArgument, checkNumbers, namedArrays, ndarrays } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Mean squared error of numbers, such as rewards [B, A]. */

@@ -1,4 +1,5 @@
-import { checkArgument, checkNumbers, fail, type SavedState, typedArrays } from '@coplay/core';
+import { fail, type SavedState } from '@coplay/core';
+import { checkArgument, checkNumbers, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Numbers that an agent keeps for each row (one of B parallel games), beyond episodes. */

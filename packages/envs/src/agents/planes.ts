@@ -1,4 +1,5 @@
-import { type AgentInput, fail, type Game, kindOf } from '@coplay/core';
+import { type AgentInput, fail, type Game } from '@coplay/core';
+import { kindOf } from '@coplay/core/arrays';
 import { createGrid, type Grid } from '../game';
 
 /**

@@ -1,16 +1,13 @@
 import {
   type Agent,
   type AgentInput,
-  checkAgent,
-  checkArgument,
   checkOptions,
   fail,
   type Generator,
-  type PartToRestore,
-  restoreParts,
   type Saved,
   type SavedState,
 } from '@coplay/core';
+import { checkAgent, checkArgument, type PartToRestore, restoreParts } from '@coplay/core/checks';
 import { z } from 'zod';
 import { memoryPerRow } from './memory';
 import { type RuleAgentOptions, recordOf, seatOf } from './options';

@@ -1,4 +1,5 @@
-import type { GridArrays, GridParts } from '@coplay/core';
+import type { GridParts } from '@coplay/core';
+import type { GridArrays } from '@coplay/core/arrays';
 import { addCell, clearSet, hasCell } from './cell-set';
 import { type Grid, OUTSIDE } from './grid';
 

@@ -1,4 +1,5 @@
-import { fail, parseJson, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { parseJson } from '@coplay/core/checks';
 import type { Grid } from './grid';
 import { cellOf, drawMap, type Place, parseMap, placeOf } from './layout';
 import type { Kind, Places } from './things';

@@ -1,4 +1,5 @@
-import { CoplayError, checkArgument, checkText, fail, parseJson, show, typedArrays } from '@coplay/core';
+import { CoplayError, fail, show } from '@coplay/core';
+import { checkArgument, checkText, parseJson, typedArrays } from '@coplay/core/checks';
 import { writeWhole } from '@coplay/core/node';
 import { checkRecording } from './check';
 import type { Recording } from './recording';

@@ -1,4 +1,5 @@
-import { type AgentId, type Scene, show, sizeOf } from '@coplay/core';
+import { type AgentId, type Scene, show } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import type { RecordedFrame, RecordedInsight, RecordedObservation, RecordedStep, Recording } from './recording';
 
 /** The faults, one after another: `steps.3.actions.1: 99, of 7 actions`. */

@@ -1,4 +1,5 @@
-import { allocateObservations, type Game, sizeOf } from '@coplay/core';
+import type { Game } from '@coplay/core';
+import { allocateObservations, sizeOf } from '@coplay/core/arrays';
 import type { RecordedFrame, RecordedObservation } from './recording';
 
 type State = Parameters<Game['step']>[0];

@@ -2,13 +2,8 @@ import {
   type Agent,
   type AgentOutput,
   allocate,
-  allocateStepArrays,
-  checkAgent,
-  checkEpisodeLength,
   checkGame,
   checkOptions,
-  checkRewards,
-  checkSimulator,
   createGenerator,
   createRollout,
   fail,
@@ -20,6 +15,8 @@ import {
   streamSeed,
   vectorEnv,
 } from '@coplay/core';
+import { allocateStepArrays } from '@coplay/core/arrays';
+import { checkAgent, checkEpisodeLength, checkRewards, checkSimulator } from '@coplay/core/checks';
 import { z } from 'zod';
 import { wrap } from '../wrappers/wrap';
 import { frameOf } from './frame';

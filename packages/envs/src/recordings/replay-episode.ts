@@ -1,4 +1,5 @@
-import { allocate, allocateStepArrays, checkGame, fail, type Game, generatorFrom } from '@coplay/core';
+import { allocate, checkGame, fail, type Game, generatorFrom } from '@coplay/core';
+import { allocateStepArrays } from '@coplay/core/arrays';
 import { checkRecording } from './check';
 import { type Recording, stepOf } from './recording';
 

@@ -1,4 +1,5 @@
-import { checkCount, checkNumber, checkText, fail, type Scene, type SceneItem, show } from '@coplay/core';
+import { fail, type Scene, type SceneItem, show } from '@coplay/core';
+import { checkCount, checkNumber, checkText } from '@coplay/core/checks';
 
 /** Rows and columns that a scene may have. */
 const MOST_LINES = 10_000;

@@ -1,5 +1,5 @@
 import type { SceneItem } from '@coplay/core';
-import { checkNumber } from '@coplay/core';
+import { checkNumber } from '@coplay/core/checks';
 import { agentIndex } from './cells';
 
 /** Agents 1 to 8: Okabe and Ito (2008), told apart by colour-blind people too. */

@@ -1,14 +1,5 @@
-import {
-  type ArrayOf,
-  checkArgument,
-  checkGame,
-  checkNumber,
-  type DType,
-  fail,
-  type Game,
-  type Scene,
-  typedArrays,
-} from '@coplay/core';
+import { type ArrayOf, checkGame, type DType, fail, type Game, type Scene } from '@coplay/core';
+import { checkArgument, checkNumber, typedArrays } from '@coplay/core/checks';
 
 /** The scene of a state. @throws CoplayError for a game that has none */
 export function sceneOf<State extends DType>(

@@ -1,4 +1,5 @@
-import { checkNumber, escapeMarkup, fail, type Scene, type SceneItem, show } from '@coplay/core';
+import { fail, type Scene, type SceneItem, show } from '@coplay/core';
+import { checkNumber, escapeMarkup } from '@coplay/core/checks';
 import { agentIndex, checkScene, itemsByCell } from './cells';
 import { colorOf, inkOn } from './colors';
 

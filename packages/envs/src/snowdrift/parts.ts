@@ -1,4 +1,5 @@
-import type { GridArrays, GridParts } from '@coplay/core';
+import type { GridParts } from '@coplay/core';
+import type { GridArrays } from '@coplay/core/arrays';
 import { gridParts } from '../game';
 import { SHOVEL } from './actions';
 import type { Rules } from './rules';

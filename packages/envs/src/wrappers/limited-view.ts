@@ -1,5 +1,4 @@
 import {
-  allocateObservations,
   checkGame,
   checkOptions,
   type DType,
@@ -7,9 +6,9 @@ import {
   type Game,
   type ObservationField,
   show,
-  sizeOf,
   type TypedArray,
 } from '@coplay/core';
+import { allocateObservations, sizeOf } from '@coplay/core/arrays';
 import { z } from 'zod';
 import { wrap, wrapOptions } from './wrap';
 

@@ -1,13 +1,5 @@
-import {
-  type ArrayOf,
-  allocateStepArrays,
-  checkGame,
-  type DType,
-  fail,
-  type Game,
-  type Generator,
-  show,
-} from '@coplay/core';
+import { type ArrayOf, checkGame, type DType, fail, type Game, type Generator, show } from '@coplay/core';
+import { allocateStepArrays } from '@coplay/core/arrays';
 import { checkFits, wrap, wrapOptions } from './wrap';
 
 /**

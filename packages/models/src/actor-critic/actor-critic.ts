@@ -1,13 +1,5 @@
-import {
-  checkGenerator,
-  checkOptions,
-  checkRecord,
-  checkShapes,
-  fail,
-  functions,
-  type Generator,
-  type NamedArrays,
-} from '@coplay/core';
+import { checkOptions, checkShapes, fail, type Generator, type NamedArrays } from '@coplay/core';
+import { checkGenerator, checkRecord, functions } from '@coplay/core/checks';
 import { checkTensor, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
 import type { InputShapes } from '../inputs';

@@ -1,16 +1,6 @@
-import {
-  allocate,
-  checkArgument,
-  checkExperienceSpec,
-  checkText,
-  dtypeOf,
-  fail,
-  kindOf,
-  type NamedArrays,
-  type NDArray,
-  sizeOf,
-  type TypedArray,
-} from '@coplay/core';
+import { allocate, fail, type NamedArrays, type NDArray, type TypedArray } from '@coplay/core';
+import { dtypeOf, kindOf, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkExperienceSpec, checkText } from '@coplay/core/checks';
 import { mapColumns } from '@coplay/core/rows';
 import { checkRoom, encoderSchema, type InputEncoder, type SeenGame } from './input-encoder';
 

@@ -1,23 +1,16 @@
 import {
   type AgentInput,
   allocate,
-  checkArgument,
-  checkCount,
-  checkExperienceSpec,
-  checkObservations,
-  checkRecord,
   type DType,
-  dtypeOf,
   type Experience,
   fail,
-  highOf,
-  kindOf,
   type NamedArrays,
   type NDArray,
   type ObservationField,
-  sizeOf,
   type TypedArray,
 } from '@coplay/core';
+import { dtypeOf, highOf, kindOf, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkCount, checkExperienceSpec, checkObservations, checkRecord } from '@coplay/core/checks';
 import { z } from 'zod';
 import { centredEncoder } from './centred';
 import {

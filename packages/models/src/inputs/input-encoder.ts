@@ -1,13 +1,6 @@
-import {
-  checkArgument,
-  fail,
-  functions,
-  type Game,
-  type NamedArrays,
-  namedArrays,
-  type ObservationArrays,
-  sizeOf,
-} from '@coplay/core';
+import { fail, type Game, type NamedArrays, type ObservationArrays } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { checkArgument, functions, namedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /**

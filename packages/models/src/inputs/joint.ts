@@ -1,13 +1,6 @@
-import {
-  allocate as allocateArray,
-  checkArgument,
-  checkCount,
-  checkRecord,
-  dtypeOf,
-  type NamedArrays,
-  sizeOf,
-  type TypedArray,
-} from '@coplay/core';
+import { allocate as allocateArray, type NamedArrays, type TypedArray } from '@coplay/core';
+import { dtypeOf, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkCount, checkRecord } from '@coplay/core/checks';
 import { mapColumns } from '@coplay/core/rows';
 import { checkRoom, encoderSchema, type InputEncoder, type RowSource } from './input-encoder';
 

@@ -1,4 +1,5 @@
-import { checkCount, checkShapes, fail } from '@coplay/core';
+import { checkShapes, fail } from '@coplay/core';
+import { checkCount } from '@coplay/core/checks';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import type { ParamSpec } from './param-specs';
 import { paramOf } from './params';

@@ -1,4 +1,5 @@
-import { checkGenerator, checkOptions, checkShapes, type Generator, type NamedArrays } from '@coplay/core';
+import { checkOptions, checkShapes, type Generator, type NamedArrays } from '@coplay/core';
+import { checkGenerator } from '@coplay/core/checks';
 import { orthogonal, type TensorRecord, tf, zeros } from '@coplay/tensor';
 import { z } from 'zod';
 import { activate } from './activations';

@@ -1,4 +1,5 @@
-import { checkGenerator, checkOptions, checkShapes } from '@coplay/core';
+import { checkOptions, checkShapes } from '@coplay/core';
+import { checkGenerator } from '@coplay/core/checks';
 import { orthogonal, tf, zeros } from '@coplay/tensor';
 import { z } from 'zod';
 import { activate } from './activations';

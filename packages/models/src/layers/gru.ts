@@ -1,4 +1,5 @@
-import { checkCount, checkGenerator, checkShapes, type Generator, type NamedArrays } from '@coplay/core';
+import { checkShapes, type Generator, type NamedArrays } from '@coplay/core';
+import { checkCount, checkGenerator } from '@coplay/core/checks';
 import { orthogonal, type TensorRecord, tf, zeros } from '@coplay/tensor';
 import { paramOf } from './params';
 

@@ -1,4 +1,5 @@
-import { checkCount, checkShapes, checkText } from '@coplay/core';
+import { checkShapes } from '@coplay/core';
+import { checkCount, checkText } from '@coplay/core/checks';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { activate } from './activations';
 import { linearSpecs, type ParamSpec, type ParamSpecs } from './param-specs';

@@ -1,15 +1,6 @@
-import {
-  checkArgument,
-  checkCount,
-  checkGenerator,
-  checkNumber,
-  checkText,
-  fail,
-  type Generator,
-  type NamedArrays,
-  ndarray,
-  sizeOf,
-} from '@coplay/core';
+import { fail, type Generator, type NamedArrays, ndarray } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkCount, checkGenerator, checkNumber, checkText } from '@coplay/core/checks';
 import { truncatedNormal, zeros } from '@coplay/tensor';
 import { z } from 'zod';
 

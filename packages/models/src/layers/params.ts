@@ -1,4 +1,5 @@
-import { checkArgument, checkRecord, checkText, fail, type NamedArrays } from '@coplay/core';
+import { fail, type NamedArrays } from '@coplay/core';
+import { checkArgument, checkRecord, checkText } from '@coplay/core/checks';
 import { checkTensor, type TensorRecord, type tf } from '@coplay/tensor';
 import { z } from 'zod';
 

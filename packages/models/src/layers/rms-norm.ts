@@ -1,4 +1,5 @@
-import { checkNumber, checkNumbers, fail } from '@coplay/core';
+import { fail } from '@coplay/core';
+import { checkNumber, checkNumbers } from '@coplay/core/checks';
 import { checkTensor, tf } from '@coplay/tensor';
 
 const EPSILON = 1e-4;

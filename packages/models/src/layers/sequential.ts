@@ -1,4 +1,5 @@
-import { checkArgument, checkCount, checkGenerator, checkShapes, functions } from '@coplay/core';
+import { checkShapes } from '@coplay/core';
+import { checkArgument, checkCount, checkGenerator, functions } from '@coplay/core/checks';
 import { z } from 'zod';
 import type { Layer } from './layer';
 import { checkParams, prefixed, within } from './params';

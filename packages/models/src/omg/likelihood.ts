@@ -1,4 +1,6 @@
-import { checkRecord, checkShapes, type Generator, type NamedArrays, sizeOf } from '@coplay/core';
+import { checkShapes, type Generator, type NamedArrays } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { checkRecord } from '@coplay/core/checks';
 import { codesLoss, logProbOf, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
 import { flatSize } from '../inputs';
 import { denseLayer, type Layer, sequential } from '../layers';

@@ -1,4 +1,5 @@
-import { checkNumbers, fail, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { checkNumbers } from '@coplay/core/checks';
 
 /**
  * Which of the states that were visited next is taken for a step's subgoal: the one with the highest value

@@ -1,4 +1,5 @@
-import { checkGenerator, checkRecord, checkShapes, type Generator, type NamedArrays } from '@coplay/core';
+import { checkShapes, type Generator, type NamedArrays } from '@coplay/core';
+import { checkGenerator, checkRecord } from '@coplay/core/checks';
 import { type LossResult, type TensorRecord, tf } from '@coplay/tensor';
 import { flatSize } from '../inputs';
 import { prefixed, within } from '../layers';

@@ -1,4 +1,6 @@
-import { checkArgument, checkCount, fail, sizeOf } from '@coplay/core';
+import { fail } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkCount } from '@coplay/core/checks';
 import { checkTensor, type TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
 import type { InputKinds, InputShapes } from '../inputs';

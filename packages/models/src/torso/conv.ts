@@ -1,4 +1,5 @@
-import { checkGenerator, checkOptions, checkRecord, type NamedArrays } from '@coplay/core';
+import { checkOptions, type NamedArrays } from '@coplay/core';
+import { checkGenerator, checkRecord } from '@coplay/core/checks';
 import { tf } from '@coplay/tensor';
 import { z } from 'zod';
 import type { InputShapes } from '../inputs';

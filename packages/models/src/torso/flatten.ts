@@ -1,4 +1,6 @@
-import { checkRecord, fail, sizeOf } from '@coplay/core';
+import { fail } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { checkRecord } from '@coplay/core/checks';
 import { checkTensor, type TensorRecord, tf } from '@coplay/tensor';
 import type { InputShapes } from '../inputs';
 

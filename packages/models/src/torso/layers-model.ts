@@ -1,4 +1,5 @@
-import { checkFunction, fail, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { checkFunction } from '@coplay/core/checks';
 import { applyModel, type LayersModel, readWeights, type TensorRecord, tf } from '@coplay/tensor';
 import { flatSize, type InputShapes } from '../inputs';
 import { flattenInputs } from './flatten';

@@ -1,13 +1,5 @@
-import {
-  checkArgument,
-  checkFunction,
-  checkNumbers,
-  checkShapes,
-  functions,
-  type Generator,
-  type NamedArrays,
-  namedArrays,
-} from '@coplay/core';
+import { checkShapes, type Generator, type NamedArrays } from '@coplay/core';
+import { checkArgument, checkFunction, checkNumbers, functions, namedArrays } from '@coplay/core/checks';
 import type { TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
 import type { InputShapes } from '../inputs';

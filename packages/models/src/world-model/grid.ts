@@ -1,15 +1,14 @@
 import {
   type ArrayOf,
-  allocateGrid,
   checkGame,
   type DType,
   fail,
   type Game,
-  type GridArrays,
   type GridParts,
   type NamedArrays,
   ndarray,
 } from '@coplay/core';
+import { allocateGrid, type GridArrays } from '@coplay/core/arrays';
 
 /** The sizes of a grid game that models are built with. */
 export interface GridShape {

@@ -3,20 +3,16 @@ import {
   type AgentStep,
   type ArrayOf,
   allocate,
-  checkArgument,
   checkGame,
-  checkNumbers,
   checkOptions,
   type DType,
   fail,
   type Game,
   type GoalSet,
-  type NumbersRange,
-  restoreParts,
   type SavedState,
   show,
-  typedArrays,
 } from '@coplay/core';
+import { checkArgument, checkNumbers, type NumbersRange, restoreParts, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { countMemory } from './count-memory';
 import { goalMemory } from './goal-counts';

@@ -1,13 +1,5 @@
-import {
-  checkArgument,
-  checkNumber,
-  checkNumbers,
-  checkOptions,
-  fail,
-  type SavedState,
-  show,
-  typedArrays,
-} from '@coplay/core';
+import { checkOptions, fail, type SavedState, show } from '@coplay/core';
+import { checkArgument, checkNumber, checkNumbers, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { blendPrior } from './inter';
 import { amongOpen, type GoalMemory } from './memory';

@@ -1,5 +1,5 @@
 import type { SavedState } from '@coplay/core';
-import { checkArgument, checkCount, checkNumber, checkNumbers, typedArrays } from '@coplay/core';
+import { checkArgument, checkCount, checkNumber, checkNumbers, typedArrays } from '@coplay/core/checks';
 import { discountCounts, priorOfCounts } from './inter';
 import { amongOpen, type GoalMemory } from './memory';
 

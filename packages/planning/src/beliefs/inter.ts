@@ -1,4 +1,5 @@
-import { checkArgument, checkCount, checkNumber, fail, show, typedArrays } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { checkArgument, checkCount, checkNumber, typedArrays } from '@coplay/core/checks';
 
 const doubles = typedArrays('float64');
 

@@ -1,14 +1,5 @@
-import {
-  type ArrayOf,
-  checkArgument,
-  checkCount,
-  checkGame,
-  type DType,
-  fail,
-  type Game,
-  show,
-  typedArrays,
-} from '@coplay/core';
+import { type ArrayOf, checkGame, type DType, fail, type Game, show } from '@coplay/core';
+import { checkArgument, checkCount, typedArrays } from '@coplay/core/checks';
 
 /**
  * Opponent modelling within an episode (intra-OM; Huang et al. 2024, eq. 3): b'(g) is proportional to b(g) Pr(a | s,

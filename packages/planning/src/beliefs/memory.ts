@@ -2,11 +2,6 @@ import {
   type AgentId,
   type AgentStep,
   type ArrayOf,
-  allocateObservations,
-  checkCount,
-  checkFunction,
-  checkNumbers,
-  checkRecord,
   type DType,
   fail,
   type Game,
@@ -14,6 +9,8 @@ import {
   type SavedState,
   show,
 } from '@coplay/core';
+import { allocateObservations } from '@coplay/core/arrays';
+import { checkCount, checkFunction, checkNumbers, checkRecord } from '@coplay/core/checks';
 import { normaliseOpen } from './intra';
 
 /**

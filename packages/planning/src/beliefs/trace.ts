@@ -1,14 +1,5 @@
-import {
-  type AgentId,
-  checkArgument,
-  checkCount,
-  checkGame,
-  checkNumbers,
-  fail,
-  type Game,
-  show,
-  typedArrays,
-} from '@coplay/core';
+import { type AgentId, checkGame, fail, type Game, show } from '@coplay/core';
+import { checkArgument, checkCount, checkNumbers, typedArrays } from '@coplay/core/checks';
 
 /** The beliefs about one co-player in one row, step by step: plain data for logs and figures. */
 export interface BeliefTrace {

@@ -1,4 +1,5 @@
-import { checkNumbers, type Generator } from '@coplay/core';
+import type { Generator } from '@coplay/core';
+import { checkNumbers } from '@coplay/core/checks';
 import { drawIndex } from '@coplay/core/rows';
 import { EvaluationCache, type Query } from './evaluation-cache';
 import type { SearchNetworks } from './networks';

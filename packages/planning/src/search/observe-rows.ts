@@ -1,20 +1,6 @@
-import {
-  type ArrayOf,
-  allocate,
-  allocateGrid,
-  allocateObservations,
-  checkArgument,
-  checkCount,
-  checkGame,
-  checkNumber,
-  checkNumbers,
-  type DType,
-  fail,
-  type Game,
-  type ObservationArrays,
-  sizeOf,
-  typedArrays,
-} from '@coplay/core';
+import { type ArrayOf, allocate, checkGame, type DType, fail, type Game, type ObservationArrays } from '@coplay/core';
+import { allocateGrid, allocateObservations, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkCount, checkNumber, checkNumbers, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import type { LeafRows } from './networks';
 

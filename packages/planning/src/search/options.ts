@@ -1,4 +1,5 @@
-import { checkGame, checkOptions, checkSimulator, type Game, type Simulator } from '@coplay/core';
+import { checkGame, checkOptions, type Game, type Simulator } from '@coplay/core';
+import { checkSimulator } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Noise on the prior at the root: P <- (1 - fraction) P + fraction * Dirichlet(alpha), over legal actions. */

@@ -1,15 +1,6 @@
-import {
-  type ArrayOf,
-  checkArgument,
-  type DType,
-  dtypeOf,
-  fail,
-  type Game,
-  type Generator,
-  show,
-  type TypedArray,
-  typedArrays,
-} from '@coplay/core';
+import { type ArrayOf, type DType, fail, type Game, type Generator, show, type TypedArray } from '@coplay/core';
+import { dtypeOf } from '@coplay/core/arrays';
+import { checkArgument, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Where R searches begin: any states of the game, of one environment or of many, each with the agent that searches. */

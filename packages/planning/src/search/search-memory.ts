@@ -1,4 +1,5 @@
-import { type ArrayOf, allocate, allocateStepArrays, type DType, type Generator, type StepArrays } from '@coplay/core';
+import { type ArrayOf, allocate, type DType, type Generator, type StepArrays } from '@coplay/core';
+import { allocateStepArrays } from '@coplay/core/arrays';
 import { drawIndex } from '@coplay/core/rows';
 import type { SearchSettings } from './options';
 import type { SearchRoots } from './roots';

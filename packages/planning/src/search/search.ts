@@ -1,4 +1,4 @@
-import { checkFunction, oneAtATime } from '@coplay/core';
+import { checkFunction, oneAtATime } from '@coplay/core/checks';
 import { type EvaluationCounts, LeafEvaluator } from './leaf-evaluator';
 import type { SearchNetworks } from './networks';
 import { addNoise } from './noise';

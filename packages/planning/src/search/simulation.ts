@@ -1,4 +1,5 @@
-import { checkRewards, type Simulator } from '@coplay/core';
+import type { Simulator } from '@coplay/core';
+import { checkRewards } from '@coplay/core/checks';
 import { drawIndex } from '@coplay/core/rows';
 import type { LeafEvaluator } from './leaf-evaluator';
 import type { SearchSettings } from './options';

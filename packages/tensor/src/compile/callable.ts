@@ -1,4 +1,6 @@
-import { fail, isPlainRecord, isTypedArray, type NDArray, show, sizeOf } from '@coplay/core';
+import { fail, type NDArray, show } from '@coplay/core';
+import { isTypedArray, sizeOf } from '@coplay/core/arrays';
+import { isPlainRecord } from '@coplay/core/checks';
 import { isArray } from './convert';
 import type { Executor, GraphInspection, Statics } from './executor';
 import type { OperationTime } from './onnx/profile';

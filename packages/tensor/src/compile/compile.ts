@@ -1,4 +1,5 @@
-import { checkFunction, checkOptions, checkRecord, fail, type NamedArrays, type NDArray } from '@coplay/core';
+import { checkOptions, fail, type NamedArrays, type NDArray } from '@coplay/core';
+import { checkFunction, checkRecord } from '@coplay/core/checks';
 import type * as tf from '@tensorflow/tfjs-core';
 import { z } from 'zod';
 import { callable } from './callable';

@@ -1,4 +1,5 @@
-import { dtypeOf, fail, inThisRealm, type NDArray } from '@coplay/core';
+import { fail, type NDArray } from '@coplay/core';
+import { dtypeOf, inThisRealm } from '@coplay/core/arrays';
 import * as tf from '@tensorflow/tfjs-core';
 import type { Tree } from './tree';
 

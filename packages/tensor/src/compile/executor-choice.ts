@@ -1,4 +1,5 @@
-import { fail, oneForAllCopies, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { oneForAllCopies } from '@coplay/core/checks';
 import * as tf from '@tensorflow/tfjs-core';
 import { ensureBackend } from '../backend';
 import { environment } from './environment';

@@ -1,4 +1,4 @@
-import { oneForAllCopies } from '@coplay/core';
+import { oneForAllCopies } from '@coplay/core/checks';
 
 /** How many batches of calls are being gathered: they are handed on when the event loop turns. */
 const gathering = oneForAllCopies('@coplay/tensor/gathering@1', () => ({ open: 0 }));

@@ -1,4 +1,5 @@
-import { type NamedArrays, type NDArray, sizeOf } from '@coplay/core';
+import type { NamedArrays, NDArray } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 
 /** float32 and int32 are what variables hold. */
 export type VariableData = Float32Array | Int32Array;

@@ -1,4 +1,5 @@
-import { fail, isPlainRecord, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { isPlainRecord } from '@coplay/core/checks';
 
 /** A record of things, or of such records. */
 export type Tree<Leaf> = { readonly [name: string]: Leaf | Tree<Leaf> };

@@ -1,4 +1,4 @@
-import { oneForAllCopies } from '@coplay/core';
+import { oneForAllCopies } from '@coplay/core/checks';
 import { untilGathered } from './gathering';
 
 /** The queue of all calls in this process, also of calls that another copy of this package makes. */

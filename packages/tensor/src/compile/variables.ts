@@ -1,14 +1,6 @@
-import {
-  dtypeOf,
-  fail,
-  isArrayOf,
-  isTypedArray,
-  type NamedArrays,
-  type NDArray,
-  sharedAmongCopies,
-  show,
-  sizeOf,
-} from '@coplay/core';
+import { fail, type NamedArrays, type NDArray, show } from '@coplay/core';
+import { dtypeOf, isArrayOf, isTypedArray, sizeOf } from '@coplay/core/arrays';
+import { sharedAmongCopies } from '@coplay/core/checks';
 import * as tf from '@tensorflow/tfjs-core';
 import { checkDtype, isArray, type TensorRecord, toArray, toTensor } from './convert';
 import { type GroupSpec, HostArrays } from './host-arrays';

@@ -1,4 +1,5 @@
-import { checkCount, fail } from '@coplay/core';
+import { fail } from '@coplay/core';
+import { checkCount } from '@coplay/core/checks';
 import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
 

@@ -1,4 +1,5 @@
-import { checkNumber, fail } from '@coplay/core';
+import { fail } from '@coplay/core';
+import { checkNumber } from '@coplay/core/checks';
 import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
 import { stopGradient } from '../gradients';

@@ -1,4 +1,5 @@
-import { checkArgument, checkCount, checkFunction, fail, type Generator, typedArrays } from '@coplay/core';
+import { fail, type Generator } from '@coplay/core';
+import { checkArgument, checkCount, checkFunction, typedArrays } from '@coplay/core/checks';
 import { drawIndex } from '@coplay/core/rows';
 
 const floats = typedArrays('float32');

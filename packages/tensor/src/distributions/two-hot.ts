@@ -1,4 +1,6 @@
-import { checkArgument, checkNumber, checkNumbers, fail, isArrayOf, show, typedArrays } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { isArrayOf } from '@coplay/core/arrays';
+import { checkArgument, checkNumber, checkNumbers, typedArrays } from '@coplay/core/checks';
 import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
 import { stopGradient } from '../gradients';

@@ -1,4 +1,4 @@
-import { sizeOf } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { type ConstantData, type GraphBuilder, indices, type Value } from '../graph';
 import { type Affine, fitAffine, fitShape } from './affine';
 

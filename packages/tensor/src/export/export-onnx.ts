@@ -1,4 +1,5 @@
-import { allocate, checkFunction, checkText, fail, type NamedArrays, type NDArray } from '@coplay/core';
+import { allocate, fail, type NamedArrays, type NDArray } from '@coplay/core';
+import { checkFunction, checkText } from '@coplay/core/checks';
 import { writeWhole } from '@coplay/core/node';
 import type { StepFunction } from '../compile/compile';
 import type { TensorRecord, TensorTree } from '../compile/convert';

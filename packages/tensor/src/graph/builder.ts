@@ -1,4 +1,4 @@
-import { sizeOf } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import type { Attributes, ConstantData, Node, Value, ValueType } from './graph';
 
 /** Shape and dtype of a node's output. */

@@ -1,13 +1,6 @@
-import {
-  checkArgument,
-  checkGenerator,
-  checkNumber,
-  fail,
-  type Generator,
-  type NDArray,
-  ndarray,
-  sizeOf,
-} from '@coplay/core';
+import { fail, type Generator, type NDArray, ndarray } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkGenerator, checkNumber } from '@coplay/core/checks';
 import { z } from 'zod';
 
 // Initial weights, drawn on the host from our own generator: a seed gives the same bits on every backend.

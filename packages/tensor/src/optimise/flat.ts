@@ -1,4 +1,5 @@
-import { type NamedArrays, sizeOf } from '@coplay/core';
+import type { NamedArrays } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import * as tf from '@tensorflow/tfjs-core';
 import type { TensorRecord } from '../compile/convert';
 

@@ -1,4 +1,5 @@
-import { checkNumber, checkOptions, fail, type Schedule } from '@coplay/core';
+import { checkOptions, fail, type Schedule } from '@coplay/core';
+import { checkNumber } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Options of {@link learningRate}. */

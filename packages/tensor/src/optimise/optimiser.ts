@@ -1,4 +1,5 @@
-import { checkArgument, checkNumber, checkRecord, fail, type NamedArrays, namedArrays, ndarray } from '@coplay/core';
+import { fail, type NamedArrays, ndarray } from '@coplay/core';
+import { checkArgument, checkNumber, checkRecord, namedArrays } from '@coplay/core/checks';
 import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
 import type { TensorRecord } from '../compile/convert';

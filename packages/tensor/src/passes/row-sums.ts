@@ -1,4 +1,4 @@
-import { sizeOf } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { constant, type Graph, type Node, type RewriteContext, reshape, rewrite, type Value } from '../graph';
 
 /** Below this many rows or columns there's nothing to gain. */

@@ -1,4 +1,4 @@
-import { sizeOf } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { type Graph, GraphBuilder, indices, type NamedValue, reshape, type Value } from '../graph';
 
 /** The float32 variables of a group, in order. */

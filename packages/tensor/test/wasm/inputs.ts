@@ -1,4 +1,5 @@
-import { createGenerator, sizeOf } from '@coplay/core';
+import { createGenerator } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import type { tf } from '@coplay/tensor';
 
 export type Dtype = 'float32' | 'int32' | 'bool';

@@ -1,4 +1,4 @@
-import { sizeOf } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { tf } from '@coplay/tensor';
 import { DTYPES, type Dtype, input, numbers, SHAPES, type WasmCase } from './inputs';
 

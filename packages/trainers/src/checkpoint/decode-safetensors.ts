@@ -1,14 +1,6 @@
-import {
-  allocate,
-  checkArgument,
-  type DType,
-  fail,
-  type NDArray,
-  parseJson,
-  show,
-  sizeOf,
-  typedArrays,
-} from '@coplay/core';
+import { allocate, type DType, fail, type NDArray, show } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { checkArgument, parseJson, typedArrays } from '@coplay/core/checks';
 import { repeatedKey } from './repeated-key';
 import { DTYPES, FILE_ORDER, METADATA, type Safetensors } from './safetensors';
 

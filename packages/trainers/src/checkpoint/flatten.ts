@@ -1,16 +1,6 @@
-import {
-  checkArgument,
-  fail,
-  isTypedArray,
-  type NamedArrays,
-  type NDArray,
-  namedArrays,
-  type Saved,
-  type SavedState,
-  show,
-  sizeOf,
-  type TypedArray,
-} from '@coplay/core';
+import { fail, type NamedArrays, type NDArray, type Saved, type SavedState, show, type TypedArray } from '@coplay/core';
+import { isTypedArray, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, namedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** A JSON value. */

@@ -1,4 +1,5 @@
-import { CoplayError, checkOptions, checkText, parseJson, type SavedState } from '@coplay/core';
+import { CoplayError, checkOptions, type SavedState } from '@coplay/core';
+import { checkText, parseJson } from '@coplay/core/checks';
 import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
 import { decodeSafetensors } from './decode-safetensors';

@@ -1,4 +1,5 @@
-import { fail, parseJson, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { parseJson } from '@coplay/core/checks';
 import { codeOf } from '@coplay/core/node';
 import { z } from 'zod';
 import { type FileSystem, sha256 } from './file-system';

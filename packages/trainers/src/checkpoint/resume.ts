@@ -1,4 +1,5 @@
-import { checkArgument, checkNumber, checkRecord, fail, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { checkArgument, checkNumber, checkRecord } from '@coplay/core/checks';
 import { z } from 'zod';
 import type { Checkpoint } from './load';
 

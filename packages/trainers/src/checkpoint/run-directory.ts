@@ -1,4 +1,5 @@
-import { checkArgument, checkOptions, checkRecord, checkText, fail, typedArrays } from '@coplay/core';
+import { checkOptions, fail } from '@coplay/core';
+import { checkArgument, checkRecord, checkText, typedArrays } from '@coplay/core/checks';
 import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
 import { type FileSystem, nodeFileSystem } from './file-system';

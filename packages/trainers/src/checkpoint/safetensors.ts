@@ -1,14 +1,6 @@
-import {
-  checkArgument,
-  type DType,
-  dtypeOf,
-  fail,
-  isTypedArray,
-  type NamedArrays,
-  type NDArray,
-  show,
-  sizeOf,
-} from '@coplay/core';
+import { type DType, fail, type NamedArrays, type NDArray, show } from '@coplay/core';
+import { dtypeOf, isTypedArray, sizeOf } from '@coplay/core/arrays';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /**

@@ -1,4 +1,5 @@
-import { CoplayError, checkOptions, checkRecord, checkText, fail, type SavedState, show } from '@coplay/core';
+import { CoplayError, checkOptions, fail, type SavedState, show } from '@coplay/core';
+import { checkRecord, checkText } from '@coplay/core/checks';
 import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
 import { type FileSystem, nodeFileSystem, sha256 } from './file-system';

@@ -2,17 +2,15 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
-  checkCount,
   checkGame,
-  checkRecord,
-  checkTypedArray,
-  dtypeOf,
   fail,
   type Game,
   type Generator,
   type NamedArrays,
   ndarray,
 } from '@coplay/core';
+import { dtypeOf } from '@coplay/core/arrays';
+import { checkCount, checkRecord, checkTypedArray } from '@coplay/core/checks';
 import { actingRows } from '@coplay/models';
 import { findNonFinite, type LearningAgent } from '../training';
 import { checkAct } from '../training/check-calls';

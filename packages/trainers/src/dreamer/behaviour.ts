@@ -3,7 +3,8 @@
  * for the critic also on replayed steps. A trajectory has H + 1 states; a loss has H steps, since the last state has no
  * return.
  */
-import { checkArgument, checkNumber, checkNumbers, checkRecord, checkShapes, typedArrays } from '@coplay/core';
+import { checkShapes } from '@coplay/core';
+import { checkArgument, checkNumber, checkNumbers, checkRecord, typedArrays } from '@coplay/core/checks';
 import { checkTensor, stopGradient, type TensorRecord, tf, twoHotLoss } from '@coplay/tensor';
 import { type DreamerParts, meanOf } from './data';
 import { detached, type ImaginedSequence } from './imagination';

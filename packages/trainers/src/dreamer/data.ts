@@ -4,7 +4,8 @@
  * an action's code, M co-players, D numbers of h, S latents of z.
  */
 import type { SequenceSample } from '@coplay/buffers';
-import { type Generator, type NamedArrays, type NDArray, ndarray, sizeOf } from '@coplay/core';
+import { type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import type { DreamerBatch, DreamerNets, RssmState } from '@coplay/models';
 import { oneHotCode } from '@coplay/models/layers';
 import { type TensorRecord, tf } from '@coplay/tensor';

@@ -2,7 +2,8 @@
  * Imagination: trajectories from posterior states, with the prior of the world model and the actor. Shapes: N start
  * states, H imagined steps, A numbers of an action's code, M co-players with K actions each, F features.
  */
-import { checkRecord, checkShapes, fail } from '@coplay/core';
+import { checkShapes, fail } from '@coplay/core';
+import { checkRecord } from '@coplay/core/checks';
 import type { DreamerNets, RssmSequence, RssmState } from '@coplay/models';
 import { checkTensor, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
 

@@ -1,20 +1,15 @@
 import type { SequenceReplay, SequenceSample } from '@coplay/buffers';
 import {
-  checkArgument,
-  checkCount,
-  checkGenerator,
   fail,
   type Generator,
   type Metrics,
   type NamedArrays,
   type NDArray,
-  namedArrays,
   ndarray,
-  ndarrays,
   type SavedState,
   show,
-  typedArrays,
 } from '@coplay/core';
+import { checkArgument, checkCount, checkGenerator, namedArrays, ndarrays, typedArrays } from '@coplay/core/checks';
 import { mapColumns } from '@coplay/core/rows';
 import { learningRate } from '@coplay/tensor';
 import { z } from 'zod';

@@ -2,7 +2,8 @@
  * Returns of imagined and of replayed steps, and their range (Hafner et al. 2023, arXiv v2, eq. 5 and 7). Shapes: N
  * stretches of T steps; B replayed sequences of K steps.
  */
-import { checkArgument, checkNumber, checkRecord, checkShapes } from '@coplay/core';
+import { checkShapes } from '@coplay/core';
+import { checkArgument, checkNumber, checkRecord } from '@coplay/core/checks';
 import { checkTensor, stopGradient, tf } from '@coplay/tensor';
 import { z } from 'zod';
 

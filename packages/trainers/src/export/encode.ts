@@ -1,4 +1,5 @@
-import { type Game, highOf, kindOf, type ObservationField, sizeOf } from '@coplay/core';
+import type { Game, ObservationField } from '@coplay/core';
+import { highOf, kindOf, sizeOf } from '@coplay/core/arrays';
 import { type InputOptions, showsSelf } from '@coplay/models';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { centredImage } from './centred';

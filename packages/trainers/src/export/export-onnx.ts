@@ -1,4 +1,5 @@
-import { type AgentId, checkOptions, checkText, fail, show } from '@coplay/core';
+import { type AgentId, checkOptions, fail, show } from '@coplay/core';
+import { checkText } from '@coplay/core/checks';
 import * as tensor from '@coplay/tensor';
 import { z } from 'zod';
 import type { PpoAgent } from '../ppo';

@@ -1,4 +1,5 @@
-import { createValueNorm, type Game, highOf, type ObservationField, type SavedState } from '@coplay/core';
+import { createValueNorm, type Game, type ObservationField, type SavedState } from '@coplay/core';
+import { highOf } from '@coplay/core/arrays';
 import type { InputOptions } from '@coplay/models';
 import { type OnnxInput, type OnnxOptions, type StepFunction, type TensorRecord, tf, variables } from '@coplay/tensor';
 import type { PpoLearner } from '../ppo';

@@ -1,4 +1,4 @@
-import { checkRecord } from '@coplay/core';
+import { checkRecord } from '@coplay/core/checks';
 import type { LearningAgent } from '../training';
 import { HopPlusLearner } from './learner';
 import type { HopPlusOptions, SharedHopPlusOptions } from './options';

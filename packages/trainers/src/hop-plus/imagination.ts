@@ -1,7 +1,6 @@
 import {
   type ArrayOf,
   allocate,
-  allocateGrid,
   type DType,
   type Experience,
   type Game,
@@ -11,6 +10,7 @@ import {
   type Metrics,
   type Simulator,
 } from '@coplay/core';
+import { allocateGrid } from '@coplay/core/arrays';
 import { nonZero, seatRows, takeRows } from '@coplay/core/rows';
 import { anneal } from '../training/annealed';
 import { copiedCoPlayer, type ImaginedPlayer, modelledCoPlayer } from './co-players';

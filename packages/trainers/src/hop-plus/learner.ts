@@ -1,8 +1,5 @@
 import {
   type AgentId,
-  checkArgument,
-  checkGenerator,
-  checkNumber,
   type Experience,
   fail,
   type Generator,
@@ -11,6 +8,7 @@ import {
   type SavedState,
   type Simulator,
 } from '@coplay/core';
+import { checkArgument, checkGenerator, checkNumber } from '@coplay/core/checks';
 import { z } from 'zod';
 import { PpoLearner, PpoWrapper } from '../ppo';
 import type { LearnerData } from '../training';

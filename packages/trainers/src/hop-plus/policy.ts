@@ -2,18 +2,14 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
-  allocateObservations,
-  type Cuts,
-  checkCount,
-  checkTypedArray,
-  copyObservation,
   type Experience,
   type Generator,
   type NamedArrays,
   type NDArray,
   ndarray,
-  sharedAmongCopies,
 } from '@coplay/core';
+import { allocateObservations, type Cuts, copyObservation } from '@coplay/core/arrays';
+import { checkCount, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
 import { putSeat, takeRows } from '@coplay/core/rows';
 import type { OmgLearner, OwnView } from '../omg';
 import { ppoInsight } from '../ppo';

@@ -1,4 +1,5 @@
-import { type AgentId, checkArgument, checkGame, checkOptions, fail, type Game } from '@coplay/core';
+import { type AgentId, checkGame, checkOptions, fail, type Game } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { canCentre } from '@coplay/models';
 import { z } from 'zod';
 import { createMoa, type MoaLearner } from '../moa';

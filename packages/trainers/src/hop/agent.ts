@@ -6,11 +6,7 @@ import {
   type AgentStep,
   type ArrayOf,
   allocate,
-  checkAgentStep,
-  checkCount,
   checkOptions,
-  checkRecord,
-  checkTypedArray,
   type DType,
   fail,
   type Game,
@@ -18,9 +14,9 @@ import {
   type NamedArrays,
   ndarray,
   type SavedState,
-  sharedAmongCopies,
   show,
 } from '@coplay/core';
+import { checkAgentStep, checkCount, checkRecord, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
 import { nonZero, takeRows } from '@coplay/core/rows';
 import { type GoalBeliefs, type SearchResult, seenStates, type TreeSearch } from '@coplay/planning';
 import { z } from 'zod';

@@ -1,11 +1,5 @@
-import {
-  allocateCuts,
-  allocateExperience,
-  createGenerator,
-  type Experience,
-  type ObservationSpec,
-  vectorEnv,
-} from '@coplay/core';
+import { createGenerator, type Experience, type ObservationSpec, vectorEnv } from '@coplay/core';
+import { allocateCuts, allocateExperience } from '@coplay/core/arrays';
 import { stagHunt } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import type { CoPlayerRows } from '@coplay/planning';

@@ -1,4 +1,5 @@
-import { checkNumbers, type Experience, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
+import { type Experience, fail, type Game, type NamedArrays, ndarray } from '@coplay/core';
+import { checkNumbers } from '@coplay/core/checks';
 import { checkRowSpec, gatherRows, nonZero, rowSpecOf, seatRows } from '@coplay/core/rows';
 import { experienceRows, type InputEncoder } from '@coplay/models';
 import { prefixed } from '@coplay/models/layers';

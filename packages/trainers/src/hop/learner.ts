@@ -1,20 +1,16 @@
 import { createEpisodeCollector, createReplayBuffer, type EpisodeCollector, type ReplayBuffer } from '@coplay/buffers';
 import {
   type AgentId,
-  checkArgument,
-  checkGenerator,
-  checkRecord,
   type Experience,
   fail,
   type Generator,
   type Metrics,
   type NamedArrays,
-  namedArrays,
   ndarray,
   type SavedState,
-  sharedAmongCopies,
   show,
 } from '@coplay/core';
+import { checkArgument, checkGenerator, checkRecord, namedArrays, sharedAmongCopies } from '@coplay/core/checks';
 import { paddedCount, padRows, putSeat, reshapeRows } from '@coplay/core/rows';
 import { cutRows } from '@coplay/models';
 import { prefixed } from '@coplay/models/layers';

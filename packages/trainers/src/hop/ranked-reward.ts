@@ -1,4 +1,5 @@
-import { checkArgument, type Generator, type SavedState, type Simulator } from '@coplay/core';
+import type { Generator, SavedState, Simulator } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Ranked reward (R2; Laterre et al. 2018): the rank of a return among the latest ones. */

@@ -1,4 +1,5 @@
-import { type Agent, type AgentId, checkCount, checkRecord, fail, type Game, show } from '@coplay/core';
+import { type Agent, type AgentId, fail, type Game, show } from '@coplay/core';
+import { checkCount, checkRecord } from '@coplay/core/checks';
 import { checkAct } from '../training/check-calls';
 import { checkLogits } from './check-logits';
 import { checkMatrixGame, MEMORIES } from './iterated-game';

@@ -1,4 +1,5 @@
-import { fail, isTypedArray, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { isTypedArray } from '@coplay/core/arrays';
 
 /** @throws CoplayError unless there are so many logits, none of them NaN; infinite ones are sure choices */
 export function checkLogits(where: string, logits: ArrayLike<number>, length: number): void {

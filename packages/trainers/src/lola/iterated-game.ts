@@ -1,4 +1,5 @@
-import { checkGame, checkRewards, fail, type Game, show, vectorEnv } from '@coplay/core';
+import { checkGame, fail, type Game, show, vectorEnv } from '@coplay/core';
+import { checkRewards } from '@coplay/core/checks';
 
 /** A matrix game of two players with two actions each, played for ever: what {@link iteratedGradients} needs of it. */
 export interface IteratedGame {

@@ -1,4 +1,5 @@
-import { checkNumber, checkNumbers, checkRecord, fail, show } from '@coplay/core';
+import { fail, show } from '@coplay/core';
+import { checkNumber, checkNumbers, checkRecord } from '@coplay/core/checks';
 import { checkLogits } from './check-logits';
 import { type IteratedGame, MEMORIES } from './iterated-game';
 import { dot, inverse } from './linear-algebra';

@@ -1,16 +1,5 @@
-import {
-  checkArgument,
-  checkCount,
-  checkOptions,
-  checkRecord,
-  createGenerator,
-  fail,
-  type Game,
-  type SavedState,
-  show,
-  streamSeed,
-  typedArrays,
-} from '@coplay/core';
+import { checkOptions, createGenerator, fail, type Game, type SavedState, show, streamSeed } from '@coplay/core';
+import { checkArgument, checkCount, checkRecord, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { checkLogits } from './check-logits';
 import { checkMatrixGame, iteratedGame, MEMORIES } from './iterated-game';

@@ -1,13 +1,5 @@
-import {
-  type Agent,
-  type AgentId,
-  checkCount,
-  checkObservationArrays,
-  checkRecord,
-  checkTypedArray,
-  type NamedArrays,
-  ndarray,
-} from '@coplay/core';
+import { type Agent, type AgentId, type NamedArrays, ndarray } from '@coplay/core';
+import { checkCount, checkObservationArrays, checkRecord, checkTypedArray } from '@coplay/core/checks';
 import { prefixed } from '@coplay/models/layers';
 import { sampleCategorical } from '@coplay/tensor';
 import type { GoalChoice, MoaAgentState, MoaLearner, MoaView } from './contract';

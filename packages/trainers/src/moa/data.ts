@@ -1,19 +1,16 @@
 import { attemptRows, type MoaCounts, type MoaHeld, moaRows } from '@coplay/buffers';
 import {
   type AgentId,
-  checkArgument,
-  checkExperienceOf,
-  checkRecord,
   type DType,
   type Experience,
   fail,
   type Game,
   type Generator,
   type NamedArrays,
-  namedArrays,
   type ObservationArrays,
   show,
 } from '@coplay/core';
+import { checkArgument, checkExperienceOf, checkRecord, namedArrays } from '@coplay/core/checks';
 import { concatRows, type RowSpec } from '@coplay/core/rows';
 import { prefixed } from '@coplay/models/layers';
 import type { MoaSetup } from './options';

@@ -1,20 +1,22 @@
 import {
   type Agent,
   type AgentId,
-  checkArgument,
-  checkExperienceOf,
-  checkFunction,
-  checkGenerator,
-  checkNumber,
   type Experience,
   fail,
   type Generator,
   type Metrics,
   type NamedArrays,
   type SavedState,
-  sharedAmongCopies,
   show,
 } from '@coplay/core';
+import {
+  checkArgument,
+  checkExperienceOf,
+  checkFunction,
+  checkGenerator,
+  checkNumber,
+  sharedAmongCopies,
+} from '@coplay/core/checks';
 import { checkRowSpec, drawIndex, mean } from '@coplay/core/rows';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';

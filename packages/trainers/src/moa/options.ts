@@ -3,13 +3,13 @@ import {
   type AgentId,
   checkGame,
   checkOptions,
-  checkRecord,
   fail,
   type Game,
   type Generator,
   type Metrics,
   show,
 } from '@coplay/core';
+import { checkRecord } from '@coplay/core/checks';
 import { type InputEncoder, inputEncoder, type MoaNet, mlp, moaNet, type TorsoBuilder } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';

@@ -1,5 +1,6 @@
 import type { MoaCounts } from '@coplay/buffers';
-import { checkArgument, type NamedArrays, type SavedState } from '@coplay/core';
+import type { NamedArrays, SavedState } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { type GoalCounts, goalCounts } from '@coplay/planning';
 import { z } from 'zod';
 import { unit } from '../training/annealed';

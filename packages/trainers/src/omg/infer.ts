@@ -1,11 +1,6 @@
-import {
-  allocateObservations,
-  checkTypedArray,
-  copyObservation,
-  copyRow,
-  type Experience,
-  ndarray,
-} from '@coplay/core';
+import { type Experience, ndarray } from '@coplay/core';
+import { allocateObservations, copyObservation, copyRow } from '@coplay/core/arrays';
+import { checkTypedArray } from '@coplay/core/checks';
 import { paddedCount, padRows } from '@coplay/core/rows';
 import { encodeViews } from './rows';
 import type { OmgNetwork, OmgSetup } from './setup';

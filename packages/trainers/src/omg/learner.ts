@@ -1,23 +1,25 @@
 import { createHistoryBuffer, type HistoryBuffer } from '@coplay/buffers';
 import {
   type AgentId,
-  checkArgument,
-  checkCount,
-  checkExperienceOf,
-  checkGenerator,
-  checkObservationArrays,
   checkOptions,
-  checkRecord,
-  checkTypedArray,
   type DType,
   type Experience,
   fail,
   type Generator,
   type Metrics,
   type NamedArrays,
-  namedArrays,
   type SavedState,
 } from '@coplay/core';
+import {
+  checkArgument,
+  checkCount,
+  checkExperienceOf,
+  checkGenerator,
+  checkObservationArrays,
+  checkRecord,
+  checkTypedArray,
+  namedArrays,
+} from '@coplay/core/checks';
 import { checkRowSpec, type RowSpec } from '@coplay/core/rows';
 import { z } from 'zod';
 import { findNonFinite, NonFiniteError } from '../training';

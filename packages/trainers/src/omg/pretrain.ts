@@ -1,13 +1,6 @@
 import { createHistoryBuffer } from '@coplay/buffers';
-import {
-  checkOptions,
-  checkRecord,
-  checkTypedArray,
-  type Experience,
-  fail,
-  type Generator,
-  type Metrics,
-} from '@coplay/core';
+import { checkOptions, type Experience, fail, type Generator, type Metrics } from '@coplay/core';
+import { checkRecord, checkTypedArray } from '@coplay/core/checks';
 import { z } from 'zod';
 import { trainInference, trainVae } from './learn';
 import type { OmgNetwork, OmgSetup } from './setup';

@@ -1,4 +1,5 @@
-import { type AgentId, checkRecord, type Game } from '@coplay/core';
+import type { AgentId, Game } from '@coplay/core';
+import { checkRecord } from '@coplay/core/checks';
 import {
   type InputEncoder,
   type InputOptions,

@@ -1,14 +1,5 @@
-import {
-  allocateObservations,
-  copyObservation,
-  copyRow,
-  type Experience,
-  fail,
-  type Generator,
-  isLastStep,
-  show,
-  sizeOf,
-} from '@coplay/core';
+import { type Experience, fail, type Generator, show } from '@coplay/core';
+import { allocateObservations, copyObservation, copyRow, isLastStep, sizeOf } from '@coplay/core/arrays';
 import { paddedCount, padRows } from '@coplay/core/rows';
 import { selectSubgoals } from '@coplay/models';
 import { encodeViews } from './rows';

@@ -1,11 +1,5 @@
-import {
-  allocate,
-  allocateGrid,
-  allocateObservations,
-  copyObservation,
-  type Game,
-  type ObservationArrays,
-} from '@coplay/core';
+import { allocate, type Game, type ObservationArrays } from '@coplay/core';
+import { allocateGrid, allocateObservations, copyObservation } from '@coplay/core/arrays';
 
 /** The information of an acting agent about B games. */
 export interface OwnView {

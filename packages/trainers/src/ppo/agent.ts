@@ -3,19 +3,16 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
-  checkCount,
   checkGame,
   checkOptions,
-  checkRecord,
-  checkTypedArray,
   fail,
   type Game,
   type Generator,
   type NamedArrays,
   ndarray,
-  sharedAmongCopies,
   show,
 } from '@coplay/core';
+import { checkCount, checkRecord, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
 import { argmaxRows, sampleCategorical } from '@coplay/tensor';
 import { z } from 'zod';
 import type { LearningAgent } from '../training';

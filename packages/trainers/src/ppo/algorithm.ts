@@ -3,19 +3,8 @@
  * of tensors that act, value and update. Shapes: E environments, T steps, A agents, B rows (steps, flat), K actions;
  * where the network is recurrent a row is a sequence of L steps and B = rows x L.
  */
-import {
-  bootstrapValues,
-  checkArgument,
-  checkExperience,
-  checkNumber,
-  checkNumbers,
-  checkRecord,
-  checkShapes,
-  type Experience,
-  gae,
-  lambdaReturns,
-  monteCarloReturns,
-} from '@coplay/core';
+import { bootstrapValues, checkShapes, type Experience, gae, lambdaReturns, monteCarloReturns } from '@coplay/core';
+import { checkArgument, checkExperience, checkNumber, checkNumbers, checkRecord } from '@coplay/core/checks';
 import { mapColumns } from '@coplay/core/rows';
 import type { ActorCritic, RecordedRows } from '@coplay/models';
 import {

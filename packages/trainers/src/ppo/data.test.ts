@@ -1,5 +1,6 @@
 import { createPpoBuffer } from '@coplay/buffers';
-import { allocateExperience, createGenerator, type Experience, ndarray } from '@coplay/core';
+import { createGenerator, type Experience, ndarray } from '@coplay/core';
+import { allocateExperience } from '@coplay/core/arrays';
 import { sliceRows } from '@coplay/core/rows';
 import { matrixGame } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';

@@ -1,12 +1,5 @@
-import {
-  type AgentId,
-  type AgentInput,
-  allocateExperience,
-  type Experience,
-  type NamedArrays,
-  type NDArray,
-  ndarray,
-} from '@coplay/core';
+import { type AgentId, type AgentInput, type Experience, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
+import { allocateExperience } from '@coplay/core/arrays';
 import type { PpoLearner } from './learner';
 
 /**

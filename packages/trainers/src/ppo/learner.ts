@@ -1,8 +1,6 @@
 import { createPpoBuffer, type PpoBuffer } from '@coplay/buffers';
 import {
   type AgentId,
-  checkArgument,
-  checkExperienceOf,
   createValueNorm,
   type Experience,
   fail,
@@ -10,14 +8,12 @@ import {
   type Metrics,
   type NamedArrays,
   type NDArray,
-  namedArrays,
   ndarray,
   normaliseAdvantages,
   type SavedState,
-  sharedAmongCopies,
-  typedArrays,
   type ValueNorm,
 } from '@coplay/core';
+import { checkArgument, checkExperienceOf, namedArrays, sharedAmongCopies, typedArrays } from '@coplay/core/checks';
 import { paddedCount, padRows, putSeat, seatRows } from '@coplay/core/rows';
 import { experienceRows } from '@coplay/models';
 import { prefixed } from '@coplay/models/layers';

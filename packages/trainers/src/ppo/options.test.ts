@@ -1,4 +1,5 @@
-import { allocateExperience, createGenerator, createRollout, type Experience, vectorEnv } from '@coplay/core';
+import { createGenerator, createRollout, type Experience, vectorEnv } from '@coplay/core';
+import { allocateExperience } from '@coplay/core/arrays';
 import { matrixGame, randomAgent } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
 import { chosenRewards, prosocialRewards } from './options';

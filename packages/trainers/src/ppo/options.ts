@@ -1,4 +1,6 @@
-import { checkExperience, checkNumber, checkOptions, type Experience, isLastStep } from '@coplay/core';
+import { checkOptions, type Experience } from '@coplay/core';
+import { isLastStep } from '@coplay/core/arrays';
+import { checkExperience, checkNumber } from '@coplay/core/checks';
 import { z } from 'zod';
 import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
 

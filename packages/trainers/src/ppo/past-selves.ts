@@ -3,21 +3,17 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
-  checkArgument,
-  checkCount,
   checkOptions,
-  checkRecord,
-  checkTypedArray,
-  copyRow,
   createGenerator,
   fail,
   type Generator,
   type NamedArrays,
-  namedArrays,
   type Saved,
   type SavedState,
   show,
 } from '@coplay/core';
+import { copyRow } from '@coplay/core/arrays';
+import { checkArgument, checkCount, checkRecord, checkTypedArray, namedArrays } from '@coplay/core/checks';
 import { type Compiled, compile, sampleCategorical, type Variables, variables } from '@coplay/tensor';
 import { z } from 'zod';
 import { checkAct } from '../training/check-calls';

@@ -1,16 +1,5 @@
-import {
-  type AgentId,
-  checkArgument,
-  checkCount,
-  checkExperience,
-  checkNumbers,
-  type Experience,
-  fail,
-  type Metrics,
-  type SavedState,
-  show,
-  typedArrays,
-} from '@coplay/core';
+import { type AgentId, type Experience, fail, type Metrics, type SavedState, show } from '@coplay/core';
+import { checkArgument, checkCount, checkExperience, checkNumbers, typedArrays } from '@coplay/core/checks';
 import { mapColumns } from '@coplay/core/rows';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import { checkFunction } from '@coplay/core';
+import { checkFunction } from '@coplay/core/checks';
 
 /** Ctrl-C, a request to end, and a terminal that was closed. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,13 +1,8 @@
 import {
   type Agent,
   type AgentId,
-  checkArgument,
-  checkFunction,
   checkGame,
-  checkMetrics,
   checkOptions,
-  checkRecord,
-  checkText,
   createGenerator,
   createRollout,
   type EvaluateOptions,
@@ -20,9 +15,7 @@ import {
   generatorFrom,
   type LogEntry,
   type Metrics,
-  oneAtATime,
   type Rollout,
-  restorePart,
   type SavedState,
   seatAgents,
   show,
@@ -30,6 +23,15 @@ import {
   type VectorEnv,
   vectorEnv,
 } from '@coplay/core';
+import {
+  checkArgument,
+  checkFunction,
+  checkMetrics,
+  checkRecord,
+  checkText,
+  oneAtATime,
+  restorePart,
+} from '@coplay/core/checks';
 import { z } from 'zod';
 import { isLearning, type Learner, type LearningAgent } from '../training';
 import { stackLearners } from '../training/lockstep';

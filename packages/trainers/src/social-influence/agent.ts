@@ -1,12 +1,5 @@
-import {
-  type AgentId,
-  type AgentInput,
-  type AgentOutput,
-  checkCount,
-  checkTypedArray,
-  type Generator,
-  ndarray,
-} from '@coplay/core';
+import { type AgentId, type AgentInput, type AgentOutput, type Generator, ndarray } from '@coplay/core';
+import { checkCount, checkTypedArray } from '@coplay/core/checks';
 import type { LearningAgent } from '../training';
 import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';

@@ -1,4 +1,5 @@
-import { allocateExperience, type Experience } from '@coplay/core';
+import type { Experience } from '@coplay/core';
+import { allocateExperience } from '@coplay/core/arrays';
 import { describe, expect, it } from 'vitest';
 import type { MoaLearner, MoaView } from '../moa';
 import { actionInfluence, delayed, influenceOf } from './algorithm';

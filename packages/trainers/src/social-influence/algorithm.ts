@@ -3,16 +3,9 @@
  * next action learn, the influence of one action, and the influence of a seat's actions over a rollout. Shapes: E
  * environments, T steps, A agents, B rows, K actions.
  */
-import {
-  allocateObservations,
-  checkNumbers,
-  copyObservation,
-  copyRow,
-  type Experience,
-  fail,
-  type ObservationArrays,
-  sizeOf,
-} from '@coplay/core';
+import { type Experience, fail, type ObservationArrays } from '@coplay/core';
+import { allocateObservations, copyObservation, copyRow, sizeOf } from '@coplay/core/arrays';
+import { checkNumbers } from '@coplay/core/checks';
 import { paddedCount } from '@coplay/core/rows';
 import type { MoaLearner } from '../moa';
 

@@ -1,8 +1,4 @@
 import {
-  checkArgument,
-  checkGenerator,
-  checkObservationArrays,
-  dtypeOf,
   type Experience,
   fail,
   type Generator,
@@ -11,10 +7,10 @@ import {
   type ObservationArrays,
   type SavedState,
   show,
-  sizeOf,
   type TypedArray,
-  typedArrays,
 } from '@coplay/core';
+import { dtypeOf, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkGenerator, checkObservationArrays, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import type { MoaLearner } from '../moa';
 import { PpoLearner, PpoWrapper } from '../ppo';

@@ -1,4 +1,5 @@
-import { type AgentId, checkOptions, checkRecord, fail, type Game } from '@coplay/core';
+import { type AgentId, checkOptions, fail, type Game } from '@coplay/core';
+import { checkRecord } from '@coplay/core/checks';
 import { canCentre } from '@coplay/models';
 import { z } from 'zod';
 import { createMoa, type MoaLearner, type MoaOptions } from '../moa';

@@ -1,4 +1,5 @@
-import { checkArgument, checkNumber, linear } from '@coplay/core';
+import { linear } from '@coplay/core';
+import { checkArgument, checkNumber } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /**

@@ -1,15 +1,5 @@
-import {
-  type AgentInput,
-  checkAgentInput,
-  checkExperienceOf,
-  checkGenerator,
-  checkNumber,
-  checkRecord,
-  fail,
-  type Game,
-  type Generator,
-  show,
-} from '@coplay/core';
+import { type AgentInput, fail, type Game, type Generator, show } from '@coplay/core';
+import { checkAgentInput, checkExperienceOf, checkGenerator, checkNumber, checkRecord } from '@coplay/core/checks';
 import type { LearnerData } from './learner';
 
 /**

@@ -1,4 +1,5 @@
-import { checkGenerator, createGenerator, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import { createGenerator, fail, type Generator, type NamedArrays, type SavedState } from '@coplay/core';
+import { checkGenerator } from '@coplay/core/checks';
 import { type Variables, variables } from '@coplay/tensor';
 import type { Takeover } from './restore';
 import { checkSavedArrays } from './saved-arrays';

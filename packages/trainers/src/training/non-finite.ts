@@ -1,11 +1,5 @@
-import {
-  CoplayError,
-  checkArgument,
-  type NamedArrays,
-  sharedAmongCopies,
-  type TypedArray,
-  typedArrays,
-} from '@coplay/core';
+import { CoplayError, type NamedArrays, type TypedArray } from '@coplay/core';
+import { checkArgument, sharedAmongCopies, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Thrown when a loss, a gradient or a parameter is not finite. Carries the minibatch; a run saves it. */

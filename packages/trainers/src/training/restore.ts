@@ -1,4 +1,5 @@
-import { ofPart, type SavedState } from '@coplay/core';
+import type { SavedState } from '@coplay/core';
+import { ofPart } from '@coplay/core/checks';
 
 /**
  * A state that was taken over: it is kept, or everything goes back to how it was before. One of the two is called,

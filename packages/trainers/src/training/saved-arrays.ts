@@ -1,4 +1,6 @@
-import { checkArgument, dtypeOf, fail, type NamedArrays, namedArrays } from '@coplay/core';
+import { fail, type NamedArrays } from '@coplay/core';
+import { dtypeOf } from '@coplay/core/arrays';
+import { checkArgument, namedArrays } from '@coplay/core/checks';
 import { findNonFinite } from './non-finite';
 
 /**

@@ -5,7 +5,8 @@
  * al. 2018). Shapes: N members, S gradient steps, B transitions of a minibatch.
  */
 import { createTransitionStore, type OutcomeStore, type TransitionStore } from '@coplay/buffers';
-import { checkGenerator, checkOptions, type Generator, type Metrics, type NamedArrays, ndarray } from '@coplay/core';
+import { checkOptions, type Generator, type Metrics, type NamedArrays, ndarray } from '@coplay/core';
+import { checkGenerator } from '@coplay/core/checks';
 import { concatRows, gatherRows, mean, reshapeRows } from '@coplay/core/rows';
 import type { WorldModel } from '@coplay/models';
 import {

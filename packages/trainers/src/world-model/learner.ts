@@ -7,11 +7,7 @@ import {
   type TransitionStore,
 } from '@coplay/buffers';
 import {
-  checkArgument,
-  checkExperienceOf,
-  checkGenerator,
   checkOptions,
-  checkRecord,
   type Experience,
   fail,
   type Generator,
@@ -19,13 +15,19 @@ import {
   generatorFrom,
   type Metrics,
   type NamedArrays,
-  namedArrays,
-  restorePart,
   type SavedState,
   type Simulator,
   show,
   vectorEnv,
 } from '@coplay/core';
+import {
+  checkArgument,
+  checkExperienceOf,
+  checkGenerator,
+  checkRecord,
+  namedArrays,
+  restorePart,
+} from '@coplay/core/checks';
 import { checkRowSpec, concatRows, gatherRows, mean, rowSpecOf } from '@coplay/core/rows';
 import type { WorldModel } from '@coplay/models';
 import { z } from 'zod';

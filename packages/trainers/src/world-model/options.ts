@@ -1,14 +1,5 @@
-import {
-  checkGame,
-  checkOptions,
-  checkRecord,
-  fail,
-  functions,
-  type Game,
-  type Generator,
-  type Metrics,
-  show,
-} from '@coplay/core';
+import { checkGame, checkOptions, fail, type Game, type Generator, type Metrics, show } from '@coplay/core';
+import { checkRecord, functions } from '@coplay/core/checks';
 import { cellsWorldModel, type WorldModel, type WorldModelBuilder } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';

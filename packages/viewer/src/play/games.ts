@@ -1,4 +1,5 @@
-import { type Agent, type AgentId, checkGame, checkOptions, checkText, fail, type Game, show } from '@coplay/core';
+import { type Agent, type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import { checkText } from '@coplay/core/checks';
 import {
   checkRecording,
   freeRider,

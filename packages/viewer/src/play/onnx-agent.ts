@@ -3,13 +3,13 @@ import {
   type AgentId,
   type AgentInput,
   checkGame,
-  checkObservations,
   checkOptions,
   fail,
   type Game,
   show,
-  sizeOf,
 } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { checkObservations } from '@coplay/core/checks';
 import { z } from 'zod';
 import { drawAction } from './draw-action';
 

@@ -1,13 +1,5 @@
-import {
-  type ArrayOf,
-  allocateGrid,
-  allocateObservations,
-  checkGame,
-  type DType,
-  type Game,
-  type GridArrays,
-  type GridParts,
-} from '@coplay/core';
+import { type ArrayOf, checkGame, type DType, type Game, type GridParts } from '@coplay/core';
+import { allocateGrid, allocateObservations, type GridArrays } from '@coplay/core/arrays';
 
 /** How much rather an action is taken that costs a step less: by the factor e^2. */
 const RATIONALITY = 2;

@@ -1,4 +1,5 @@
-import { checkOptions, escapeMarkup, fail } from '@coplay/core';
+import { checkOptions, fail } from '@coplay/core';
+import { escapeMarkup } from '@coplay/core/checks';
 import { checkRecording, encodeRecording, type Recording } from '@coplay/envs';
 import { z } from 'zod';
 import { wholePage } from '../whole-page';

@@ -1,4 +1,4 @@
-import { checkArgument } from '@coplay/core';
+import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { run as runSchema } from '../../inputs';
 import type { Run } from '../../runs';

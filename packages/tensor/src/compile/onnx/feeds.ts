@@ -1,4 +1,5 @@
-import { inThisRealm, type NamedArrays, type NDArray } from '@coplay/core';
+import type { NamedArrays, NDArray } from '@coplay/core';
+import { inThisRealm } from '@coplay/core/arrays';
 import type { Graph, NamedValue } from '../../graph';
 import { isAccepted } from '../checks';
 import type { HostArrays } from '../host-arrays';

@@ -1,4 +1,5 @@
-import { dtypeOf, type NDArray } from '@coplay/core';
+import type { NDArray } from '@coplay/core';
+import { dtypeOf } from '@coplay/core/arrays';
 import type * as tf from '@tensorflow/tfjs-core';
 import type { Graph, Value, ValueType } from '../../graph';
 import { trace } from '../../trace';

@@ -1,4 +1,4 @@
-import { sizeOf } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import type { Graph, Node, Value } from '../../graph';
 
 /** Below this, in floating-point operations, ONNX Runtime hardly splits an operation among threads. */

@@ -1,4 +1,4 @@
-import { oneAtATime } from '@coplay/core';
+import { oneAtATime } from '@coplay/core/checks';
 import { afterTurn } from '../gathering';
 
 /**

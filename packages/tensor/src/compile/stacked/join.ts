@@ -1,4 +1,5 @@
-import { allocate, dtypeOf, type NDArray } from '@coplay/core';
+import { allocate, type NDArray } from '@coplay/core';
+import { dtypeOf } from '@coplay/core/arrays';
 import { isArray } from '../convert';
 import { type Entry, leavesOf, mapTree, type Tree } from '../tree';
 

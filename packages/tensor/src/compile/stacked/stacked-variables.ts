@@ -1,4 +1,6 @@
-import { fail, sharedAmongCopies, sizeOf } from '@coplay/core';
+import { fail } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { sharedAmongCopies } from '@coplay/core/checks';
 import { describeGroup, floatCount, floatNames, HostArrays, type VariableData } from '../host-arrays';
 import { FLAT } from '../onnx/feeds';
 import { storeOf, type VariableStore, type Variables } from '../variables';

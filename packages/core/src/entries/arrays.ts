@@ -1,0 +1,16 @@
+/*
+ * `@coplay/core/arrays`: typed arrays of a game, allocated, copied and told apart, for packages of your own.
+ */
+export { dtypeOf, inThisRealm, isArrayOf, isTypedArray, sizeOf } from '../arrays';
+export {
+  allocateCuts,
+  allocateExperience,
+  allocateObservations,
+  type Cuts,
+  copyObservation,
+  copyRow,
+  isLastStep,
+} from '../experience';
+export { allocateGrid, type GridArrays } from '../grid-parts';
+export { highOf, kindOf, OBSERVATION_KINDS } from '../observations';
+export { allocateStepArrays } from '../vector-env';
