@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { median } from '@coplay/diagnostics';
+import { median } from '@coplay/diagnostics/statistics';
 import { cartPole } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { executorInfo } from '@coplay/tensor';

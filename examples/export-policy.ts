@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { vectorEnv } from '@coplay/core';
 import { catchGame } from '@coplay/envs';
 import { mlp } from '@coplay/models';
-import { argmaxRows } from '@coplay/tensor';
+import { argmaxRows } from '@coplay/tensor/distributions';
 import { exportOnnx, ppoAgent, selfPlay } from '@coplay/trainers';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 

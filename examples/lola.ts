@@ -6,7 +6,8 @@
  * Run it: `npx tsx --conditions=@coplay/source examples/lola.ts`
  */
 import { evaluate } from '@coplay/core';
-import { bootstrap, mean, textTable } from '@coplay/diagnostics';
+import { textTable } from '@coplay/diagnostics';
+import { bootstrap, mean } from '@coplay/diagnostics/statistics';
 import { matrixGame } from '@coplay/envs';
 import { lola, memoryOneAgent } from '@coplay/trainers';
 

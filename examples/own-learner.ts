@@ -26,10 +26,7 @@ import {
   adam,
   type Compiled,
   compileTogether,
-  logProbOf,
-  maskedLogProbs,
   type StepFunction,
-  sampleCategorical,
   stackVariables,
   type TensorRecord,
   tf,
@@ -37,6 +34,7 @@ import {
   valueAndGradients,
   variables,
 } from '@coplay/tensor';
+import { logProbOf, maskedLogProbs, sampleCategorical } from '@coplay/tensor/distributions';
 import { type Learner, type LearnerData, type LearningAgent, type Lockstep, selfPlay } from '@coplay/trainers';
 
 const GAMMA = 0.9;

@@ -8,7 +8,7 @@ import { moaRows } from '@coplay/buffers';
 import { type Agent, createGenerator, createRollout, evaluate, type NamedArrays, vectorEnv } from '@coplay/core';
 import { moaEvaluation, textTable } from '@coplay/diagnostics';
 import { nearestHare, stagHunt } from '@coplay/envs';
-import { sampleCategorical } from '@coplay/tensor';
+import { sampleCategorical } from '@coplay/tensor/distributions';
 import { createMoa } from '@coplay/trainers';
 
 const game = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });

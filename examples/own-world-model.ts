@@ -8,7 +8,8 @@
 import { allocate, createGenerator, createRollout, type Game, ndarray, vectorEnv } from '@coplay/core';
 import { matrixGame, randomAgent } from '@coplay/envs';
 import type { WorldModel } from '@coplay/models';
-import { argmaxRows, type TensorRecord, tf, zeros } from '@coplay/tensor';
+import { type TensorRecord, tf, zeros } from '@coplay/tensor';
+import { argmaxRows } from '@coplay/tensor/distributions';
 import { createWorldModel } from '@coplay/trainers';
 
 /**

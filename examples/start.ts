@@ -10,18 +10,17 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CoplayError, fail, type Game } from '@coplay/core';
 import {
-  type Curve,
   csv,
   curveOf,
   jsonLines,
   learningCurves,
   progress,
   readLog,
-  smooth,
   tensorboard,
   textTable,
   writeFigure,
 } from '@coplay/diagnostics';
+import { type Curve, smooth } from '@coplay/diagnostics/statistics';
 import { recordEpisode, renderReplay, stagHunt } from '@coplay/envs';
 import { executorInfo } from '@coplay/tensor';
 import { interruptSignal, ppoAgent, ppoPresets, type SelfPlay, selfPlay } from '@coplay/trainers';

@@ -1,5 +1,5 @@
 import { fail } from '@coplay/core';
-import { mean } from '@coplay/diagnostics';
+import { mean } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 import { CO_PLAYERS } from './adaptation/co-players';

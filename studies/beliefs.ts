@@ -1,4 +1,5 @@
-import { type BeliefLine, beliefFigure, mean, median } from '@coplay/diagnostics';
+import { type BeliefLine, beliefFigure } from '@coplay/diagnostics';
+import { mean, median } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 import { type Evidence, onlooker, watchStagHunter, watchSwitcher } from './beliefs/watching';

@@ -1,4 +1,5 @@
-import { learningCurves, median } from '@coplay/diagnostics';
+import { learningCurves } from '@coplay/diagnostics';
+import { median } from '@coplay/diagnostics/statistics';
 import { cartPole } from '@coplay/envs';
 import { dreamerAgent } from '@coplay/trainers';
 import type { Context, Experiment } from '../bench/harness';

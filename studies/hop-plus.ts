@@ -1,11 +1,6 @@
-import {
-  ablationFigure,
-  ablationSummary,
-  ablationTable,
-  learningCurves,
-  mean,
-  symmetryAudit,
-} from '@coplay/diagnostics';
+import { ablationFigure, ablationSummary, ablationTable, learningCurves } from '@coplay/diagnostics';
+import { symmetryAudit } from '@coplay/diagnostics/audits';
+import { mean } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import type { HopPlusModules } from '@coplay/trainers';
 import type { Context, Experiment } from '../bench/harness';

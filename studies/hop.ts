@@ -1,4 +1,5 @@
-import { learningCurves, mean } from '@coplay/diagnostics';
+import { learningCurves } from '@coplay/diagnostics';
+import { mean } from '@coplay/diagnostics/statistics';
 import { snowdrift, stagHunt, withAgentId } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 import { bestReturn, type Line, type SeedResult, stability, train, trainPpo } from './hop/training';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Game, streamSeed } from '@coplay/core';
-import { type MoaEvaluation, mean, moaEvaluation, moaFigures, writeMoaEvaluation } from '@coplay/diagnostics';
+import { type MoaEvaluation, moaEvaluation, moaFigures, writeMoaEvaluation } from '@coplay/diagnostics';
+import { mean } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 import { learnWhileLeaving } from './moa/leaving';

@@ -1,5 +1,6 @@
 import type { Agent, Game } from '@coplay/core';
-import { type Curve, learningCurves } from '@coplay/diagnostics';
+import { learningCurves } from '@coplay/diagnostics';
+import type { Curve } from '@coplay/diagnostics/statistics';
 import { cartPole, catchGame } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { type PpoOptions, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';

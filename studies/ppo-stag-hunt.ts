@@ -1,5 +1,7 @@
 import type { Game, LogEntry, Metrics } from '@coplay/core';
-import { boxPlot, type Curve, curveOf, learningCurves, mean, symmetryAudit } from '@coplay/diagnostics';
+import { boxPlot, curveOf, learningCurves } from '@coplay/diagnostics';
+import { symmetryAudit } from '@coplay/diagnostics/audits';
+import { type Curve, mean } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import { ppoAgent, ppoPresets, selfPlay, sharedPpoAgents } from '@coplay/trainers';
 import { type Context, type Experiment, meanOfEpisodes, type SeedPlace, shortCurve } from '../bench/harness';

@@ -1,5 +1,6 @@
 import { type Agent, type AgentId, evaluate, type Game } from '@coplay/core';
-import { boxPlot, type SymmetryReport, symmetryAudit } from '@coplay/diagnostics';
+import { boxPlot } from '@coplay/diagnostics';
+import { type SymmetryReport, symmetryAudit } from '@coplay/diagnostics/audits';
 import { nearestStag, randomAgent, stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 

@@ -1,5 +1,6 @@
 import { streamSeed } from '@coplay/core';
-import { type Curve, learningCurves, mean, type ProbeResult } from '@coplay/diagnostics';
+import { learningCurves, type ProbeResult } from '@coplay/diagnostics';
+import { type Curve, mean } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 import { play } from './vae/data';

@@ -1,5 +1,6 @@
 import type { LogEntry } from '@coplay/core';
-import { type Curve, curveOf, learningCurves, mean, smooth } from '@coplay/diagnostics';
+import { curveOf, learningCurves } from '@coplay/diagnostics';
+import { type Curve, mean, smooth } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import { planesWorldModel } from '@coplay/models';
 import { type HopPlusModules, hopPlusAgent, type PpoOptions, ppoPresets, selfPlay } from '@coplay/trainers';

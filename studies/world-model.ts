@@ -3,7 +3,6 @@ import { gatherRows } from '@coplay/buffers';
 import { createGenerator, streamSeed } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
 import {
-  type Curve,
   learningCurves,
   type OpenLoopErrors,
   planesFigure,
@@ -13,6 +12,7 @@ import {
   worldModelReport,
   worldModelTable,
 } from '@coplay/diagnostics';
+import type { Curve } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import { cellsWorldModel, planesWorldModel } from '@coplay/models';
 import { createWorldModel, type WorldModelLearner } from '@coplay/trainers';

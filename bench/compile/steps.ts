@@ -4,12 +4,12 @@ import {
   type Compiled,
   compile,
   type ExecutorName,
-  logProbOf,
   type TensorRecord,
   tf,
   valueAndGradients,
   variables,
 } from '@coplay/tensor';
+import { logProbOf } from '@coplay/tensor/distributions';
 import { bias, type Draws, drawAll, indices, kernel, numbers } from './numbers';
 import { recurrence, recurrenceInputs, recurrenceParams } from './recurrence';
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { median } from '@coplay/diagnostics';
+import { median } from '@coplay/diagnostics/statistics';
 import type { Machine, MachineName } from './machines';
 import type { Step } from './steps';
 

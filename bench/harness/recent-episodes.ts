@@ -1,5 +1,5 @@
 import type { Experience } from '@coplay/core';
-import { mean } from '@coplay/diagnostics';
+import { mean } from '@coplay/diagnostics/statistics';
 
 /** The returns of the last `count` episodes of a game for one agent, in the order in which they ended. */
 export function recentEpisodes(count: number) {

@@ -1,5 +1,5 @@
 import type { LogEntry } from '@coplay/core';
-import { type Curve, smooth } from '@coplay/diagnostics';
+import { type Curve, smooth } from '@coplay/diagnostics/statistics';
 
 /** The mean of a metric over episodes: each update counts by the episodes that ended in it. */
 export function meanOfEpisodes(entries: readonly LogEntry[], key: string): number {

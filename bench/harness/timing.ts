@@ -1,4 +1,4 @@
-import { median, quantile } from '@coplay/diagnostics';
+import { median, quantile } from '@coplay/diagnostics/statistics';
 
 /** One of several that are timed side by side. */
 export interface Contestant {

@@ -1,5 +1,5 @@
 import type { TableRow } from '@coplay/diagnostics';
-import { median } from '@coplay/diagnostics';
+import { median } from '@coplay/diagnostics/statistics';
 import { medianOrNever, orNever } from '../harness';
 import { GOAL, type Split, type Trial, type Weights } from './trial';
 

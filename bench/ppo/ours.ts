@@ -3,7 +3,7 @@
  * its parent.
  */
 import type { Log, Metrics } from '@coplay/core';
-import { median } from '@coplay/diagnostics';
+import { median } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import { ppoAgent, selfPlay, sharedPpoAgents } from '@coplay/trainers';
 import { watchActing } from './stopwatch';

@@ -1,4 +1,4 @@
-import { median } from '@coplay/diagnostics';
+import { median } from '@coplay/diagnostics/statistics';
 import { ppoPresets } from '@coplay/trainers';
 
 /** Who shares weights with whom. */

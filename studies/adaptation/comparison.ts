@@ -1,4 +1,4 @@
-import { bootstrap, type Estimate, mean } from '@coplay/diagnostics';
+import { bootstrap, type Estimate, mean } from '@coplay/diagnostics/statistics';
 import { CO_PLAYERS } from './co-players';
 import type { KindName } from './kinds';
 import { LINE_UPS, type LineUp } from './meeting';

@@ -1,4 +1,4 @@
-import { bootstrap, mean } from '@coplay/diagnostics';
+import { bootstrap, mean } from '@coplay/diagnostics/statistics';
 import { matrixGame } from '@coplay/envs';
 import { lola } from '@coplay/trainers';
 

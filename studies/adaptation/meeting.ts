@@ -1,5 +1,5 @@
 import { type Agent, evaluate, type Game, splitSeed } from '@coplay/core';
-import { mean } from '@coplay/diagnostics';
+import { mean } from '@coplay/diagnostics/statistics';
 import type { CoPlayer } from './co-players';
 
 /** How many focal agents there are among the four. */

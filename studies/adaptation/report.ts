@@ -1,4 +1,5 @@
-import { bootstrap, type Curve, type Estimate, learningCurves, smooth, type TableRow } from '@coplay/diagnostics';
+import { learningCurves, type TableRow } from '@coplay/diagnostics';
+import { bootstrap, type Curve, type Estimate, smooth } from '@coplay/diagnostics/statistics';
 import type { Context } from '../../bench/harness';
 import { advantage, type Cell, cellsOf, type Found, levels } from './comparison';
 import { KINDS, type KindName } from './kinds';

@@ -1,7 +1,7 @@
 import { type Agent, type AgentId, evaluate, type Game } from '@coplay/core';
+import { ablationGrid } from '@coplay/diagnostics';
 import {
   type AuditStep,
-  ablationGrid,
   type Conclusion,
   type Counters,
   configurationAudit,
@@ -14,7 +14,7 @@ import {
   symmetryAudit,
   symmetryVerdict,
   type Verdict,
-} from '@coplay/diagnostics';
+} from '@coplay/diagnostics/audits';
 import { nearestStag, permuteSeats, randomAgent } from '@coplay/envs';
 import type { Context } from '../../bench/harness';
 import { influenceOf, type Trainer } from './influence';

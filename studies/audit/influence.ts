@@ -8,7 +8,8 @@ import {
   streamSeed,
   vectorEnv,
 } from '@coplay/core';
-import type { LearnerInfluence, Switches } from '@coplay/diagnostics';
+import type { Switches } from '@coplay/diagnostics';
+import type { LearnerInfluence } from '@coplay/diagnostics/audits';
 import { learnersOf } from './learners';
 import { type Sabotage, sabotagedOptions, sabotageLearners } from './sabotage';
 import type { Subject } from './subject';

@@ -1,5 +1,6 @@
 import type { AgentId, Experience, Log, LogEntry, Metrics } from '@coplay/core';
-import { type Counters, summarise } from '@coplay/diagnostics';
+import { summarise } from '@coplay/diagnostics';
+import type { Counters } from '@coplay/diagnostics/audits';
 import { isLearning, type LearningAgent, selfPlay } from '@coplay/trainers';
 import { makeTrainer, type Trainer } from './influence';
 

@@ -1,5 +1,6 @@
 import type { Game } from '@coplay/core';
-import { learningCurves, mean } from '@coplay/diagnostics';
+import { learningCurves } from '@coplay/diagnostics';
+import { mean } from '@coplay/diagnostics/statistics';
 import type { Context } from '../../bench/harness';
 import { drawOpenLoop } from './open-loop';
 import { type Trained, valueAt } from './training';

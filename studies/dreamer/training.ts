@@ -1,5 +1,5 @@
 import type { Agent, Game, Log, Metrics } from '@coplay/core';
-import type { Curve } from '@coplay/diagnostics';
+import type { Curve } from '@coplay/diagnostics/statistics';
 import { type DreamerAgent, selfPlay } from '@coplay/trainers';
 import type { SeedPlace } from '../../bench/harness';
 import { type KeptOpenLoop, keepOpenLoop } from './open-loop';

@@ -1,5 +1,6 @@
 import { type Agent, type AgentId, evaluate, type Game, type LogEntry } from '@coplay/core';
-import { type Curve, curveOf, mean } from '@coplay/diagnostics';
+import { curveOf } from '@coplay/diagnostics';
+import { type Curve, mean } from '@coplay/diagnostics/statistics';
 import { mixed, nearestHare, nearestStag, stagHunt } from '@coplay/envs';
 import { type HopPlusModules, hopPlusAgent, ppoPresets, selfPlay } from '@coplay/trainers';
 import { type Context, meanOfEpisodes, type SeedPlace, shortCurve } from '../../bench/harness';

@@ -1,5 +1,5 @@
 import { createGenerator, type Game, type Metrics, streamSeed } from '@coplay/core';
-import type { Curve } from '@coplay/diagnostics';
+import type { Curve } from '@coplay/diagnostics/statistics';
 import { createOmg } from '@coplay/trainers';
 import type { Play } from './data';
 import { type Probes, probesOf } from './probes';

@@ -3,26 +3,31 @@ import * as core from '@coplay/core';
 import * as arrays from '@coplay/core/arrays';
 import * as checks from '@coplay/core/checks';
 import * as diagnostics from '@coplay/diagnostics';
+import * as audits from '@coplay/diagnostics/audits';
+import * as statistics from '@coplay/diagnostics/statistics';
 import * as envs from '@coplay/envs';
 import * as models from '@coplay/models';
 import * as layers from '@coplay/models/layers';
 import * as planning from '@coplay/planning';
 import * as tensor from '@coplay/tensor';
+import * as distributions from '@coplay/tensor/distributions';
 import * as trainers from '@coplay/trainers';
+import * as checkpoint from '@coplay/trainers/checkpoint';
+import * as losses from '@coplay/trainers/losses';
 import * as viewer from '@coplay/viewer';
 import * as coplay from 'coplay';
 import { describe, expect, it } from 'vitest';
 import { buffersDoors } from './buffers';
 import { coplayDoors } from './coplay';
 import { arraysDoors, checksDoors, coreDoors } from './core';
-import { diagnosticsDoors } from './diagnostics';
+import { auditsDoors, diagnosticsDoors, statisticsDoors } from './diagnostics';
 import { type Doors, door, faultsOf } from './doors';
 import { envsDoors } from './envs';
 import { layersDoors, modelsDoors } from './models';
 import { networks, networksDoors } from './networks';
 import { planningDoors } from './planning';
-import { tensorDoors } from './tensor';
-import { trainersDoors } from './trainers';
+import { distributionsDoors, tensorDoors } from './tensor';
+import { checkpointDoors, lossesDoors, trainersDoors } from './trainers';
 import { viewerDoors } from './viewer';
 
 const packages: readonly [name: string, exported: Readonly<Record<string, unknown>>, doors: Doors][] = [
@@ -32,14 +37,19 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
   ['envs', envs, envsDoors],
   ['buffers', buffers, buffersDoors],
   ['tensor', tensor, tensorDoors],
+  ['tensor/distributions', distributions, distributionsDoors],
   ['models', models, modelsDoors],
   ['models/layers', layers, layersDoors],
   ['what the builders of models return', networks, networksDoors],
   ['planning', planning, planningDoors],
   ['trainers', trainers, trainersDoors],
+  ['trainers/losses', losses, lossesDoors],
+  ['trainers/checkpoint', checkpoint, checkpointDoors],
   ['viewer', viewer, viewerDoors],
   ['coplay', coplay, coplayDoors],
   ['diagnostics', diagnostics, diagnosticsDoors],
+  ['diagnostics/statistics', statistics, statisticsDoors],
+  ['diagnostics/audits', audits, auditsDoors],
 ];
 
 /**
@@ -54,7 +64,7 @@ describe.each(packages)('arguments of %s', (name, exported, doors) => {
   });
 
   it('refuses by name what a function cannot use', async () => {
-    expect(await faultsOf(exported, doors, name !== 'trainers')).toEqual({});
+    expect(await faultsOf(exported, doors, !name.startsWith('trainers'))).toEqual({});
   });
 });
 

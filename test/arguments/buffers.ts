@@ -16,7 +16,6 @@ const experience = () => lived;
 const generator = () => createGenerator(1);
 const rows = () => ({ a: ndarray(new Float32Array(4), [4]), b: ndarray(new Int32Array(8), [4, 2]) });
 const outcomes = () => ({ ...rows(), rewards: ndarray(new Float32Array(8), [4, 2]) });
-const array = () => ndarray(new Float32Array(2), [2]);
 const replay = buffers.createSequenceReplay({ capacity: 8, length: 2 });
 replay.push(rows());
 const moa = () => buffers.moaRows(lived, 0, { goals: game.goals });
@@ -121,10 +120,8 @@ export const buffersDoors: Doors = {
     fill(rows),
   ),
   decodeExperience: door(() => [buffers.encodeExperience(lived)]),
-  decodeNpy: door(() => [buffers.encodeNpy(array()), 'decodeNpy'], ['nothing', 'anything']),
   decodeNpz: door(() => [buffers.encodeNpz(rows()), 'decodeNpz', {}], [['longer'], 'anything', 'options']),
   encodeExperience: door(() => [experience()]),
-  encodeNpy: door(() => [array()]),
   encodeNpz: door(() => [rows()], ['record']),
   episodeStatistics: door(() => [experience()]),
   fromRecords: door(() => [buffers.toRecords(buffers.splitEpisodes(lived))]),

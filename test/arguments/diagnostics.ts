@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createGenerator, type Log, ndarray } from '@coplay/core';
 import { allocateExperience } from '@coplay/core/arrays';
 import * as diagnostics from '@coplay/diagnostics';
+import * as audits from '@coplay/diagnostics/audits';
 import { stagHunt } from '@coplay/envs';
 import { type Doors, door } from './doors';
 
@@ -46,7 +47,7 @@ const experience = () => {
 const predictions = () => ({ classes: ['a', 'b'], scores: new Float32Array(4), labels: new Int32Array(2) });
 const epochs = () => [diagnostics.moaEvaluation(predictions())];
 const distributions = () => diagnostics.realAndImagined([{ experience: experience() }]);
-const audit = diagnostics.symmetryAudit({ a: [1, 2], b: [2, 1] }, { permutations: 10 });
+const audit = audits.symmetryAudit({ a: [1, 2], b: [2, 1] }, { permutations: 10 });
 const rows = diagnostics.ablationSummary({ a: [1, 2], b: [2, 3] });
 const summary = () => rows;
 
@@ -77,34 +78,21 @@ export const diagnosticsDoors: Doors = {
   ablationSummary: door(() => [{ a: [1, 2] }, {}], ['nothing', 'options']),
   ablationTable: rowsOf(summary),
   addToReport: door(() => [folder, {}], ['path', 'options']),
-  bandOverRuns: door(() => [[curve()], 3], [['longer'], ['undefined']]),
   barChart: door(() => [{ a: 1, b: estimate }, {}], ['record', 'options']),
   beliefFigure: door(() => [{ a: line }, {}], ['nothing', 'options']),
   beliefLine: door(() => [trace, 'stag']),
-  bootstrap: door(() => [[1, 2], { resamples: 10 }], [['Uint16Array [7]', 'longer'], 'options']),
   boxPlot: door(() => [{ a: [1, 2] }, {}], ['record', 'options']),
   calibration: door(() => [[0.5], [1], 10], ['nothing', 'nothing', ['undefined']]),
-  configurationAudit: door(() => [{ a: {}, b: {} }, ['id']], ['nothing', ['undefined', '[]', "['x']", 'longer']]),
-  counterAudit: door(() => [{ a: { n: 1 }, b: { n: 1 } }, {}], ['nothing', 'options']),
   csv: logRow(),
   curveOf: door(() => [entries, 'a'], [['[]', 'longer']]),
   distributionFigure: door(() => [distributions()['reward'], {}], ['nothing', 'options']),
   distributionMetrics: door(() => [distributions()], ['record']),
   distributionOf: door(() => [[1, 2], {}], [['[]', '[NaN]', 'Uint16Array [7]', 'longer'], 'options']),
   distributionTable: door(() => [distributions()], ['record']),
-  dueAudit: door(
-    () => [
-      { a: { n: 1 }, b: { n: 1 } },
-      { a: { n: 1 }, b: { n: 1 } },
-    ],
-    ['record'],
-  ),
   exactTransitions: door(() => [happened(), transitions()]),
   findProblems: door(() => [[run]], [['[]', 'longer']]),
-  formatEstimate: door(() => [estimate, 3], ['nothing', ['undefined']]),
   heatMap: door(() => [{ rows: ['a'], columns: ['b'], values: [[1]] }, {}], ['nothing', 'options']),
   illegalMoves: door(() => [{ rows: 2, columns: 2 }, transitions(), [0]]),
-  interquartileMean: values,
   jsonLines: logRow(),
   learningCurves: door(() => [{ a: [curve()] }, {}], ['record', 'options']),
   linearProbe: door(() => [
@@ -113,31 +101,14 @@ export const diagnosticsDoors: Doors = {
     createGenerator(1),
   ]),
   markdownTable: door(() => [[{ a: 1 }], {}], [['[]', 'longer'], 'options']),
-  mean: values,
   meanSquaredError: door(() => [[1], [2]], [['Uint16Array [7]'], ['Uint16Array [7]']]),
-  median: values,
-  moaArrays: rowsOf(epochs),
-  moaCsv: rowsOf(epochs),
   moaEvaluation: door(() => [predictions()]),
   moaFigures: door(() => [epochs(), epochs()[0]], [['longer'], ['undefined']]),
-  moduleAudit: door(() => [verdict, { moa: verdict }]),
-  nameCulprit: door(() => [[{ test: 'a', verdict }]], [['longer']]),
   openLoopErrors: door(() => [[{ happened: happened(), rows: transitions() }]], [['longer']]),
   openLoopFigure: door(() => [loop(), 0, {}], ['nothing', 'nothing', 'options']),
   openLoopMetrics: door(() => [loops()]),
   openLoopOf: door(() => [loops(), 'rewards']),
   openLoopStepErrors: door(() => [loop()]),
-  ownershipAudit: door(() => [{ a: { owns: ['a'], movedBy: { a: 1 } } }]),
-  permutationTest: door(
-    () => [
-      [
-        [1, 2],
-        [2, 1],
-      ],
-      {},
-    ],
-    [['longer'], 'options'],
-  ),
   planesErrors: door(() => [planes()]),
   planesFigure: door(() => [planes(), 0, {}], ['nothing', 'nothing', 'options']),
   priorLine: door(() => [trace, 'stag']),
@@ -152,20 +123,63 @@ export const diagnosticsDoors: Doors = {
     (log: Log) => log.start(runInfo()),
   ),
   psnr: door(() => [0.1], ['positive']),
-  quantile: door(() => [[1, 2], 0.5], [['Uint16Array [7]', 'longer']]),
   readLog: door(() => [path('log.jsonl'), {}], ['path', 'options']),
   readRun: door(() => [folder, {}], ['path', 'options']),
   realAndImagined: door(() => [[{ experience: experience() }], {}], [['[]', 'longer'], 'options']),
   report: door(() => [[folder], {}], [['longer'], 'options'], {}, ['readRun']),
-  smooth: door(() => [curve(), 1], ['nothing', ['2**33']]),
-  standardDeviation: twoValues,
   summarise: door(() => [entries, {}], [['longer'], 'options']),
-  symmetryAudit: door(() => [{ a: [1, 2], b: [2, 1] }, { permutations: 10 }], ['nothing', 'options']),
-  symmetryVerdict: door(() => [audit, 0.01], ['nothing', ['undefined']]),
   tensorboard: logRow(),
   textTable: door(() => [[{ a: 1 }], {}], [['[]', 'longer'], 'options']),
   toPng: door(() => [svg, {}], ['nothing', 'options']),
   truePlanes: door(() => [transitions(), [1, 2, 2, 3]]),
+  worldModelCsv: door(() => [{ a: { exact: 1 } }], [['{}', 'a cyclic object']]),
+  worldModelReport: door(() => [
+    { channels: ['a', 'b', 'c'], planes: floats([1, 2, 2, 3]), happened: happened(), rows: transitions() },
+  ]),
+  worldModelTable: door(() => [{ a: { exact: 1 } }], [['{}', 'a cyclic object']]),
+  writeFigure: door(() => [path('figure'), svg, {}], ['path', 'nothing', 'options']),
+  writeMoaEvaluation: door(() => [path('moa'), epochs()], ['path', ['[]', 'longer']]),
+  writeReport: door(() => [path('report.html'), [folder], {}], ['path', ['longer'], 'options'], {}, ['readRun']),
+};
+
+/** Those of `@coplay/diagnostics/audits`. */
+export const auditsDoors: Doors = {
+  configurationAudit: door(() => [{ a: {}, b: {} }, ['id']], ['nothing', ['undefined', '[]', "['x']", 'longer']]),
+  counterAudit: door(() => [{ a: { n: 1 }, b: { n: 1 } }, {}], ['nothing', 'options']),
+  dueAudit: door(
+    () => [
+      { a: { n: 1 }, b: { n: 1 } },
+      { a: { n: 1 }, b: { n: 1 } },
+    ],
+    ['record'],
+  ),
+  moduleAudit: door(() => [verdict, { moa: verdict }]),
+  nameCulprit: door(() => [[{ test: 'a', verdict }]], [['longer']]),
+  ownershipAudit: door(() => [{ a: { owns: ['a'], movedBy: { a: 1 } } }]),
+  symmetryAudit: door(() => [{ a: [1, 2], b: [2, 1] }, { permutations: 10 }], ['nothing', 'options']),
+  symmetryVerdict: door(() => [audit, 0.01], ['nothing', ['undefined']]),
+};
+
+/** Those of `@coplay/diagnostics/statistics`. */
+export const statisticsDoors: Doors = {
+  bandOverRuns: door(() => [[curve()], 3], [['longer'], ['undefined']]),
+  bootstrap: door(() => [[1, 2], { resamples: 10 }], [['Uint16Array [7]', 'longer'], 'options']),
+  interquartileMean: values,
+  mean: values,
+  median: values,
+  permutationTest: door(
+    () => [
+      [
+        [1, 2],
+        [2, 1],
+      ],
+      {},
+    ],
+    [['longer'], 'options'],
+  ),
+  quantile: door(() => [[1, 2], 0.5], [['Uint16Array [7]', 'longer']]),
+  smooth: door(() => [curve(), 1], ['nothing', ['2**33']]),
+  standardDeviation: twoValues,
   twoSamplePermutationTest: door(
     () => [[1], [2], {}],
     [['Uint16Array [7]', 'longer'], ['Uint16Array [7]', 'longer'], 'options'],
@@ -178,12 +192,4 @@ export const diagnosticsDoors: Doors = {
     ],
     [['longer'], ['longer']],
   ),
-  worldModelCsv: door(() => [{ a: { exact: 1 } }], [['{}', 'a cyclic object']]),
-  worldModelReport: door(() => [
-    { channels: ['a', 'b', 'c'], planes: floats([1, 2, 2, 3]), happened: happened(), rows: transitions() },
-  ]),
-  worldModelTable: door(() => [{ a: { exact: 1 } }], [['{}', 'a cyclic object']]),
-  writeFigure: door(() => [path('figure'), svg, {}], ['path', 'nothing', 'options']),
-  writeMoaEvaluation: door(() => [path('moa'), epochs()], ['path', ['[]', 'longer']]),
-  writeReport: door(() => [path('report.html'), [folder], {}], ['path', ['longer'], 'options'], {}, ['readRun']),
 };

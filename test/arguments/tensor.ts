@@ -1,5 +1,6 @@
 import { createGenerator, type NamedArrays, ndarray } from '@coplay/core';
 import * as tensor from '@coplay/tensor';
+import * as distributions from '@coplay/tensor/distributions';
 import { type Doors, door } from './doors';
 
 await tensor.ensureBackend();
@@ -8,7 +9,7 @@ const generator = () => createGenerator(1);
 const matrix = () => tf.tensor2d([[0.5, 0.5]]);
 const noise = () => tf.tensor1d([0.5]);
 const normal = () => ({ mean: matrix(), stddev: matrix() });
-const bins = () => tensor.twoHotBins(2);
+const bins = () => distributions.twoHotBins(2);
 const process = 'sets or reads what a whole process uses';
 const graph = 'its arguments are functions and arrays that are only known by what a call traces';
 const step = () => ({ outputs: {} });
@@ -44,13 +45,6 @@ export const tensorDoors: Doors = {
   adam: door(() => [{}], ['options'], steps(tensor.adam())),
   adamW: door(() => [{}], ['options'], steps(tensor.adamW())),
   applyModel: layers,
-  applyModelOutputs: layers,
-  argmaxRows: door(() => [new Float32Array(4), 2, 2]),
-  bernoulliLoss: door(() => [matrix(), matrix()]),
-  codesLoss: door(() => [matrix(), matrix(), 1]),
-  boundedNormal: door(() => [matrix(), matrix()]),
-  categoricalEntropy: door(() => [matrix(), matrix()]),
-  categoricalKl: door(() => [matrix(), matrix()]),
   checkThreadChoices: process,
   checkTensor: door(() => ['checkTensor', 'x', matrix()], ['where', 'where']),
   compile: door(() => [twice, { name: 'f', executor: 'eager' }], ['function'], called('function f')),
@@ -64,38 +58,20 @@ export const tensorDoors: Doors = {
   glorotUniform: door(() => [generator(), [2, 3]], ['nothing', ['longer']]),
   inspectGraph: graph,
   laProp: door(() => [{}], ['options'], steps(tensor.laProp())),
-  latentLosses: door(() => [matrix(), matrix(), 1], ['nothing', 'nothing', 'positive']),
   learningRate: door(() => [{ rate: 1 }], [], { '()': door(() => [1], ['positive']) }),
-  logProbOf: door(() => [matrix(), tf.tensor1d([0], 'int32')]),
-  maskedLogProbs: door(() => [matrix(), matrix()]),
   mergeRows: graph,
-  mirrorBins: door(() => [bins()], [['longer']]),
-  normalEntropy: door(() => [normal()]),
-  normalLogProb: door(() => [normal(), matrix()]),
-  normalSample: door(() => [normal(), matrix()]),
-  oneHotSample: door(() => [matrix(), noise()]),
   operationTimes: graph,
   orthogonal: door(() => [generator(), [2, 3], 1], ['nothing', ['longer'], ['undefined', '-1', '1.5', '2**33']]),
   readWeights: layers,
   restoreThreadChoices: process,
   rmsProp: door(() => [{}], ['options'], steps(tensor.rmsProp())),
-  sampleCategorical: door(() => [new Float32Array(4), 2, 2, generator()]),
   sgd: door(() => [{ momentum: 0.5 }], ['options'], steps(tensor.sgd({ momentum: 0.5 }))),
   stackVariables: graph,
   stopGradient: door(() => [matrix()]),
-  straightThrough: door(() => [matrix(), noise()]),
-  symexp: door(() => [matrix()]),
-  symlog: door(() => [matrix()]),
   threadChoices: process,
   threadInfo: process,
   toOnnx: graph,
   truncatedNormal: door(() => [generator(), [2], 1], ['nothing', ['[]', 'longer'], 'positive']),
-  twoHotBins: door(() => [2]),
-  twoHotLoss: door(() => [matrix(), noise(), bins()]),
-  twoHotMean: door(() => [matrix(), bins()]),
-  twoHotWeights: door(() => [noise(), bins()], ['nothing', ['longer']]),
-  unimix: door(() => [matrix(), 0.1]),
-  unimixLog: door(() => [matrix(), 0.1]),
   useBackend: process,
   useExecutor: process,
   useOnnxWeb: process,
@@ -104,4 +80,32 @@ export const tensorDoors: Doors = {
   variables: graph,
   writeWeights: layers,
   zeros: door(() => [[2, 3]], [['[]', 'longer']]),
+};
+
+/** Those of `@coplay/tensor/distributions`. */
+export const distributionsDoors: Doors = {
+  argmaxRows: door(() => [new Float32Array(4), 2, 2]),
+  bernoulliLoss: door(() => [matrix(), matrix()]),
+  codesLoss: door(() => [matrix(), matrix(), 1]),
+  boundedNormal: door(() => [matrix(), matrix()]),
+  categoricalEntropy: door(() => [matrix(), matrix()]),
+  categoricalKl: door(() => [matrix(), matrix()]),
+  latentLosses: door(() => [matrix(), matrix(), 1], ['nothing', 'nothing', 'positive']),
+  logProbOf: door(() => [matrix(), tf.tensor1d([0], 'int32')]),
+  maskedLogProbs: door(() => [matrix(), matrix()]),
+  mirrorBins: door(() => [bins()], [['longer']]),
+  normalEntropy: door(() => [normal()]),
+  normalLogProb: door(() => [normal(), matrix()]),
+  normalSample: door(() => [normal(), matrix()]),
+  oneHotSample: door(() => [matrix(), noise()]),
+  sampleCategorical: door(() => [new Float32Array(4), 2, 2, generator()]),
+  straightThrough: door(() => [matrix(), noise()]),
+  symexp: door(() => [matrix()]),
+  symlog: door(() => [matrix()]),
+  twoHotBins: door(() => [2]),
+  twoHotLoss: door(() => [matrix(), noise(), bins()]),
+  twoHotMean: door(() => [matrix(), bins()]),
+  twoHotWeights: door(() => [noise(), bins()], ['nothing', ['longer']]),
+  unimix: door(() => [matrix(), 0.1]),
+  unimixLog: door(() => [matrix(), 0.1]),
 };

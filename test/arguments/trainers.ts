@@ -5,8 +5,10 @@ import * as buffers from '@coplay/buffers';
 import { type Agent, createGenerator, createRollout, ndarray, vectorEnv } from '@coplay/core';
 import { matrixGame, randomAgent, stagHunt } from '@coplay/envs';
 import { cellsWorldModel, mlp } from '@coplay/models';
-import { ensureBackend, tf, twoHotBins } from '@coplay/tensor';
+import { ensureBackend, tf } from '@coplay/tensor';
+import { twoHotBins } from '@coplay/tensor/distributions';
 import * as trainers from '@coplay/trainers';
+import { encodeSafetensors, flattenState, latestCheckpoint, saveCheckpoint } from '@coplay/trainers/checkpoint';
 import { type Doors, door } from './doors';
 
 await ensureBackend();
@@ -154,8 +156,8 @@ const logits = () => new Float64Array(5);
 const column = () => tf.tensor1d([0.5, 0.5]);
 const surrogate = () => ({ logProbs: column(), oldLogProbs: column(), advantages: column(), weights: column() });
 const arrays = () => ({ a: ndarray(new Float32Array(4), [4]) });
-await trainers.saveCheckpoint(path('checkpoints'), 1, { a: 1 });
-const { checkpoint } = await trainers.latestCheckpoint(path('checkpoints'));
+await saveCheckpoint(path('checkpoints'), 1, { a: 1 });
+const { checkpoint } = await latestCheckpoint(path('checkpoints'));
 const transitions = trainers.createWorldModel(worldModel()).transitions(lived);
 const moaRows = buffers.moaRows(lived, 1, { goals: game.goals });
 const view = () => ({ ...input(), rows: 1 });
@@ -163,19 +165,8 @@ const runOptions = () => ({ game, agents: [trainers.ppoAgent(ppo()), random(othe
 
 /** The public functions of trainers, with valid arguments. */
 export const trainersDoors: Doors = {
-  arrivalReturns: door(() => [returns()]),
-  criticLoss: door(() => [critic(), twoHotBins(5), 1], ['nothing', 'nothing', ['undefined', '1.5', '2**33']]),
-  detached: door(() => [{ a: matrix() }], ['record']),
-  imagineSequence: 'takes networks and what they read, which only the code of a learner puts together',
-  imaginedWeights: door(() => [matrix()]),
-  lastStates: door(() => [states(), 1]),
-  policyLoss: door(() => [policy(), 1], ['nothing', 'number']),
-  replayReturns: door(() => [replay(), 0.9, 0.9]),
-  trackReturns: door(() => [range(), matrix(), {}], ['nothing', 'nothing', loose]),
-  DreamerLearner: 'is made by dreamerAgent',
   NonFiniteError: 'is made by learners',
   PpoLearner: 'is made by ppoAgent',
-  actionInfluence: door(() => [Float32Array.of(0.5, 0.5, 0.5, 0.5), Float32Array.of(0.5, 0.5), Int32Array.of(0)]),
   anneal: door(
     () => [{ from: 1, to: 0 }, 0.5],
     [
@@ -183,7 +174,6 @@ export const trainersDoors: Doors = {
       ['1.5', '2**33'],
     ],
   ),
-  clippedSurrogate: door(() => [surrogate(), 0.2], ['nothing', ['1.5', '2**33']]),
   createMoa: door(
     () => [moa()],
     [],
@@ -220,7 +210,6 @@ export const trainersDoors: Doors = {
     [],
     begin,
   ),
-  createRunDirectory: door(() => [path('run'), { config: {}, versions: {}, resume: true }], ['path']),
   createWorldModel: door(
     () => [worldModel()],
     [],
@@ -236,8 +225,6 @@ export const trainersDoors: Doors = {
     [],
     begin,
   ),
-  decodeSafetensors: door(() => [Buffer.concat(trainers.encodeSafetensors(arrays()))], [['longer']]),
-  describeCheckpoint: door(() => [checkpoint, 1], ['nothing', ['undefined', '-1', '1.5', '2**33']]),
   dreamerAgent: door(
     () => [dreamer()],
     [],
@@ -252,11 +239,8 @@ export const trainersDoors: Doors = {
     sizes,
     played,
   ),
-  encodeSafetensors: door(() => [arrays(), {}], ['record', 'options']),
-  episodeTracker: door(() => [game.agents, 2], [["['x']", 'longer'], ['2**33']], { add: door(() => [lived]) }),
   exportOnnx: door(() => [trained, path('a.onnx'), {}], ['nothing', 'path', 'options']),
   findNonFinite: door(() => [arrays()], ['record']),
-  flattenState: door(() => [{ a: 1 }], [saved]),
   frozen: door(() => [trained, {}], ['nothing', 'options'], acts(nothing)),
   hopAgent: door(
     () => [hop()],
@@ -280,13 +264,10 @@ export const trainersDoors: Doors = {
   isLearning: door(() => [random(id)], ['anything']),
   iteratedGame: door(() => [dilemma, 0.9]),
   iteratedGradients: door(() => [trainers.iteratedGame(dilemma, 0.9), logits(), logits()]),
-  latestCheckpoint: door(() => [path('checkpoints'), {}], ['path', 'options']),
-  loadCheckpoint: door(() => [checkpoint?.path, {}], ['path', 'options']),
   lola: door(() => [{ game: dilemma }], [], { train: door(() => [1]) }),
   memoryOneAgent: door(() => [{ game: dilemma, id: dilemma.agents[0], parameters: logits() }], [], {
     initialState: rows,
   }),
-  nodeFileSystem: 'takes nothing',
   pastSelves: door(() => [{ id, of: trained }], [], {
     ...acts(() => trainers.pastSelves({ id, of: trained }).initialState(1)),
   }),
@@ -296,18 +277,8 @@ export const trainersDoors: Doors = {
     acts(() => planning.initialState(1)),
     ['createSearch'], // whose options they are
   ),
-  policyDiagnostics: door(() => [surrogate(), 0.2], ['nothing', ['1.5', '2**33']]),
   ppoAgent: made(ppo, { ...acts(nothing), ...learns(lived), 'learner.values': door(() => [lived]) }),
-  ppoTargets: door(() => [
-    lived,
-    values(),
-    cutValues(),
-    { gamma: 0.9, lambda: 0.9, returns: 'gae', truncation: 'bootstrap' },
-  ]),
   prosocialRewards: door(() => [lived, 0.9]),
-  resumeFits: door(() => [{}, {}], [['{}', 'a cyclic object'], 'record']),
-  runtimeVersions: 'takes nothing',
-  saveCheckpoint: door(() => [path('saved'), 1, { a: 1 }, {}], ['path', ['2**33'], 'record', 'options']),
   selfPlay: door(
     () => [runOptions()],
     [],
@@ -324,12 +295,47 @@ export const trainersDoors: Doors = {
   sharedPpoAgents: door(() => [{ game, ids: [id], network, executor }]),
   socialInfluenceAgent: made(influence, { ...acts(nothing), ...learns(influenced) }),
   toOnnx: door(() => [trained, {}], ['nothing', 'options']),
-  unflattenState: door(() => [trainers.flattenState({ a: 1 })]),
+  withInsight: door(() => [random(id)]),
+};
+
+/** Those of `@coplay/trainers/checkpoint`. */
+export const checkpointDoors: Doors = {
+  createRunDirectory: door(() => [path('run'), { config: {}, versions: {}, resume: true }], ['path']),
+  decodeSafetensors: door(() => [Buffer.concat(encodeSafetensors(arrays()))], [['longer']]),
+  describeCheckpoint: door(() => [checkpoint, 1], ['nothing', ['undefined', '-1', '1.5', '2**33']]),
+  encodeSafetensors: door(() => [arrays(), {}], ['record', 'options']),
+  flattenState: door(() => [{ a: 1 }], [saved]),
+  latestCheckpoint: door(() => [path('checkpoints'), {}], ['path', 'options']),
+  loadCheckpoint: door(() => [checkpoint?.path, {}], ['path', 'options']),
+  resumeFits: door(() => [{}, {}], [['{}', 'a cyclic object'], 'record']),
+  runtimeVersions: 'takes nothing',
+  saveCheckpoint: door(() => [path('saved'), 1, { a: 1 }, {}], ['path', ['2**33'], 'record', 'options']),
+  unflattenState: door(() => [flattenState({ a: 1 })]),
+};
+
+/** Those of `@coplay/trainers/losses`. */
+export const lossesDoors: Doors = {
+  arrivalReturns: door(() => [returns()]),
+  criticLoss: door(() => [critic(), twoHotBins(5), 1], ['nothing', 'nothing', ['undefined', '1.5', '2**33']]),
+  detached: door(() => [{ a: matrix() }], ['record']),
+  imagineSequence: 'takes networks and what they read, which only the code of a learner puts together',
+  imaginedWeights: door(() => [matrix()]),
+  lastStates: door(() => [states(), 1]),
+  policyLoss: door(() => [policy(), 1], ['nothing', 'number']),
+  replayReturns: door(() => [replay(), 0.9, 0.9]),
+  trackReturns: door(() => [range(), matrix(), {}], ['nothing', 'nothing', loose]),
+  actionInfluence: door(() => [Float32Array.of(0.5, 0.5, 0.5, 0.5), Float32Array.of(0.5, 0.5), Int32Array.of(0)]),
+  clippedSurrogate: door(() => [surrogate(), 0.2], ['nothing', ['1.5', '2**33']]),
+  policyDiagnostics: door(() => [surrogate(), 0.2], ['nothing', ['1.5', '2**33']]),
+  ppoTargets: door(() => [
+    lived,
+    values(),
+    cutValues(),
+    { gamma: 0.9, lambda: 0.9, returns: 'gae', truncation: 'bootstrap' },
+  ]),
   valueLoss: door(() => [
     { values: column(), oldValues: column(), returns: column(), weights: column() },
     { clip: 0.2, huberDelta: false },
   ]),
   weightedMean: door(() => [column(), column()]),
-  withInsight: door(() => [random(id)]),
-  writeFileAtomic: door(() => [path('file'), 'text'], ['path', ["''", "'x'"]]),
 };

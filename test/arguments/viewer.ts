@@ -20,9 +20,7 @@ export const viewerDoors: Doors = {
   goalWatcher: door(() => [game, id]),
   onnxAgent: door(() => [{ game, id, session, Tensor: class {} }]),
   playPage: door(() => [{}], ['options']),
-  playableGame: door(() => ['stag-hunt', {}], ['nothing', 'options'], {}, ['stagHunt']),
   recordedExperience: door(() => [game, recording], [], {}, ['replayEpisode']),
   replayPage: door(() => [[recording], {}], [['longer'], 'options']),
-  ruleAgentNamed: door(() => ['Random', game, id]),
   rulesOf: door(() => [game]),
 };

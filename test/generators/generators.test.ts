@@ -26,7 +26,8 @@ import { mixed, nearestStag, randomAgent, stagHunt, switcher } from '@coplay/env
 import * as models from '@coplay/models';
 import * as layers from '@coplay/models/layers';
 import { createSearch } from '@coplay/planning';
-import { glorotUniform, orthogonal, sampleCategorical, truncatedNormal, useBackend } from '@coplay/tensor';
+import { glorotUniform, orthogonal, truncatedNormal, useBackend } from '@coplay/tensor';
+import { sampleCategorical } from '@coplay/tensor/distributions';
 import * as trainers from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { takersOfGenerators } from './arguments';

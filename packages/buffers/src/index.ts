@@ -20,22 +20,12 @@ export {
 export { createHistoryBuffer, type HistoryBuffer, type HistoryBufferOptions } from './histories';
 export {
   createPpoBuffer,
-  type MinibatchOptions,
   type MinibatchPlan,
   type MinibatchRows,
   type PpoBuffer,
   planMinibatches,
 } from './minibatches';
-export {
-  decodeNpy,
-  decodeNpz,
-  encodeNpy,
-  encodeNpz,
-  loadNpz,
-  type StoredArray,
-  type StoredArrays,
-  saveNpz,
-} from './npz';
+export { decodeNpz, encodeNpz, loadNpz, type StoredArrays, saveNpz } from './npz';
 export { fromRecords, type Records, type StreamRecords, streamRecords, toRecords } from './records';
 export {
   createReplayBuffer,
@@ -43,7 +33,6 @@ export {
   loadReplay,
   type ReplayBuffer,
   type ReplaySample,
-  type ReplaySaving,
   type SequenceReplay,
   type SequenceSample,
   saveReplay,

@@ -1,6 +1,7 @@
-import { decodeNpy, decodeNpz, encodeNpy, encodeNpz } from '@coplay/buffers';
+import { decodeNpz, encodeNpz } from '@coplay/buffers';
 import { strToU8, zipSync } from 'fflate';
 import { expect, it } from 'vitest';
+import { decodeNpy, encodeNpy } from '../src/npz/npy';
 
 /** A .npy file of two uint8 whose header has these words for descr and shape. */
 function npy(descr: string, shape: string): Uint8Array {

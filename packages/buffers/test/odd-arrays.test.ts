@@ -2,12 +2,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { decodeNpy, decodeNpz, encodeNpy, encodeNpz, loadNpz, type StoredArray, saveNpz } from '@coplay/buffers';
+import { decodeNpz, encodeNpz, loadNpz, saveNpz } from '@coplay/buffers';
 import type { DType, TypedArray } from '@coplay/core';
 import { dtypeOf, inThisRealm, isArrayOf } from '@coplay/core/arrays';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findPython, runPython } from '../../../bench/harness';
+import { decodeNpy, encodeNpy, type StoredArray } from '../src/npz/npy';
 import { READABLE, REFUSED } from './odd-arrays';
 
 let directory: string;

@@ -1,7 +1,8 @@
-import { createPpoBuffer, type MinibatchOptions, type PpoBuffer } from '@coplay/buffers';
+import { createPpoBuffer, type PpoBuffer } from '@coplay/buffers';
 import { createGenerator, type NamedArrays, ndarray } from '@coplay/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { MinibatchOptions } from '../src/minibatches/plan';
 
 /** Rows of which every field holds the row's number. */
 function rows(from: number, count: number, isImagined = false): NamedArrays {

@@ -5,7 +5,7 @@ export { CoplayError, checkOptions, fail, show } from './errors';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluate';
 export type { Experience } from './experience';
 export type { AgentId, ExperienceSpec, Game, Scene, SceneItem, StepArrays } from './game';
-export { assertGame, type GameContractOptions, type GameRule, gameContract, type Violation } from './game-contract';
+export { assertGame, gameContract, type Violation } from './game-contract';
 export {
   createGenerator,
   type Generator,
@@ -31,7 +31,6 @@ export {
   lambdaReturns,
   monteCarloReturns,
   normaliseAdvantages,
-  type ReturnSteps,
 } from './returns';
 export { createRewardScaler, type RewardScaler } from './reward-scaler';
 export { createRollout, type Rollout } from './rollout';
@@ -42,4 +41,4 @@ export { checkShapes } from './shapes';
 export { rulesSimulator, type Simulator } from './simulator';
 export type { ArrayOf, DType, NamedArrays, NDArray, TypedArray } from './typed-arrays';
 export { createValueNorm, type ValueNorm } from './value-norm';
-export { type VectorEnv, type VectorEnvState, vectorEnv } from './vector-env';
+export { type VectorEnv, vectorEnv } from './vector-env';

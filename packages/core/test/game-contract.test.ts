@@ -1,5 +1,6 @@
-import { assertGame, CoplayError, type Game, type GameRule, gameContract } from '@coplay/core';
+import { assertGame, CoplayError, type Game, gameContract } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
+import type { GameRule } from '../src/game-contract/findings';
 import { countingGame } from './counting-game';
 
 const sound = countingGame({ agents: 3, leaves: [2, 0, 1], maxSteps: 6 });

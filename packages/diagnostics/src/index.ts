@@ -1,22 +1,4 @@
 export { ablationCsv, ablationFigure, ablationGrid, ablationSummary, ablationTable, type Switches } from './ablations';
-export {
-  type AuditStep,
-  type Conclusion,
-  type ConfigurationReport,
-  type Counters,
-  configurationAudit,
-  counterAudit,
-  dueAudit,
-  type LearnerInfluence,
-  moduleAudit,
-  nameCulprit,
-  type OwnershipReport,
-  ownershipAudit,
-  type SymmetryReport,
-  symmetryAudit,
-  symmetryVerdict,
-  type Verdict,
-} from './audits';
 export { type BeliefLine, beliefFigure, beliefLine, priorLine } from './beliefs';
 export {
   type Distribution,
@@ -27,31 +9,13 @@ export {
   realAndImagined,
 } from './distributions';
 export { csv, jsonLines, progress, readLog, tensorboard } from './logs';
-export { type MoaEvaluation, moaArrays, moaCsv, moaEvaluation, moaFigures, writeMoaEvaluation } from './moa';
+export { type MoaEvaluation, moaEvaluation, moaFigures, writeMoaEvaluation } from './moa';
 export { openLoopFigure, openLoopMetrics, openLoopOf, openLoopStepErrors } from './open-loop';
 export { barChart, boxPlot, heatMap, learningCurves, toPng, writeFigure } from './plots';
 export { linearProbe, type ProbeResult } from './probes';
 export { addToReport, findProblems, type ReportOptions, report, writeReport } from './report';
 export { curveOf, type Run, readRun, summarise } from './runs';
-export {
-  bandOverRuns,
-  bootstrap,
-  type Curve,
-  type Estimate,
-  interquartileMean,
-  mean,
-  median,
-  type PermutationResult,
-  permutationTest,
-  quantile,
-  smooth,
-  standardDeviation,
-  twoSamplePermutationTest,
-  variance,
-  type WelchResult,
-  welchTest,
-} from './statistics';
-export { formatEstimate, markdownTable, type TableRow, textTable } from './tables';
+export { markdownTable, type TableRow, textTable } from './tables';
 export {
   type Calibration,
   calibration,

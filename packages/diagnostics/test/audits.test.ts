@@ -1,5 +1,5 @@
 import { createGenerator } from '@coplay/core';
-import { symmetryAudit } from '@coplay/diagnostics';
+import { symmetryAudit } from '@coplay/diagnostics/audits';
 import { describe, expect, it } from 'vitest';
 
 const ids = ['agent_0', 'agent_1', 'agent_2', 'agent_3'];

@@ -8,7 +8,7 @@ import {
   symmetryAudit,
   symmetryVerdict,
   type Verdict,
-} from '@coplay/diagnostics';
+} from '@coplay/diagnostics/audits';
 import { describe, expect, it } from 'vitest';
 
 const fair: Verdict = { isFair: true, suspects: [], finding: 'Fine.' };

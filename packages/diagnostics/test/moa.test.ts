@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadNpz } from '@coplay/buffers';
-import { moaCsv, moaEvaluation, moaFigures, writeMoaEvaluation } from '@coplay/diagnostics';
+import { moaEvaluation, moaFigures, writeMoaEvaluation } from '@coplay/diagnostics';
 import { describe, expect, it } from 'vitest';
+import { moaCsv } from '../src/moa/files';
 import { readStrictCsv } from './strict-csv';
 
 const classes = ['a', 'b', 'c', 'd'];

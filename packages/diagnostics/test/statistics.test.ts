@@ -12,7 +12,7 @@ import {
   twoSamplePermutationTest,
   variance,
   welchTest,
-} from '@coplay/diagnostics';
+} from '@coplay/diagnostics/statistics';
 import { describe, expect, it } from 'vitest';
 
 describe('mean, variance, quantiles', () => {

@@ -1,5 +1,6 @@
-import { formatEstimate, markdownTable, textTable } from '@coplay/diagnostics';
+import { markdownTable, textTable } from '@coplay/diagnostics';
 import { describe, expect, it } from 'vitest';
+import { formatEstimate } from '../src/tables/format';
 
 const rows = [
   { agent: 'NearestStag', return: 2.8534, episodes: 20_000 },

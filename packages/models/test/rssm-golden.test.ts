@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { NamedArrays } from '@coplay/core';
 import { rmsNorm, rssm } from '@coplay/models/layers';
-import { categoricalEntropy, latentLosses, tf, unimixLog } from '@coplay/tensor';
+import { tf } from '@coplay/tensor';
+import { categoricalEntropy, latentLosses, unimixLog } from '@coplay/tensor/distributions';
 import { describe, expect, it } from 'vitest';
 import { differences, floats, loadableMachines, onMachine, wave } from '../../../test/machines';
 

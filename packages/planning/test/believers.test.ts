@@ -19,15 +19,9 @@ import {
   snowdrift,
   stagHunt,
 } from '@coplay/envs';
-import {
-  type BeliefTrace,
-  beliefTracer,
-  createBeliefs,
-  type GoalBeliefs,
-  goalsPerEpisode,
-  seenStates,
-} from '@coplay/planning';
+import { beliefTracer, createBeliefs, type GoalBeliefs, goalsPerEpisode, seenStates } from '@coplay/planning';
 import { describe, expect, it } from 'vitest';
+import type { BeliefTrace } from '../src/beliefs/trace';
 
 const game = stagHunt({ size: 6, agents: 2, stags: 1, hares: 2, obstaclePieces: 0 });
 

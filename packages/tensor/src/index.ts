@@ -1,8 +1,7 @@
-export { type BackendChoice, type BackendInfo, type BackendName, ensureBackend, useBackend } from './backend';
+export { type BackendInfo, type BackendName, ensureBackend, useBackend } from './backend';
 export { checkTensor } from './check-tensor';
 export {
   type Compiled,
-  type CompileOptions,
   checkThreadChoices,
   compile,
   compileScan,
@@ -18,19 +17,15 @@ export {
   mergeRows,
   operationTimes,
   restoreThreadChoices,
-  type ScanEachOptions,
   type ScanInputs,
   type StackedVariables,
-  type StackLayout,
   type StateOf,
-  type Statics,
   type StepFunction,
   stackVariables,
   type TensorRecord,
   type TensorTree,
   type ThreadChoices,
   type ThreadInfo,
-  type TogetherOptions,
   threadChoices,
   threadInfo,
   useExecutor,
@@ -39,37 +34,9 @@ export {
   type Variables,
   variables,
 } from './compile';
-export {
-  argmaxRows,
-  type BoundedNormal,
-  bernoulliLoss,
-  boundedNormal,
-  categoricalEntropy,
-  categoricalKl,
-  codesLoss,
-  type LatentLosses,
-  latentLosses,
-  logProbOf,
-  maskedLogProbs,
-  mirrorBins,
-  normalEntropy,
-  normalLogProb,
-  normalSample,
-  oneHotSample,
-  sampleCategorical,
-  straightThrough,
-  symexp,
-  symlog,
-  twoHotBins,
-  twoHotLoss,
-  twoHotMean,
-  twoHotWeights,
-  unimix,
-  unimixLog,
-} from './distributions';
 export { exportOnnx, type OnnxFile, type OnnxInput, type OnnxOptions, toOnnx } from './export';
 export { type LossResult, stopGradient, type ValueAndGradients, valueAndGradients } from './gradients';
 export { glorotUniform, orthogonal, truncatedNormal, zeros } from './init';
-export { applyModel, applyModelOutputs, type LayersModel, readWeights, writeWeights } from './layers-model';
+export { applyModel, type LayersModel, readWeights, writeWeights } from './layers-model';
 export { adam, adamW, laProp, learningRate, type Optimiser, rmsProp, sgd } from './optimise';
 export { tf } from './tf';

@@ -1,6 +1,7 @@
 import { CoplayError } from '@coplay/core';
-import { type BackendChoice, ensureBackend, tf, useBackend } from '@coplay/tensor';
+import { ensureBackend, tf, useBackend } from '@coplay/tensor';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { BackendChoice } from '../src/backend/use-backend';
 import { loadableBackends } from './backends';
 
 afterEach(() => vi.restoreAllMocks());

@@ -2,7 +2,6 @@ import { type NDArray, ndarray } from '@coplay/core';
 import {
   compile,
   compileScanEach,
-  type ScanEachOptions,
   type ScanInputs,
   type StepFunction,
   tf,
@@ -11,6 +10,7 @@ import {
   variables,
 } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { ScanEachOptions } from '../src/compile/each/compile-each';
 import { needsOnnx, onnx } from './onnx-runtime';
 
 const executors = onnx ? (['onnx', 'eager'] as const) : (['eager'] as const);

@@ -2,17 +2,17 @@ import { type NDArray, ndarray } from '@coplay/core';
 import {
   type Compiled,
   compileTogether,
-  type StackLayout,
-  type Statics,
   type StepFunction,
   stackVariables,
-  type TogetherOptions,
   tf,
   useBackend,
   type Variables,
   variables,
 } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Statics } from '../src/compile/executor';
+import type { TogetherOptions } from '../src/compile/stacked/compile-together';
+import type { StackLayout } from '../src/compile/stacked/stacked-variables';
 import { onnx } from './onnx-runtime';
 
 const executors = onnx ? (['onnx', 'eager'] as const) : (['eager'] as const);

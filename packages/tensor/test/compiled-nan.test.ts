@@ -1,5 +1,6 @@
 import { ndarray } from '@coplay/core';
-import { categoricalEntropy, maskedLogProbs, tf } from '@coplay/tensor';
+import { tf } from '@coplay/tensor';
+import { categoricalEntropy, maskedLogProbs } from '@coplay/tensor/distributions';
 import { describe, expect, it } from 'vitest';
 import { expectParity, floats, run, withGradients } from './compiled';
 

@@ -1,4 +1,5 @@
 import { createGenerator, type Generator } from '@coplay/core';
+import { tf, useBackend } from '@coplay/tensor';
 import {
   argmaxRows,
   categoricalEntropy,
@@ -6,9 +7,7 @@ import {
   logProbOf,
   maskedLogProbs,
   sampleCategorical,
-  tf,
-  useBackend,
-} from '@coplay/tensor';
+} from '@coplay/tensor/distributions';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadableBackends } from './backends';
 import { expectNumbers } from './numbers';

@@ -1,3 +1,4 @@
+import { type TensorRecord, tf } from '@coplay/tensor';
 import {
   bernoulliLoss,
   boundedNormal,
@@ -12,15 +13,13 @@ import {
   straightThrough,
   symexp,
   symlog,
-  type TensorRecord,
-  tf,
   twoHotBins,
   twoHotLoss,
   twoHotMean,
   twoHotWeights,
   unimix,
   unimixLog,
-} from '@coplay/tensor';
+} from '@coplay/tensor/distributions';
 import { describe, expect, it } from 'vitest';
 import { floats } from './compiled';
 import { differences, onMachine } from './on-machine';

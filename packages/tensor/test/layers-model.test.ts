@@ -2,7 +2,6 @@ import { createGenerator, type NamedArrays, ndarray } from '@coplay/core';
 import {
   adam,
   applyModel,
-  applyModelOutputs,
   compile,
   readWeights,
   type StepFunction,
@@ -15,6 +14,7 @@ import {
 } from '@coplay/tensor';
 import * as layers from '@tensorflow/tfjs-layers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { applyModelOutputs } from '../src/layers-model/apply-model';
 import { runNode } from './onnx-files';
 
 beforeAll(() => useBackend('cpu'));

@@ -1,6 +1,7 @@
 import { ndarray } from '@coplay/core';
-import { type CompileOptions, compile, tf, useThreads } from '@coplay/tensor';
+import { compile, tf, useThreads } from '@coplay/tensor';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { CompileOptions } from '../src/compile/compile';
 import { needsOnnx, onnx } from './onnx-runtime';
 
 type Options = Omit<CompileOptions, 'name'>;

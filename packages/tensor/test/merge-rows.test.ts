@@ -1,6 +1,7 @@
 import { type NamedArrays, ndarray } from '@coplay/core';
-import { type Compiled, compile, mergeRows, type Statics, tf, useBackend } from '@coplay/tensor';
+import { type Compiled, compile, mergeRows, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Statics } from '../src/compile/executor';
 import { onnx } from './onnx-runtime';
 
 /** A function of rows that keeps what it was asked. */

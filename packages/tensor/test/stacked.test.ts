@@ -5,8 +5,6 @@ import {
   compileScan,
   compileScanEach,
   compileStacked,
-  logProbOf,
-  maskedLogProbs,
   type ScanInputs,
   type StepFunction,
   stackVariables,
@@ -16,6 +14,7 @@ import {
   valueAndGradients,
   variables,
 } from '@coplay/tensor';
+import { logProbOf, maskedLogProbs } from '@coplay/tensor/distributions';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 const MEMBERS = 3;

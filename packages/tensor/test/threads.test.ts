@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { ndarray } from '@coplay/core';
 import {
-  type CompileOptions,
   compile,
   restoreThreadChoices,
   type TensorRecord,
@@ -12,6 +11,7 @@ import {
   variables,
 } from '@coplay/tensor';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CompileOptions } from '../src/compile/compile';
 import { needsOnnx, onnx } from './onnx-runtime';
 
 type Groups = Record<'params', TensorRecord>;

@@ -1,8 +1,9 @@
 import type { Experience } from '@coplay/core';
 import { allocateExperience } from '@coplay/core/arrays';
 import { matrixGame } from '@coplay/envs';
-import { episodeTracker, prosocialRewards } from '@coplay/trainers';
+import { prosocialRewards } from '@coplay/trainers';
 import { describe, expect, it } from 'vitest';
+import { episodeTracker } from '../src/self-play/episode-tracker';
 
 const game = matrixGame({ maxSteps: 4 });
 

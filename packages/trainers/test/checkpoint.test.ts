@@ -9,7 +9,7 @@ import {
   resumeFits,
   runtimeVersions,
   saveCheckpoint,
-} from '@coplay/trainers';
+} from '@coplay/trainers/checkpoint';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 

@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { categoricalEntropy, tf, twoHotBins, twoHotMean } from '@coplay/tensor';
-import { arrivalReturns, criticLoss, imaginedWeights, policyLoss, replayReturns, trackReturns } from '@coplay/trainers';
+import { tf } from '@coplay/tensor';
+import { categoricalEntropy, twoHotBins, twoHotMean } from '@coplay/tensor/distributions';
+import {
+  arrivalReturns,
+  criticLoss,
+  imaginedWeights,
+  policyLoss,
+  replayReturns,
+  trackReturns,
+} from '@coplay/trainers/losses';
 import { describe, expect, it } from 'vitest';
 import { differences, floats, loadableMachines, onMachine } from '../../../test/machines';
 

@@ -1,7 +1,7 @@
 import { createGenerator, type NamedArrays } from '@coplay/core';
 import { dreamerNets } from '@coplay/models';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
-import { detached, imagineSequence, lastStates, policyLoss } from '@coplay/trainers';
+import { detached, imagineSequence, lastStates, policyLoss } from '@coplay/trainers/losses';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { differences, loadableMachines, onMachine, wave } from '../../../test/machines';
 

@@ -13,8 +13,9 @@ import {
 import { nearestStag, randomAgent, stagHunt } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
-import { episodeTracker, type PpoOptions, ppoAgent, type SelfPlayOptions, selfPlay } from '@coplay/trainers';
+import { type PpoOptions, ppoAgent, type SelfPlayOptions, selfPlay } from '@coplay/trainers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { episodeTracker } from '../src/self-play/episode-tracker';
 import { expectFinite, NEVER, network, trained } from './field-helpers';
 import { tinyGame } from './games';
 import { leavingGame, SELF } from './leaving-game';

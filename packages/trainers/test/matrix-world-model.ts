@@ -1,6 +1,7 @@
 import { type Game, type NamedArrays, ndarray } from '@coplay/core';
 import type { WorldModel } from '@coplay/models';
-import { argmaxRows, maskedLogProbs, type TensorRecord, tf, zeros } from '@coplay/tensor';
+import { type TensorRecord, tf, zeros } from '@coplay/tensor';
+import { argmaxRows, maskedLogProbs } from '@coplay/tensor/distributions';
 
 /**
  * A world model that a user might write: of a matrix game of two players, each with K actions. The next state is the

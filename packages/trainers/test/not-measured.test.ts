@@ -4,10 +4,11 @@ import { allocateExperience } from '@coplay/core/arrays';
 import { moaEvaluation, openLoopMetrics } from '@coplay/diagnostics';
 import { matrixGame, stagHunt } from '@coplay/envs';
 import { cellsWorldModel } from '@coplay/models';
-import { createMoa, createOmg, createWorldModel, episodeTracker } from '@coplay/trainers';
+import { createMoa, createOmg, createWorldModel } from '@coplay/trainers';
 import { describe, expect, it } from 'vitest';
 import { imaginationGate } from '../src/hop-plus/imagination';
 import { resolveImagined } from '../src/hop-plus/options';
+import { episodeTracker } from '../src/self-play/episode-tracker';
 import { Stopwatch } from '../src/self-play/metrics';
 
 const game = matrixGame({ maxSteps: 2 });

@@ -1,7 +1,7 @@
 import type { TypedArray } from '@coplay/core';
 import { dtypeOf } from '@coplay/core/arrays';
 import { compile, tf, useBackend, variables } from '@coplay/tensor';
-import { encodeSafetensors, flattenState } from '@coplay/trainers';
+import { encodeSafetensors, flattenState } from '@coplay/trainers/checkpoint';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { READABLE, REFUSED } from '../../buffers/test/odd-arrays';
 

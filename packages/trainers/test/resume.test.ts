@@ -5,7 +5,8 @@ import type { Agent, Metrics, SavedState } from '@coplay/core';
 import { mixed, stagHunt, titForTat } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
-import { flattenState, pastSelves, ppoAgent, selfPlay, unflattenState } from '@coplay/trainers';
+import { pastSelves, ppoAgent, selfPlay } from '@coplay/trainers';
+import { flattenState, unflattenState } from '@coplay/trainers/checkpoint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const network = mlp({ hidden: [8] });

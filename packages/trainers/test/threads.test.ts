@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { SavedState } from '@coplay/core';
 import { stagHunt } from '@coplay/envs';
 import { executorInfo, restoreThreadChoices, threadChoices, useExecutor, useThreads } from '@coplay/tensor';
-import { flattenState, loadCheckpoint, ppoAgent, saveCheckpoint, selfPlay } from '@coplay/trainers';
+import { ppoAgent, selfPlay } from '@coplay/trainers';
+import { flattenState, loadCheckpoint, saveCheckpoint } from '@coplay/trainers/checkpoint';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 2, maxSteps: 9 });

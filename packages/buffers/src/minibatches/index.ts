@@ -1,2 +1,2 @@
-export { type MinibatchOptions, type MinibatchPlan, planMinibatches } from './plan';
+export { type MinibatchPlan, planMinibatches } from './plan';
 export { createPpoBuffer, type MinibatchRows, type PpoBuffer } from './ppo-buffer';

@@ -1,4 +1,4 @@
 export { loadReplay } from './load';
 export { createReplayBuffer, type ReplayBuffer, type ReplaySample } from './replay-buffer';
-export { type ReplaySaving, saveReplay } from './save';
+export { saveReplay } from './save';
 export { createSequenceReplay, type SequenceReplay, type SequenceSample } from './sequence-replay';

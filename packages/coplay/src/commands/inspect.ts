@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail } from '@coplay/core';
 import { textTable } from '@coplay/diagnostics';
-import { type Checkpoint, describeCheckpoint, flattenState, latestCheckpoint, loadCheckpoint } from '@coplay/trainers';
+import {
+  type Checkpoint,
+  describeCheckpoint,
+  flattenState,
+  latestCheckpoint,
+  loadCheckpoint,
+} from '@coplay/trainers/checkpoint';
 import { command, EXIT, type Terminal } from '../command';
 
 /** `coplay inspect` */

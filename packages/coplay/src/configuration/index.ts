@@ -1,14 +1,6 @@
 export { type BuiltRun, runOf } from './build';
-export {
-  type AgentConfiguration,
-  type AgentMaker,
-  type Configuration,
-  defineConfig,
-  type GameConfiguration,
-  type Seats,
-} from './define';
+export { type AgentMaker, type Configuration, defineConfig } from './define';
 export { configurationIn, giveBack, keepConfiguration, refuseBegun } from './directory';
-export type { NetworkConfiguration } from './networks';
 export { ALLOW_CODE, noteOwnCode } from './own-code';
 export { readConfiguration } from './read';
 export { checkConfiguration, type RunConfiguration } from './schema';

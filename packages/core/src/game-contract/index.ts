@@ -1,2 +1,2 @@
-export type { GameRule, Violation } from './findings';
-export { assertGame, type GameContractOptions, gameContract } from './game-contract';
+export type { Violation } from './findings';
+export { assertGame, gameContract } from './game-contract';

@@ -29,7 +29,7 @@ export function moaCsv(epochs: readonly MoaEvaluation[]): string {
  * Evaluations, one an epoch, as arrays: `top1`, `top3`, `balanced_accuracy` [T], `count`, `ratio`, `precision`,
  * `recall`, `f1` [T, K], `confusion` [T, K, K].
  */
-export function moaArrays(epochs: readonly MoaEvaluation[]): NamedArrays {
+function moaArrays(epochs: readonly MoaEvaluation[]): NamedArrays {
   checkArgument('moaArrays', 'epochs', moaEvaluations, epochs);
   const classes = epochs[0]?.classes.length ?? 0;
   const perEpoch = (of: (epoch: MoaEvaluation) => number) => ndarray(Float64Array.from(epochs, of));

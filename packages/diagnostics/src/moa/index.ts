@@ -1,3 +1,3 @@
 export { type MoaEvaluation, moaEvaluation } from './evaluation';
 export { moaFigures } from './figures';
-export { moaArrays, moaCsv, writeMoaEvaluation } from './files';
+export { writeMoaEvaluation } from './files';

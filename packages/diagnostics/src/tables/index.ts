@@ -1,2 +1,1 @@
-export { formatEstimate } from './format';
 export { markdownTable, type TableRow, textTable } from './tables';

@@ -1,6 +1,7 @@
 import { checkOptions, checkShapes, fail, type Generator, type NamedArrays } from '@coplay/core';
 import { checkGenerator, checkRecord, functions } from '@coplay/core/checks';
-import { checkTensor, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import { checkTensor, type TensorRecord, tf } from '@coplay/tensor';
+import { maskedLogProbs } from '@coplay/tensor/distributions';
 import { z } from 'zod';
 import type { InputShapes } from '../inputs';
 import { shapesSchema } from '../inputs/input-encoder';

@@ -1,7 +1,8 @@
 import { checkShapes, type Generator, type NamedArrays } from '@coplay/core';
 import { sizeOf } from '@coplay/core/arrays';
 import { checkRecord } from '@coplay/core/checks';
-import { codesLoss, logProbOf, maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import { type TensorRecord, tf } from '@coplay/tensor';
+import { codesLoss, logProbOf, maskedLogProbs } from '@coplay/tensor/distributions';
 import { flatSize } from '../inputs';
 import { denseLayer, type Layer, sequential } from '../layers';
 import { checkInputs, flattenInputs } from '../torso/flatten';

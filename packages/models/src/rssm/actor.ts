@@ -1,15 +1,13 @@
 import { checkShapes } from '@coplay/core';
+import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
 import {
   boundedNormal,
   normalEntropy,
   normalLogProb,
   normalSample,
   oneHotSample,
-  stopGradient,
-  type TensorRecord,
-  tf,
   unimixLog,
-} from '@coplay/tensor';
+} from '@coplay/tensor/distributions';
 import type { ParamSpecs } from '../layers';
 import { dreamerHead, type HeadOptions } from './heads';
 

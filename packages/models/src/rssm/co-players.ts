@@ -1,5 +1,6 @@
 import { checkShapes, fail } from '@coplay/core';
-import { checkTensor, oneHotSample, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
+import { checkTensor, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
+import { oneHotSample } from '@coplay/tensor/distributions';
 import type { ParamSpecs } from '../layers';
 import { dreamerHead, type HeadOptions } from './heads';
 import { oneHotCode } from './observations';

@@ -1,5 +1,6 @@
 import { mapColumns } from '@coplay/core/rows';
-import { bernoulliLoss, codesLoss, symexp, symlog, type TensorRecord, tf } from '@coplay/tensor';
+import { type TensorRecord, tf } from '@coplay/tensor';
+import { bernoulliLoss, codesLoss, symexp, symlog } from '@coplay/tensor/distributions';
 import { linear, linearSpecs, normMlp, type ParamSpecs, prefixedSpecs, within } from '../layers';
 import { joinedShape } from './encoder';
 import { imageDecoder } from './image-nets';

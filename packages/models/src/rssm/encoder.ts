@@ -1,4 +1,5 @@
-import { symlog, type TensorRecord, tf } from '@coplay/tensor';
+import { type TensorRecord, tf } from '@coplay/tensor';
+import { symlog } from '@coplay/tensor/distributions';
 import { normMlp, type ParamSpecs, prefixedSpecs, within } from '../layers';
 import { imageEncoder } from './image-nets';
 import { type DreamerObservations, flatSizeOf, highOfImage, observed, oneHotCode, sortedNames } from './observations';

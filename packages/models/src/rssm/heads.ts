@@ -1,4 +1,5 @@
-import { bernoulliLoss, mirrorBins, type TensorRecord, tf, twoHotBins, twoHotLoss, twoHotMean } from '@coplay/tensor';
+import { type TensorRecord, tf } from '@coplay/tensor';
+import { bernoulliLoss, mirrorBins, twoHotBins, twoHotLoss, twoHotMean } from '@coplay/tensor/distributions';
 import { linear, linearSpecs, normMlp, type ParamSpecs, prefixedSpecs } from '../layers';
 
 /** A network from features [N, F] to logits. */

@@ -1,5 +1,6 @@
 import { checkShapes, type Generator, type NamedArrays } from '@coplay/core';
-import { straightThrough, type TensorRecord, tf, unimix } from '@coplay/tensor';
+import { type TensorRecord, tf } from '@coplay/tensor';
+import { straightThrough, unimix } from '@coplay/tensor/distributions';
 import { initialise, linear, linearSpecs, normLayer, normLayerSpecs, type ParamSpecs, prefixedSpecs } from '../layers';
 import { blockGru } from './core';
 import { sequenceObserver } from './observe';

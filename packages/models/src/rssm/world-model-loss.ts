@@ -1,4 +1,5 @@
-import { latentLosses, type TensorRecord, tf, unimixLog } from '@coplay/tensor';
+import { type TensorRecord, tf } from '@coplay/tensor';
+import { latentLosses, unimixLog } from '@coplay/tensor/distributions';
 import { encodeSequence, type RecordedSequence } from './encode-sequence';
 import type { DreamerNets } from './nets';
 import type { RssmSequence, RssmState } from './sequences';

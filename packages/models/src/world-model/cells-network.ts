@@ -1,5 +1,6 @@
 import type { Generator, NamedArrays } from '@coplay/core';
-import { maskedLogProbs, type TensorRecord, tf } from '@coplay/tensor';
+import { type TensorRecord, tf } from '@coplay/tensor';
+import { maskedLogProbs } from '@coplay/tensor/distributions';
 import { type ConvStack, convStack, denseLayer, type Layer, prefixed, within } from '../layers';
 import type { GridShape } from './grid';
 import { cellOneHots, LEAVE, MOVES, neighbourTable, targetTable } from './moves';

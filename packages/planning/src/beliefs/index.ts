@@ -1,7 +1,7 @@
 export { type BeliefOptions, createBeliefs, type GoalBeliefs } from './beliefs';
-export { type CountMemoryOptions, countMemory, type GoalsPerEpisode, goalsPerEpisode } from './count-memory';
+export { countMemory, type GoalsPerEpisode, goalsPerEpisode } from './count-memory';
 export { type GoalCounts, goalCounts, goalMemory } from './goal-counts';
 export { blendPrior, discountCounts, priorOfCounts } from './inter';
 export { goalLikelihoods, openGoals, updateBeliefs } from './intra';
 export { type GoalMemory, uniformMemory } from './memory';
-export { type BeliefTrace, type BeliefTracer, beliefTracer } from './trace';
+export { type BeliefTracer, beliefTracer } from './trace';

@@ -1,2 +1,2 @@
 export { ensureBackend } from './ensure-backend';
-export { type BackendChoice, type BackendInfo, type BackendName, useBackend } from './use-backend';
+export { type BackendInfo, type BackendName, useBackend } from './use-backend';

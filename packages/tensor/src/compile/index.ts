@@ -1,8 +1,8 @@
 export { inspectGraph, operationTimes } from './callable';
-export { type Compiled, type CompileOptions, compile, type StepFunction } from './compile';
+export { type Compiled, compile, type StepFunction } from './compile';
 export type { TensorRecord, TensorTree } from './convert';
-export { compileScanEach, type ScanEachOptions } from './each';
-export type { GraphInspection, StateOf, Statics } from './executor';
+export { compileScanEach } from './each';
+export type { GraphInspection, StateOf } from './executor';
 export {
   type ExecutorChoice,
   type ExecutorInfo,
@@ -20,14 +20,6 @@ export {
   useThreads,
 } from './onnx/threads';
 export { compileScan, type ScanInputs } from './scan';
-export {
-  compileStacked,
-  compileTogether,
-  mergeRows,
-  type StackedVariables,
-  type StackLayout,
-  stackVariables,
-  type TogetherOptions,
-} from './stacked';
+export { compileStacked, compileTogether, mergeRows, type StackedVariables, stackVariables } from './stacked';
 export { type Variables, variables } from './variables';
 export { useOnnxWeb } from './web';

@@ -5,7 +5,8 @@
  */
 import { checkShapes } from '@coplay/core';
 import { checkArgument, checkNumber, checkNumbers, checkRecord, typedArrays } from '@coplay/core/checks';
-import { checkTensor, stopGradient, type TensorRecord, tf, twoHotLoss } from '@coplay/tensor';
+import { checkTensor, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
+import { twoHotLoss } from '@coplay/tensor/distributions';
 import { type DreamerParts, meanOf } from './data';
 import { detached, type ImaginedSequence } from './imagination';
 import { arrivalReturns, imaginedWeights, type ReturnRange, replayReturns, trackReturns } from './returns';

@@ -9,7 +9,8 @@ import {
   prefixedSpecs,
   within,
 } from '@coplay/models/layers';
-import { bernoulliLoss, maskedLogProbs, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
+import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
+import { bernoulliLoss, maskedLogProbs } from '@coplay/tensor/distributions';
 
 /** Networks whose imagined actors keep to the rules. */
 export interface MaskedNets extends DreamerNets {

@@ -1,1 +1,1 @@
-export { exportOnnx, type PolicyExportOptions, toOnnx } from './export-onnx';
+export { exportOnnx, toOnnx } from './export-onnx';

@@ -8,7 +8,7 @@ import {
   type Saved,
 } from '@coplay/core';
 import { drawIndex } from '@coplay/core/rows';
-import { sampleCategorical } from '@coplay/tensor';
+import { sampleCategorical } from '@coplay/tensor/distributions';
 import type { MoaLearner } from '../moa';
 import type { PpoLearner } from '../ppo';
 import { SUBGOALS } from './options';

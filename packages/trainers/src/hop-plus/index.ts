@@ -1,9 +1,3 @@
 export { type HopPlusAgent, hopPlusAgent, sharedHopPlusAgents } from './agent';
 export type { HopPlusLearner } from './learner';
-export type {
-  HopPlusModules,
-  HopPlusOptions,
-  ImaginedOptions,
-  SharedHopPlusOptions,
-  SubgoalOptions,
-} from './options';
+export type { HopPlusModules, HopPlusOptions, SharedHopPlusOptions } from './options';

@@ -18,15 +18,8 @@ import {
 } from '@coplay/core';
 import { within } from '@coplay/models/layers';
 import { type CoPlayerRows, openGoals, type TreeSearch } from '@coplay/planning';
-import {
-  categoricalEntropy,
-  maskedLogProbs,
-  type Optimiser,
-  type StepFunction,
-  type TensorRecord,
-  tf,
-  valueAndGradients,
-} from '@coplay/tensor';
+import { type Optimiser, type StepFunction, type TensorRecord, tf, valueAndGradients } from '@coplay/tensor';
+import { categoricalEntropy, maskedLogProbs } from '@coplay/tensor/distributions';
 import type { PolicyValueNet } from './net';
 import type { ResolvedHopNumbers } from './options';
 

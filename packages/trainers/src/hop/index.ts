@@ -1,12 +1,3 @@
-export {
-  type HopAgent,
-  type HopPlayer,
-  type HopState,
-  hopAgent,
-  type PlannerOptions,
-  planner,
-  type RowSearch,
-  sharedHopAgents,
-} from './agent';
+export { type HopAgent, type HopPlayer, hopAgent, type PlannerOptions, planner, sharedHopAgents } from './agent';
 export type { HopLearner } from './learner';
-export type { HopNumbers, HopOptions, HopSearchOptions, RankedRewardOptions, SharedHopOptions } from './options';
+export type { HopOptions, HopSearchOptions, SharedHopOptions } from './options';

@@ -1,4 +1,4 @@
-export { type MemoryOneOptions, memoryOneAgent } from './agent';
+export { memoryOneAgent } from './agent';
 export { type IteratedGame, iteratedGame } from './iterated-game';
 export { type IteratedGradients, iteratedGradients } from './iterated-gradients';
 export { type Lola, type LolaOptions, lola } from './lola';

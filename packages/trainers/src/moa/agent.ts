@@ -1,7 +1,7 @@
 import { type Agent, type AgentId, type NamedArrays, ndarray } from '@coplay/core';
 import { checkCount, checkObservationArrays, checkRecord, checkTypedArray } from '@coplay/core/checks';
 import { prefixed } from '@coplay/models/layers';
-import { sampleCategorical } from '@coplay/tensor';
+import { sampleCategorical } from '@coplay/tensor/distributions';
 import type { GoalChoice, MoaAgentState, MoaLearner, MoaView } from './contract';
 import type { MoaSetup } from './options';
 

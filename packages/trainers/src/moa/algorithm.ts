@@ -11,12 +11,10 @@ import type { MoaNet } from '@coplay/models';
 import { within } from '@coplay/models/layers';
 import {
   adam,
-  argmaxRows,
   type Compiled,
   compileScanEach,
   compileTogether,
   type ExecutorChoice,
-  logProbOf,
   type Optimiser,
   type StepFunction,
   stackVariables,
@@ -25,6 +23,7 @@ import {
   type Variables,
   valueAndGradients,
 } from '@coplay/tensor';
+import { argmaxRows, logProbOf } from '@coplay/tensor/distributions';
 import { NonFiniteError } from '../training';
 import { areFinite, firstNonFinite } from '../training/finite-steps';
 import { Networks, type PerGroup } from '../training/networks';

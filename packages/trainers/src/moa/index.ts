@@ -1,3 +1,3 @@
-export type { GoalChoice, MoaAgentState, MoaLearner, MoaView } from './contract';
+export type { GoalChoice, MoaLearner, MoaView } from './contract';
 export { createMoa, stackMoas } from './learner';
-export type { MoaOptions, MoaPretrainOptions } from './options';
+export type { MoaOptions } from './options';

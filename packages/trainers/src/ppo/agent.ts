@@ -13,7 +13,7 @@ import {
   show,
 } from '@coplay/core';
 import { checkCount, checkRecord, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
-import { argmaxRows, sampleCategorical } from '@coplay/tensor';
+import { argmaxRows, sampleCategorical } from '@coplay/tensor/distributions';
 import { z } from 'zod';
 import type { LearningAgent } from '../training';
 import { checkAct } from '../training/check-calls';

@@ -1,5 +1,6 @@
 import type { ActorCritic } from '@coplay/models';
-import { maskedLogProbs, sgd, type TensorRecord, tf, useBackend } from '@coplay/tensor';
+import { sgd, type TensorRecord, tf, useBackend } from '@coplay/tensor';
+import { maskedLogProbs } from '@coplay/tensor/distributions';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ppoUpdate } from './algorithm';
 

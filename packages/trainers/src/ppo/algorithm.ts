@@ -8,9 +8,7 @@ import { checkArgument, checkExperience, checkNumber, checkNumbers, checkRecord 
 import { mapColumns } from '@coplay/core/rows';
 import type { ActorCritic, RecordedRows } from '@coplay/models';
 import {
-  categoricalEntropy,
   checkTensor,
-  logProbOf,
   type Optimiser,
   type StepFunction,
   stopGradient,
@@ -18,6 +16,7 @@ import {
   tf,
   valueAndGradients,
 } from '@coplay/tensor';
+import { categoricalEntropy, logProbOf } from '@coplay/tensor/distributions';
 import { z } from 'zod';
 import { ppoSchema, type ResolvedPpoOptions } from './options';
 

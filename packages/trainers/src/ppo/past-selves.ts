@@ -14,7 +14,8 @@ import {
 } from '@coplay/core';
 import { copyRow } from '@coplay/core/arrays';
 import { checkArgument, checkCount, checkRecord, checkTypedArray, namedArrays } from '@coplay/core/checks';
-import { type Compiled, compile, sampleCategorical, type Variables, variables } from '@coplay/tensor';
+import { type Compiled, compile, type Variables, variables } from '@coplay/tensor';
+import { sampleCategorical } from '@coplay/tensor/distributions';
 import { z } from 'zod';
 import { checkAct } from '../training/check-calls';
 import { checkSavedArrays } from '../training/saved-arrays';

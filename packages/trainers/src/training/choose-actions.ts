@@ -1,5 +1,5 @@
 import type { Generator } from '@coplay/core';
-import { sampleCategorical } from '@coplay/tensor';
+import { sampleCategorical } from '@coplay/tensor/distributions';
 
 /** Actions that were drawn from a policy. */
 export interface ChosenActions {

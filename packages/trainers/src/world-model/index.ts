@@ -1,3 +1,3 @@
-export type { WorldModelLearner, WorldModelPrediction } from './contract';
+export type { WorldModelLearner } from './contract';
 export { createWorldModel } from './learner';
-export type { PretrainOptions, SimulatorOptions, WorldModelOptions } from './options';
+export type { WorldModelOptions } from './options';

@@ -1,6 +1,7 @@
 import { nearestHare, nearestStag, stagHunt, titForTat } from '@coplay/envs';
-import { createTable, type Turn } from '@coplay/viewer';
+import { createTable } from '@coplay/viewer';
 import { describe, expect, it } from 'vitest';
+import type { Turn } from '../../src/play/table';
 
 const [UP, LEFT, RIGHT, STAY, HUNT_STAG, HUNT_HARE] = [0, 2, 3, 4, 5, 6];
 /** Of somebody who has left: is never read. */

@@ -1,1 +1,1 @@
-export { compileScanEach, type ScanEachOptions } from './compile-each';
+export { compileScanEach } from './compile-each';

@@ -1,4 +1,4 @@
 export { compileStacked } from './compile-stacked';
-export { compileTogether, type TogetherOptions } from './compile-together';
+export { compileTogether } from './compile-together';
 export { mergeRows } from './merge-rows';
-export { type StackedVariables, type StackLayout, stackVariables } from './stacked-variables';
+export { type StackedVariables, stackVariables } from './stacked-variables';
