@@ -11,7 +11,8 @@ const LEFT_OUT: Record<string, RegExp> = {
   'rows, arrays and numbers': /core\/src\/(arrays|rows|env-rows|experience|generator|schedules)|minibatches\/row-store/,
   'rules of games': /^envs\//,
   'layers of networks': /^models\/src\/(layers|torso|actor-critic)/,
-  'metrics and files of a run': /self-play\/(episode-tracker|metrics|options|run-files|sinks|yield)|ppo\/metrics/,
+  'metrics and files of a run':
+    /self-play\/(checks|episode-tracker|metrics|options|run-files|sinks|yield)|ppo\/metrics/,
   'turns, options, life cycle': /one-at-a-time|ppo\/(options|setup)|training\/(annealed|lockstep|network)/,
   'operations on tensors': /^tensor\//,
   'this test': /test\/fixtures/,

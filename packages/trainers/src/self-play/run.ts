@@ -18,24 +18,16 @@ import {
   type Rollout,
   type SavedState,
   seatAgents,
-  show,
   streamSeed,
   type VectorEnv,
   vectorEnv,
 } from '@coplay/core';
-import {
-  checkArgument,
-  checkFunction,
-  checkMetrics,
-  checkRecord,
-  checkText,
-  oneAtATime,
-  restorePart,
-} from '@coplay/core/checks';
+import { checkMetrics, checkRecord, oneAtATime, restorePart } from '@coplay/core/checks';
 import { z } from 'zod';
-import { isLearning, type Learner, type LearningAgent } from '../training';
+import { isLearning, type Learner } from '../training';
 import { stackLearners } from '../training/lockstep';
 import { takeOverParts } from '../training/restore';
+import { checkLearner, checkLearners, checkSaved } from './checks';
 import { type EpisodeTracker, episodeTracker } from './episode-tracker';
 import { mergeMetrics, Stopwatch } from './metrics';
 import { type ResolvedSelfPlay, resolveSelfPlay, type SelfPlayOptions } from './options';
@@ -365,61 +357,4 @@ async function closing(sinks: Sinks, work: () => Promise<void>): Promise<void> {
     throw error;
   }
   await sinks.close();
-}
-
-/** Refuses a value that isn't the state of a run with the same learners and agents. */
-function checkSaved(learners: readonly Learner[], agents: readonly Agent[], saved: SavedState): void {
-  const found = (saved?.['learners'] ?? {}) as Record<string, SavedState>;
-  const names = learners.map((learner) => learner.name).sort();
-  const given = Object.keys(found).sort();
-  if (saved?.['env'] === undefined || names.join() !== given.join()) {
-    const expected = `the state of a run with the learners ${names.join(', ') || '(none)'}`;
-    const got = saved?.['env'] === undefined ? show(saved) : `one with ${given.join(', ') || 'none'}`;
-    fail('restore', expected, got, 'Make the run with the agents that it was saved with.');
-  }
-  checkArgument('restore', 'saved', savedSchema(learners, agents), saved);
-}
-
-function savedSchema(learners: readonly Learner[], agents: readonly Agent[]) {
-  const record = z.looseObject({});
-  const each = (names: readonly string[]) => z.looseObject(Object.fromEntries(names.map((name) => [name, record])));
-  return z.looseObject({
-    envSteps: z.int().min(0),
-    updates: z.int().min(0),
-    ...{ env: record, rollout: record, tracker: record },
-    generators: z.array(z.array(z.number())).length(learners.length),
-    learners: each(learners.map((learner) => learner.name)),
-    memories: each(agents.filter((agent) => agent.save).map((agent) => agent.id)),
-  });
-}
-
-/** Refuses what lacks a part that a run asks for. */
-function checkLearner({ id, learner }: LearningAgent): void {
-  const where = `selfPlay: the learner of ${id}`;
-  checkRecord(where, 'learner', learner);
-  checkText(where, 'name', learner.name);
-  if (!Array.isArray(learner.ids)) fail(where, 'ids, a list of agents', show(learner.ids), 'Name its agents.');
-  for (const part of ['initialise', 'update', 'state', 'restore', 'dispose'] as const) {
-    checkFunction(where, part, learner[part]);
-  }
-}
-
-/** Each learner's agents must all be seated, and names must tell learners apart in checkpoints. */
-function checkLearners(agents: readonly Agent[], learners: readonly Learner[]): void {
-  for (const learner of learners) {
-    const seated = agents.filter((agent) => isLearning(agent) && agent.learner === learner).map((agent) => agent.id);
-    if (learner.ids.some((id) => !seated.includes(id)) || seated.length !== learner.ids.length) {
-      const remedy = 'Seat every agent that shares the learner, each under its own id.';
-      fail(
-        'selfPlay',
-        `the agents of the learner ${learner.name}: ${learner.ids.join(', ')}`,
-        seated.join(', '),
-        remedy,
-      );
-    }
-    const namesakes = learners.filter((other) => other.name === learner.name).length;
-    if (namesakes > 1) {
-      fail('selfPlay', 'learners with names of their own', `${namesakes} called ${learner.name}`, 'Name each learner.');
-    }
-  }
 }
