@@ -41,6 +41,8 @@ export default defineConfig(({ mode }) => ({
     // The slowest test takes 10 s on two cores that others use as well; machines of CI swing by more than twice.
     testTimeout: mode === 'browser' ? 240_000 : 120_000,
     hookTimeout: 120_000,
+    // A page on a busy machine may answer after more than a second, vitest's own limit.
+    ...(mode === 'browser' && { expect: { poll: { timeout: 15_000 } } }),
     ...(mode === 'tfjs-node' && { globalSetup: ['test/require-tfjs-node.ts'] }),
     ...(mode === 'browser' ? { include: ['test/browser/*.browser.ts'] } : { projects: node }),
   },

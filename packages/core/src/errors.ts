@@ -12,9 +12,15 @@ export { show } from './show';
  * or a value out of range is refused, naming the option; so is the name `__proto__`, which JSON can hold and schemas
  * leave out without a word.
  *
- * @param where  the function whose options these are, for the message
+ * @param where   the function whose options these are, for the message
+ * @param others  names of options that the function takes as well and `options` leaves out, for the list in the message
  */
-export function checkOptions<T>(where: string, schema: ZodType<T>, options: unknown): T {
+export function checkOptions<T>(
+  where: string,
+  schema: ZodType<T>,
+  options: unknown,
+  others: readonly string[] = [],
+): T {
   const result = parse(where, schema, options ?? {});
   if (result.success) {
     refusePrototype(where, '', options);
@@ -22,10 +28,12 @@ export function checkOptions<T>(where: string, schema: ZodType<T>, options: unkn
   }
   const { issue, path, expected, got } = result;
   if (issue?.code === 'unrecognized_keys') {
-    const known = path ? [] : knownKeys(schema); // of a nested record they'd be others
+    const known = path ? [] : [...others, ...knownKeys(schema)]; // of a nested record they'd be others
     const asked = issue.keys.slice(0, MOST_SHOWN).map(show).join(', ');
-    const near = known.length > 0 ? `The options are: ${known.join(', ')}.` : 'Remove it.';
-    fail(path ? `${where}: ${path}` : where, 'known options only', `the unknown option ${asked}`, near);
+    const meant = known.find((name) => plain(name) === plain(issue.keys[0]));
+    const list = known.length > 0 ? `The options are: ${known.join(', ')}.` : 'Remove it.';
+    const remedy = meant === undefined ? list : `Did you mean ${meant}? ${list}`;
+    fail(path ? `${where}: ${path}` : where, 'known options only', `the unknown option ${asked}`, remedy);
   }
   fail(
     path ? `${where}: option ${path}` : `${where}: options`,
@@ -34,6 +42,9 @@ export function checkOptions<T>(where: string, schema: ZodType<T>, options: unkn
     remedyFor(path, got, isRequired(schema, issue?.path[0])),
   );
 }
+
+/** `learning_rate` and `LearningRate` read as `learningRate`. */
+const plain = (name: string) => name.replace(/[^a-z0-9]/gi, '').toLowerCase();
 
 // A stranger's file may have thousands.
 const MOST_SHOWN = 5;

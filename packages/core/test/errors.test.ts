@@ -20,6 +20,13 @@ const complaintOf = (options: unknown) => {
 };
 
 describe('checkOptions', () => {
+  it('lists options that the function takes elsewhere, and finds the one that was meant', () => {
+    const message = (options: object) => () => checkOptions('f', schema, options, ['game']);
+    expect(message({ steps: 1, foo: 2 })).toThrow('"foo". The options are: game, steps, rate, kind, inner.');
+    expect(message({ steps: 1, Ra_te: 2 })).toThrow('"Ra_te". Did you mean rate? The options are: game, steps,');
+    expect(message({ steps: 1, GAME: 2 })).toThrow('"GAME". Did you mean game? The options are: game, steps,');
+  });
+
   it.each([
     [{ steps: 1.5 }, 'f: option steps: expected a whole number, got 1.5. Change steps.'],
     [{ steps: Number.NaN }, 'f: option steps: expected a number, got NaN. Change steps.'],

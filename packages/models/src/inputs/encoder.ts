@@ -124,6 +124,7 @@ function checkSource(game: SeenGame, names: readonly string[], options: InputOpt
 /** Refuses legal actions, previous actions and extras that are read, but of another number of rows. */
 function checkOthers(game: SeenGame, options: InputOptions, source: RowSource): void {
   const { rows, stride, masks, previousActions, extras } = source;
+  if (rows === 0) return; // an experience without cuts has no extras there
   const A = game.agents.length;
   const check = (name: string, given: ArrayLike<number> | undefined, shape: readonly number[]) => {
     const expected = sizeOf(shape);

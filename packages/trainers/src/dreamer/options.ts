@@ -178,13 +178,16 @@ export interface ResolvedDreamerOptions extends Omit<Checked, 'starts' | 'trainR
   readonly warmUp: number;
 }
 
+/** Options of the agent and its networks, which `setup.ts` checks. */
+const OTHERS = ['game', 'size', 'inputs', 'images', 'masks', 'coPlayers', 'executor'];
+
 /** Checks the options and fills in the defaults, some of which follow the size. */
 export function resolveDreamerOptions(
   where: string,
   options: DreamerOptions,
   size: DreamerSize | undefined,
 ): ResolvedDreamerOptions {
-  const { starts, trainRatio = 32, startAfter, ...checked } = checkOptions(where, schema, options);
+  const { starts, trainRatio = 32, startAfter, ...checked } = checkOptions(where, schema, options, OTHERS);
   const isSmall = dreamerSizes(size).deter <= dreamerSizes('micro').deter;
   return {
     learningRate: isSmall ? 1e-3 : 4e-5,

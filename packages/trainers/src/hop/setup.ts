@@ -239,7 +239,7 @@ export function joinNetworks(setup: HopSetup, networks: readonly HopNetwork[]): 
  */
 export function kindOf({ config, ids, executor }: HopSetup): string | undefined {
   if (executor === 'eager' || JSON.stringify(config).includes('"layers-model"')) return undefined;
-  return JSON.stringify([config, ids.length]);
+  return JSON.stringify([{ ...config, interOM: undefined }, ids.length]); // no graph depends on memories
 }
 
 function checkSeen(where: string, game: Game): void {

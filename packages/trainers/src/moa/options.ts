@@ -131,7 +131,7 @@ function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
   if (!game.agents.includes(id)) {
     fail('createMoa: option id', `one of ${game.agents.join(', ')}`, show(id), 'Use an id of game.agents.');
   }
-  const checked = checkOptions('createMoa', schema, options);
+  const checked = checkOptions('createMoa', schema, options, ['game', 'id']);
   const goals = checked.goals ?? (game.goals ? 'hindsight' : 'none');
   if (goals === 'hindsight' && !game.goals) {
     fail('createMoa: option goals', `none for ${game.name}, which names no goals`, show(goals), 'Leave it out.');

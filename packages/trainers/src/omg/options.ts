@@ -113,7 +113,7 @@ export function omgSettings(where: string, options: OmgOptions): OmgSettings {
   if (!game.agents.includes(id)) {
     fail(where, `an id of ${game.name}: ${game.agents.join(', ')}`, show(id), 'Take it from game.agents.');
   }
-  const checked = checkOptions(where, schema, rest);
+  const checked = checkOptions(where, schema, rest, ['game', 'id']);
   const view = checked.view ?? (game.grid ? 'other' : 'own');
   if (view === 'other' && !game.grid) {
     fail(`${where}: option view`, "'own' for a game without grid parts", show(view), 'Leave it out.');

@@ -47,7 +47,7 @@ export interface PpoAgent extends LearningAgent<Float32Array> {
 export function ppoAgent(options: PpoAgentOptions): PpoAgent {
   checkRecord('ppoAgent', 'options', options);
   const { game, id, ppo = {}, ...networks } = options;
-  const learner = new PpoLearner(ppoSetup('ppoAgent', game, [id], networks, ppo));
+  const learner = new PpoLearner(ppoSetup('ppoAgent', game, [id], networks, ppo, ['id']));
   return new NetworkAgent(id, learner);
 }
 

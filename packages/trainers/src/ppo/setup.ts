@@ -84,18 +84,23 @@ const networkSchema = z.strictObject({
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
 });
 
-/** Checks options and builds networks and encoders. Nothing here is random or touches a tensor. */
+/**
+ * Checks options and builds networks and encoders. Nothing here is random or touches a tensor.
+ *
+ * @param others  names of further options of the agent, for messages
+ */
 export function ppoSetup(
   where: string,
   game: Game,
   ids: readonly AgentId[],
   networks: Omit<PpoNetworkOptions, 'inputs'> & { readonly inputs?: InputOptions },
   ppo: PpoOptions,
+  others: readonly string[] = [],
 ): PpoSetup {
   checkGame(`${where}: option game`, game);
   for (const id of ids) checkId(where, game, id);
   const options = resolvePpoOptions(where, ppo);
-  const checked = checkOptions(where, networkSchema, networks);
+  const checked = checkOptions(where, networkSchema, networks, ['game', 'ppo', ...others]);
   const inputs = checked.inputs as InputOptions;
   checkFields(where, game, inputs);
   const network = networks.network ?? mlp();

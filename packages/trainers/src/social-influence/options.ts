@@ -65,7 +65,7 @@ function checkModels(where: string, game: Game, moa: object): void {
 export function socialInfluenceSetup(where: string, options: SocialInfluenceOptions): SocialInfluenceSetup {
   checkRecord(where, 'options', options);
   const { game, id, ppo = {}, moa = {}, influenceWeight, rewardWeight, ...networks } = options;
-  const setup = ppoSetup(where, game, [id], networks, ppo);
+  const setup = ppoSetup(where, game, [id], networks, ppo, ['id', 'moa', 'influenceWeight', 'rewardWeight']);
   checkRecord(where, 'options.moa', moa);
   checkModels(where, game, moa);
   const weights = checkOptions(where, schema, { influenceWeight, rewardWeight }) as Required<

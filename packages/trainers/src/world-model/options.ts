@@ -67,7 +67,7 @@ export function worldModelSetup(given: WorldModelOptions): WorldModelSetup {
   checkRecord(where, 'options', given);
   const { game, model: builder, ...options } = given;
   checkGame(`${where}: option game`, game);
-  const checked = checkOptions(where, schema, options);
+  const checked = checkOptions(where, schema, options, ['game', 'model']);
   if (checked.seat >= game.agents.length) {
     const expected = `a seat from 0 to ${game.agents.length - 1}`;
     fail(`${where}: option seat`, expected, String(checked.seat), 'Give a seat of the game.');
