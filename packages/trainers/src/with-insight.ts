@@ -1,5 +1,6 @@
 import type { Agent, AgentInput, Generator, Saved } from '@coplay/core';
 import { checkAgent } from '@coplay/core/checks';
+import { hideLearner, isLearning } from './training/learner';
 
 /**
  * The same agent, whose answers also say how it chose (`Agent.insight`), in the extras that `recordEpisode` of
@@ -14,7 +15,8 @@ import { checkAgent } from '@coplay/core/checks';
  * | `beliefs` | [B, A G] | none                                 | about each seat's goal; 0 for its own     |
  *
  * A critic that remembers (`recurrent`) or reads what all agents see (`critic: 'joint'`) can't evaluate one agent's
- * observation of one step: then there are no `values`. Agents without `insight` are returned as they are, so that a
+ * observation of one step: then there are no `values`. `selfPlay` refuses the result of an agent that learns: it would
+ * not train it. Agents without `insight` are returned as they are, so that a
  * list of agents can be mapped.
  */
 export function withInsight(agent: Agent): Agent {
@@ -22,7 +24,7 @@ export function withInsight(agent: Agent): Agent {
   if (!agent.insight) return agent;
   const { observe, save, restore } = agent;
   const insight = agent.insight.bind(agent);
-  return {
+  const insightful: Agent = {
     id: agent.id,
     name: agent.name,
     initialState: (rows) => agent.initialState(rows),
@@ -34,4 +36,6 @@ export function withInsight(agent: Agent): Agent {
     ...(save && { save: save.bind(agent) }),
     ...(restore && { restore: restore.bind(agent) }),
   };
+  if (isLearning(agent)) hideLearner(insightful);
+  return insightful;
 }

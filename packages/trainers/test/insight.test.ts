@@ -11,7 +11,7 @@ import {
 import { nearestHare, recordEpisode, stagHunt } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
-import { hopAgent, hopPlusAgent, planner, ppoAgent, withInsight } from '@coplay/trainers';
+import { hopAgent, hopPlusAgent, planner, ppoAgent, selfPlay, withInsight } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 2, maxSteps: 8 });
@@ -180,6 +180,13 @@ describe('withInsight of others', () => {
     const agents = [withInsight(own), nearestHare({ game, id: 'agent_1' })];
     const { steps } = await recordEpisode(game, agents, { seed: 1 });
     expect(steps[0].insights?.[0]?.value).toBe(0.5);
+  });
+
+  it('is refused where it would hide a learner from self-play', () => {
+    const agents = game.agents.map((id) => withInsight(ppoAgent({ game, id, network })));
+    expect(() => selfPlay({ game, agents, envs: 1, steps: 2 })).toThrow(
+      /selfPlay: expected agents that it can train, got withInsight\(the agent of agent_0\)\. Give the agent itself/,
+    );
   });
 
   it('leaves rules as they are', () => {

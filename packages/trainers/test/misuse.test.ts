@@ -133,9 +133,40 @@ describe('a learner', () => {
     ['null', null, /selfPlay: the learner of agent_0: learner: expected a record/],
     ['no ids', { name: 'x' }, /selfPlay: the learner of agent_0: expected ids/],
     ['no functions', { name: 'x', ids: [] }, /selfPlay: the learner of agent_0: initialise: expected a function/],
+    [
+      'parts that are no list',
+      { name: 'x', ids: [], parts: {} },
+      /selfPlay: the learner of agent_0: expected parts, a/,
+    ],
+    [
+      'a BigInt in its config',
+      { name: 'x', ids: [], config: { a: 1n } },
+      /agent_0: config: expected what JSON can hold/,
+    ],
   ])('with %s is refused by name', (_, learner, says) => {
     const agents = game.agents.map((id) => ({ ...(randomAgent({ game, id }) as Agent), learner: learner as Learner }));
     expect(() => selfPlay({ game, agents, envs: 1, steps: 2 })).toThrow(says);
+  });
+});
+
+describe('what a learner declares for lockstep', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['true', true, /the lockstep of agent_0: lockstep: expected a record/],
+    ['no text', { kind: 3, networks: {}, join: () => undefined }, /the lockstep of agent_0: kind: expected/],
+    [
+      'no networks',
+      { kind: 'x', join: () => undefined },
+      /the lockstep of agent_0: expected networks, .*got undefined/,
+    ],
+    ['nothing that joins', { kind: 'x', networks: {} }, /the lockstep of agent_0: join: expected a function/],
+  ])('is refused by name: %s', async (_, lockstep, says) => {
+    const learner = (id: string) => ({
+      ...{ name: id, ids: [id], updates: 0, config: {}, lockstep: lockstep as never },
+      ...{ initialise: async () => undefined, update: async () => ({}), parameters: () => ({}) },
+      ...{ state: async () => ({}), restore: async () => undefined, dispose: () => undefined },
+    });
+    const agents = game.agents.map((id) => ({ ...(randomAgent({ game, id }) as Agent), learner: learner(id) }));
+    await expect(selfPlay({ game, agents, envs: 1, steps: 2 }).train({ envSteps: 2 })).rejects.toThrow(says);
   });
 });
 

@@ -216,6 +216,41 @@ describe('a run’s directory', () => {
     run.dispose();
   });
 
+  it('stays that of the run which wrote there last', async () => {
+    const at = directory();
+    const late = makeRun([], at);
+    expect(await late.resume()).toBe(false); // nothing is there yet
+    const first = makeRun([], at);
+    await first.train({ envSteps: 2 * STEPS });
+    await expect(late.train({ envSteps: STEPS })).rejects.toThrow(
+      /as this run left it, got a checkpoint of another run/,
+    );
+    const second = makeRun([], at);
+    expect(await second.resume()).toBe(true);
+    await second.train({ envSteps: 4 * STEPS });
+    const before = content(at);
+    const message = /selfPlay: expected .* as this run left it, got a checkpoint of another run since: step-0000000000/;
+    await expect(first.train({ envSteps: 3 * STEPS })).rejects.toThrow(message);
+    await expect(first.save()).rejects.toThrow(message);
+    expect(content(at)).toEqual(before);
+    rmSync(at, { recursive: true });
+    await first.save(); // there is nothing to lose any more
+    expect(content(at)[0]).toEqual(['step-000000000048']);
+    for (const run of [late, first, second]) run.dispose();
+  });
+
+  it('with the configuration of another run is refused, before there is a checkpoint too', async () => {
+    const at = directory();
+    await trained(at);
+    rmSync(join(at, 'checkpoints'), { recursive: true });
+    const config = JSON.parse(readFileSync(join(at, 'config.json'), 'utf8')) as object;
+    writeFileSync(join(at, 'config.json'), JSON.stringify({ ...config, seed: 8 }));
+    const run = makeRun([], at);
+    await expect(run.resume()).rejects.toThrow(/config\.json: .*seed 8.*got seed 7/);
+    await expect(run.train({ envSteps: STEPS })).rejects.toThrow(/without a run in it/);
+    run.dispose();
+  });
+
   it('with a file in place of the checkpoints is refused by name', async () => {
     const at = directory();
     mkdirSync(at);

@@ -1,8 +1,12 @@
 import type { FileSystem } from './file-system';
 import { findCheckpoints } from './find';
+import { readManifest } from './manifest';
 import { abandoned, checkpointName, leftovers, withName } from './names';
 
-/** Renames a finished checkpoint to its own name. An older one of the same step steps aside until that's done. */
+/**
+ * Renames a finished checkpoint to its own name. An older one of the same step steps aside until that's done. One that
+ * can't be read, such as one of a newer version, keeps another name for good: `step-000000000024.unreadable-1`.
+ */
 export async function moveIntoPlace(
   files: FileSystem,
   directory: string,
@@ -11,6 +15,14 @@ export async function moveIntoPlace(
 ): Promise<void> {
   const path = `${directory}/${own}`;
   if (!(await files.list(directory)).includes(own)) {
+    await files.rename(temporary, path);
+    return files.syncDirectory(directory);
+  }
+  if (!(await isReadable(files, path))) {
+    const names = await files.list(directory);
+    let number = 1;
+    while (names.includes(`${own}.unreadable-${number}`)) number++;
+    await files.rename(path, `${directory}/${own}.unreadable-${number}`);
     await files.rename(temporary, path);
     return files.syncDirectory(directory);
   }
@@ -25,6 +37,13 @@ export async function moveIntoPlace(
     }
     await files.syncDirectory(directory);
   });
+}
+
+async function isReadable(files: FileSystem, path: string): Promise<boolean> {
+  return readManifest(files, path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

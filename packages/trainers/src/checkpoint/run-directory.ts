@@ -1,8 +1,11 @@
 import { checkOptions, fail } from '@coplay/core';
-import { checkArgument, checkRecord, checkText, typedArrays } from '@coplay/core/checks';
+import { checkArgument, checkRecord, checkText, isPlainRecord, typedArrays } from '@coplay/core/checks';
 import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
 import { type FileSystem, nodeFileSystem } from './file-system';
+import { findCheckpoints } from './find';
+import { FILES } from './manifest';
+import { checkpointName } from './names';
 import { fileSystemSchema } from './options';
 import { LIBRARY_VERSION } from './version';
 
@@ -46,6 +49,33 @@ export async function createRunDirectory(path: string, options: RunDirectoryOpti
   if (!resume) await refuseRun(files, path, names);
   await writeVersioned(files, path, names, 'config', config);
   await writeVersioned(files, path, names, 'versions', versions);
+}
+
+/** The configuration in a run's directory; undefined where there is none that can be read. */
+export async function readRunConfig(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const files = await nodeFileSystem();
+  try {
+    const config: unknown = JSON.parse(new TextDecoder().decode(await files.read(`${path}/config.json`)));
+    return isPlainRecord(config) ? config : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A text for each checkpoint in a directory that can be read, which no other checkpoint has: its step and the checksum
+ * of its state.
+ */
+export async function checkpointMarks(directory: string): Promise<ReadonlySet<string>> {
+  const files = await nodeFileSystem();
+  // What can't be listed, such as a file of this name, holds none: reading it says so.
+  const { readable } = await findCheckpoints(files, directory).catch(() => ({ readable: [] }));
+  return new Set(
+    readable.map(({ manifest }) => {
+      const sums = FILES.map((name) => manifest.files[name].sha256.slice(0, 16));
+      return `${checkpointName(manifest.step)} (${sums.join(' ')})`;
+    }),
+  );
 }
 
 /** Versions worth keeping with a run: of Coplay, of Node, and the platform, such as `linux-x64`. */

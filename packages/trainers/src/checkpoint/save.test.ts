@@ -35,6 +35,18 @@ async function latestMark(): Promise<unknown> {
 }
 
 describe('saveCheckpoint', () => {
+  test('keeps a checkpoint of the same step that it cannot read, such as one of a newer version', async () => {
+    for (const version of ['99', '100']) {
+      const path = await saveCheckpoint(directory, 24, stateOf(1));
+      writeFileSync(join(path, 'manifest.json'), `{"format": "coplay-checkpoint", "formatVersion": ${version}}`);
+    }
+    await saveCheckpoint(directory, 24, stateOf(3), { keep: 1 });
+    expect(await latestMark()).toBe(3);
+    const names = ['step-000000000024', 'step-000000000024.unreadable-1', 'step-000000000024.unreadable-2'];
+    expect(readdirSync(directory).sort()).toEqual(names);
+    expect(readFileSync(join(directory, names[2], 'manifest.json'), 'utf8')).toContain('100');
+  });
+
   test('makes one directory a step, with readable files', async () => {
     const nested = join(directory, 'runs', 'a', 'checkpoints');
     const path = await saveCheckpoint(nested, 12345, stateOf(7), { about: { game: 'stag-hunt', update: 3 } });

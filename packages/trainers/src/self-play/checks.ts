@@ -2,6 +2,7 @@ import { type Agent, fail, type SavedState, show } from '@coplay/core';
 import { checkArgument, checkFunction, checkRecord, checkText } from '@coplay/core/checks';
 import { z } from 'zod';
 import { isLearning, type Learner, type LearningAgent } from '../training';
+import { hidesLearner } from '../training/learner';
 
 /** Refuses a value that isn't the state of a run with the same learners and agents. */
 export function checkSaved(learners: readonly Learner[], agents: readonly Agent[], saved: SavedState): void {
@@ -29,12 +30,24 @@ function savedSchema(learners: readonly Learner[], agents: readonly Agent[]) {
   });
 }
 
+/** Refuses agents that hide their learner. */
+export function checkAgents(agents: readonly Agent[]): void {
+  const hidden = agents.find(hidesLearner);
+  if (hidden === undefined) return;
+  const remedy = 'Give the agent itself. withInsight is for recordEpisode and evaluate.';
+  fail('selfPlay', 'agents that it can train', `withInsight(the agent of ${hidden.id})`, remedy);
+}
+
 /** Refuses what lacks a part that a run asks for. */
 export function checkLearner({ id, learner }: LearningAgent): void {
   const where = `selfPlay: the learner of ${id}`;
   checkRecord(where, 'learner', learner);
   checkText(where, 'name', learner.name);
   if (!Array.isArray(learner.ids)) fail(where, 'ids, a list of agents', show(learner.ids), 'Name its agents.');
+  if (learner.parts !== undefined && !Array.isArray(learner.parts)) {
+    fail(where, 'parts, a list of learners', show(learner.parts), 'List the models that it trains.');
+  }
+  checkConfig(where, learner.config);
   for (const part of ['initialise', 'update', 'state', 'restore', 'dispose'] as const) {
     checkFunction(where, part, learner[part]);
   }
@@ -57,5 +70,15 @@ export function checkLearners(agents: readonly Agent[], learners: readonly Learn
     if (namesakes > 1) {
       fail('selfPlay', 'learners with names of their own', `${namesakes} called ${learner.name}`, 'Name each learner.');
     }
+  }
+}
+
+/** A configuration is written as JSON into the run's directory. */
+function checkConfig(where: string, config: unknown): void {
+  try {
+    JSON.stringify(config);
+  } catch (error) {
+    const got = error instanceof Error ? error.message : String(error);
+    fail(`${where}: config`, 'what JSON can hold', got, 'Give names, numbers, lists and records.');
   }
 }

@@ -1,5 +1,6 @@
 import { saveNpz } from '@coplay/buffers';
 import { type Agent, CoplayError, fail, type SavedState } from '@coplay/core';
+import { ofPart } from '@coplay/core/checks';
 import { fileName, type Lock, lockDirectory } from '@coplay/core/node';
 import { checkThreadChoices, restoreThreadChoices, threadChoices, threadInfo } from '@coplay/tensor';
 import {
@@ -10,6 +11,7 @@ import {
   runtimeVersions,
   saveCheckpoint,
 } from '../checkpoint';
+import { checkpointMarks, readRunConfig } from '../checkpoint/run-directory';
 import { type Learner, NonFiniteError } from '../training';
 import type { ResolvedSelfPlay } from './options';
 
@@ -25,6 +27,8 @@ export class RunFiles {
   /** The resolved configuration, as JSON. */
   readonly config: Readonly<Record<string, unknown>>;
   private savedAt = -1;
+  /** The checkpoints that this run wrote or found when it resumed; absent before it has used the directory. */
+  private known: ReadonlySet<string> | undefined;
   private lock: Lock | undefined;
   private holders = 0;
 
@@ -66,13 +70,27 @@ export class RunFiles {
     };
   }
 
-  /** Makes the directory, or finds it again. */
-  async open(resume: boolean): Promise<void> {
+  /**
+   * Makes the directory, or finds it again as this run left it.
+   *
+   * @throws CoplayError if it holds another run, or another run has written there since
+   */
+  async open(): Promise<void> {
     const { directory } = this.options;
     if (directory === undefined) return;
+    const { known } = this;
+    if (known !== undefined) {
+      await this.checkConfig(directory);
+      const stranger = [...(await checkpointMarks(this.checkpoints()))].find((mark) => !known.has(mark));
+      if (stranger !== undefined) {
+        const remedy = 'Resume from it with a new run, or choose another directory.';
+        fail('selfPlay', `${directory} as this run left it`, `a checkpoint of another run since: ${stranger}`, remedy);
+      }
+    }
     // The software on which the last bits of the run's results depend. A run may go on with another number of cores.
     const config = { ...this.config, compute: await threadInfo() };
-    await createRunDirectory(directory, { config, versions: runtimeVersions(), resume });
+    await createRunDirectory(directory, { config, versions: runtimeVersions(), resume: known !== undefined });
+    this.known ??= new Set();
   }
 
   /**
@@ -104,7 +122,19 @@ export class RunFiles {
       warn,
     });
     this.savedAt = run.envSteps;
+    this.known = await checkpointMarks(this.checkpoints());
     return path;
+  }
+
+  /** Refuses the configuration of another run. */
+  private async checkConfig(directory: string): Promise<void> {
+    const config = await readRunConfig(directory);
+    if (config === undefined) return;
+    try {
+      resumeFits(config, this.config);
+    } catch (error) {
+      throw ofPart(`${directory}/config.json`, error);
+    }
   }
 
   /**
@@ -112,10 +142,15 @@ export class RunFiles {
    * get the threads that they had: with others, sums may be rounded otherwise.
    */
   async resume(restore: (saved: SavedState) => Promise<void>): Promise<boolean> {
-    const { warn, now } = this.options;
+    const { warn, now, directory = '' } = this.options;
+    const known = await checkpointMarks(this.checkpoints());
     const { checkpoint, skipped } = await latestCheckpoint(this.checkpoints(), { warn });
     if (!checkpoint) {
-      if (skipped.length === 0) return false;
+      if (skipped.length === 0) {
+        await this.checkConfig(directory);
+        this.known = known; // also of a run that was killed before its first checkpoint
+        return false;
+      }
       const remedy = 'Mend it, or move the directory away to begin anew: a new run would replace these checkpoints.';
       fail('resume', `a checkpoint that can be read in ${this.checkpoints()}`, skipped[0].reason, remedy);
     }
@@ -126,6 +161,7 @@ export class RunFiles {
     if (threads !== undefined) restoreThreadChoices(threads);
     warn(`resumed ${describeCheckpoint(checkpoint, now())}`);
     this.savedAt = checkpoint.step;
+    this.known = known;
     return true;
   }
 

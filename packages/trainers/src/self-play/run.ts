@@ -27,7 +27,7 @@ import { z } from 'zod';
 import { isLearning, type Learner } from '../training';
 import { stackLearners } from '../training/lockstep';
 import { takeOverParts } from '../training/restore';
-import { checkLearner, checkLearners, checkSaved } from './checks';
+import { checkAgents, checkLearner, checkLearners, checkSaved } from './checks';
 import { type EpisodeTracker, episodeTracker } from './episode-tracker';
 import { mergeMetrics, Stopwatch } from './metrics';
 import { type ResolvedSelfPlay, resolveSelfPlay, type SelfPlayOptions } from './options';
@@ -122,8 +122,6 @@ class SelfPlayRun implements SelfPlay {
   private generators: Generator[];
   /** For first parameters: a learner's later draws don't depend on the number of draws for parameters. */
   private readonly starts: readonly Generator[];
-  /** Whether the directory may hold this run's files already. */
-  private goesOn = false;
   private isTraining = false;
   private isDisposed = false;
   /** An evaluation or a save that is asked for while the run trains waits for the end of the update. */
@@ -135,6 +133,7 @@ class SelfPlayRun implements SelfPlay {
     this.agents = seatAgents('selfPlay', game.agents, options.agents);
     this.learners = [...new Set(this.agents.filter(isLearning).map((agent) => agent.learner))];
     for (const agent of this.agents) if (isLearning(agent)) checkLearner(agent);
+    checkAgents(this.agents);
     checkLearners(this.agents, this.learners);
     this.env = vectorEnv(game, { envs, seed: streamSeed(seed, 'train/env') });
     this.rollout = createRollout(this.env, this.agents, createGenerator(streamSeed(seed, 'train/agents')));
@@ -173,7 +172,7 @@ class SelfPlayRun implements SelfPlay {
     const release = this.hold();
     const sinks = new Sinks(log, warn);
     try {
-      await this.openFiles();
+      await this.files.open();
       await closing(sinks, async () => {
         await sinks.start({ ...info, ...this.files.place });
         while (this.envSteps < envSteps && !signal?.aborted) {
@@ -211,7 +210,7 @@ class SelfPlayRun implements SelfPlay {
     return this.inTurn(async () => {
       const release = this.hold();
       try {
-        await this.openFiles();
+        await this.files.open();
         return await this.files.write(this.saveable);
       } finally {
         release();
@@ -219,16 +218,8 @@ class SelfPlayRun implements SelfPlay {
     });
   }
 
-  /** Makes the directory. One that holds a run is refused, unless this run made it or was resumed from it. */
-  private async openFiles(): Promise<void> {
-    await this.files.open(this.goesOn);
-    this.goesOn = true;
-  }
-
   async resume(): Promise<boolean> {
-    const isResumed = await this.files.resume((saved) => this.restore(saved));
-    this.goesOn = true; // also a run that was killed before its first checkpoint
-    return isResumed;
+    return this.files.resume((saved) => this.restore(saved));
   }
 
   async state(): Promise<SavedState> {

@@ -58,3 +58,15 @@ export interface LearningAgent<State extends Saved = Saved> extends Agent<State>
 export function isLearning(agent: Agent): agent is LearningAgent {
   return typeof agent === 'object' && agent !== null && 'learner' in agent && agent.learner !== undefined;
 }
+
+const hiding = new WeakSet<Agent>();
+
+/** Notes that an agent acts for one that learns, but has no learner itself. */
+export function hideLearner(agent: Agent): void {
+  hiding.add(agent);
+}
+
+/** Whether {@link hideLearner} was called for an agent: a run would not train it. */
+export function hidesLearner(agent: Agent): boolean {
+  return hiding.has(agent);
+}

@@ -1,3 +1,5 @@
+import { fail, show } from '@coplay/core';
+import { checkFunction, checkRecord, checkText } from '@coplay/core/checks';
 import type { Learner } from './learner';
 
 /** Networks that have been put together, and with which others. */
@@ -24,10 +26,27 @@ export function stackLearners(learners: readonly Learner[]): readonly (readonly 
 function byKind(learners: readonly Learner[]): readonly (readonly Learner[])[] {
   const kinds = new Map<string, Learner[]>();
   for (const learner of learners.flatMap((whole) => [whole, ...(whole.parts ?? [])])) {
-    const kind = learner.lockstep?.kind;
-    if (kind !== undefined) kinds.set(kind, [...(kinds.get(kind) ?? []), learner]);
+    const { lockstep } = learner;
+    if (lockstep === undefined) continue;
+    checkLockstep(learner.name, lockstep);
+    kinds.set(lockstep.kind, [...(kinds.get(lockstep.kind) ?? []), learner]);
   }
   return [...kinds.values()];
+}
+
+function checkLockstep(name: string, lockstep: unknown): void {
+  const where = `the lockstep of ${name}`;
+  checkRecord(where, 'lockstep', lockstep);
+  const { kind, networks, join } = lockstep as Readonly<Record<string, unknown>>;
+  checkText(where, 'kind', kind);
+  checkFunction(where, 'join', join);
+  if (networks !== null && (typeof networks === 'object' || typeof networks === 'function')) return;
+  fail(
+    where,
+    'networks, the object that holds the learner’s functions',
+    show(networks),
+    'Give the same object each time.',
+  );
 }
 
 function isStacked(networks: readonly object[]): boolean {

@@ -1,4 +1,4 @@
-import type { SavedState } from '@coplay/core';
+import { fail, type SavedState } from '@coplay/core';
 import { ofPart } from '@coplay/core/checks';
 
 /**
@@ -38,7 +38,8 @@ interface PartToTakeOver {
  * @param where  what restores the whole, for messages
  * @param first  a part that took over its state already: the network
  * @param check  looks at all parts once they are restored, and throws where they don't fit
- * @throws CoplayError of the part that refuses, with its path
+ * @throws CoplayError of the part that refuses, with its path. Where a part then can't go back either, the message says
+ *         so; the other parts go back all the same
  */
 export async function takeOverParts(
   where: string,
@@ -48,13 +49,24 @@ export async function takeOverParts(
 ): Promise<Takeover> {
   const taken: Takeover[] = first ? [first] : [];
   const undo = async () => {
-    for (const one of taken.reverse()) await one.undo();
+    const failed: unknown[] = [];
+    for (const one of taken.reverse()) {
+      try {
+        await one.undo();
+      } catch (error) {
+        failed.push(error);
+      }
+    }
+    if (failed.length > 0) throw failed[0];
   };
   try {
     for (const { path, part, saved } of parts) taken.push(await takeOverPart(`${where}: ${path}`, part, saved));
     check?.();
   } catch (error) {
-    await undo();
+    await undo().catch((failure: unknown) => {
+      const got = `${messageOf(error)} Then a part could not go back to its state before: ${messageOf(failure)}`;
+      fail(where, 'a state that each part takes', got, 'Make a new run, and restore into it.');
+    });
     throw error;
   }
   const keep = () => {
@@ -62,6 +74,8 @@ export async function takeOverParts(
   };
   return { keep, undo };
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 async function takeOverPart(where: string, part: Part, saved: SavedState): Promise<Takeover> {
   try {
