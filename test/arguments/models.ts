@@ -53,6 +53,7 @@ export const modelsDoors: Doors = {
   showsSelf: door(() => [game, 'grid'], ['nothing', 'text']),
   stateVae: built,
   subgoalInference: built,
+  torsoBuilderId: door(() => [models.mlp()], ['function']),
   worldModelLosses: networks,
 };
 

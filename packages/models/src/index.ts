@@ -55,6 +55,7 @@ export {
   type MlpOptions,
   mlp,
   type TorsoBuilder,
+  torsoBuilderId,
 } from './torso';
 export {
   type CellsWorldModelOptions,

@@ -8,7 +8,9 @@ import {
   type SavedState,
   vectorEnv,
 } from '@coplay/core';
-import { mlp } from '@coplay/models';
+import { mlp, type TorsoBuilder } from '@coplay/models';
+import { denseLayer, torsoBuilder } from '@coplay/models/layers';
+import { tf } from '@coplay/tensor';
 import {
   type PpoAgent,
   type PpoOptions,
@@ -23,6 +25,24 @@ import { expect } from 'vitest';
 
 /** A network that is quickly made. */
 export const network = mlp({ hidden: [8] });
+
+/** A dense layer whose features are multiplied by a number that its config doesn't say. */
+export function ownNetwork(gain: number, config: Record<string, unknown> = { kind: 'own' }): TorsoBuilder {
+  return torsoBuilder(config, (shapes) => {
+    const sizes = Object.values(shapes).map((shape) => shape.reduce((a, b) => a * b, 1));
+    const layer = denseLayer({ inputSize: sizes.reduce((a, b) => a + b, 0), outputSize: 4 });
+    const flat = (x: tf.Tensor) => tf.reshape(x, [x.shape[0], -1]);
+    return {
+      outputSize: 4,
+      init: layer.init,
+      apply: (params, inputs) => {
+        const x = tf.concat(Object.values(inputs).map(flat), 1) as tf.Tensor2D;
+        return tf.mul(gain, tf.tanh(tf.add(1, layer.apply(params, x)))) as tf.Tensor2D;
+      },
+    };
+  });
+}
+
 /** The step after which an agent leaves that stays. */
 export const NEVER = Infinity;
 

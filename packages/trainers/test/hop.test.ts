@@ -25,6 +25,7 @@ import {
   withInsight,
 } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { ownNetwork } from './field-helpers';
 import { tinyGame } from './games';
 
 const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 2, maxSteps: 8 });
@@ -636,3 +637,36 @@ async function collected(agents: readonly Agent[], steps: number): Promise<Exper
   }
   return createRollout(vectorEnv(game, { envs: 4, seed: 4 }), agents, createGenerator(5)).collect(steps);
 }
+
+describe('HOP agents with networks of their own, which have equal configs', () => {
+  type Networks = Pick<Options, 'network' | 'moa'>;
+
+  /** The groups in lockstep, and what the first search of each agent made of the values. */
+  async function playing(executor: 'auto' | 'eager', networksOf: (seat: number) => Networks) {
+    const agents = game.agents.map((id, seat) => hopAgent({ game, ...small, ...networksOf(seat), id, executor }));
+    const play = selfPlay({ game, agents, envs: 2, steps: 8, seed: 1 });
+    await play.evaluate({ episodes: 1 }); // initialises them and, compiled, puts them together
+    const rollout = createRollout(vectorEnv(game, { envs: 2, seed: 1 }), agents, createGenerator(1));
+    const { extras } = await rollout.collect(1);
+    return { lockstep: play.lockstep, values: extras['searchValues'].data as Float32Array };
+  }
+
+  const cases: Record<string, (seat: number) => Networks> = {
+    'of policy and value': (seat) => ({ network: ownNetwork(seat === 0 ? 1 : -50) }),
+    'of the models of co-players': (seat) => ({ moa: { ...small.moa, network: ownNetwork(seat === 0 ? 1 : -50) } }),
+  };
+
+  it.each(Object.keys(cases))('%s: each computes with its own', async (name) => {
+    const [together, alone] = [await playing('auto', cases[name]), await playing('eager', cases[name])];
+    expect(together.lockstep).toEqual([]);
+    together.values.forEach((value, i) => {
+      expect(value).toBeCloseTo(alone.values[i], 3);
+    });
+  });
+
+  it('search in lockstep where the functions are the same', async () => {
+    const [body, models] = [ownNetwork(1), ownNetwork(2)];
+    const { lockstep } = await playing('auto', () => ({ network: body, moa: { ...small.moa, network: models } }));
+    expect(lockstep).toEqual([game.agents]);
+  });
+});

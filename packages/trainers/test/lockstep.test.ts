@@ -3,7 +3,7 @@ import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
 import { type PpoAgent, type PpoOptions, ppoAgent, type SelfPlayOptions, selfPlay } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { NEVER, network } from './field-helpers';
+import { NEVER, network, ownNetwork } from './field-helpers';
 import { leavingGame } from './leaving-game';
 
 type AgentOptions = Omit<Parameters<typeof ppoAgent>[0], 'game' | 'id' | 'executor'>;
@@ -101,6 +101,14 @@ describe('PPO agents with weights of their own learn together what they learn al
     expectSame(together.params, alone.params);
     expect(together.params.map((params) => params['actor/body/0/bias'].shape)).toEqual([[8], [8], [8], [5]]);
   });
+
+  it('where networks of their own have equal configs, each with its own network', async () => {
+    const [low, high] = [ownNetwork(1), ownNetwork(5)];
+    const options = (seat: number): AgentOptions => ({ network: seat === 0 ? low : high, ppo });
+    const together = await trained({ game: leaving }, 'auto', options);
+    const alone = await trained({ game: leaving }, apart, options);
+    expectSame(together.params, alone.params);
+  });
 });
 
 describe('agents that were in a run together', () => {
@@ -138,6 +146,25 @@ describe('a run says which agents train in lockstep', () => {
     expect(groups).toEqual([
       ['agent_0', 'agent_2'],
       ['agent_1', 'agent_3'],
+    ]);
+  });
+
+  it("by the function, not by its config, where a network is of the user's own", async () => {
+    const shared = ownNetwork(1);
+    expect(await groupsOf((seat) => ({ network: seat < 2 ? shared : ownNetwork(2) }))).toEqual([
+      ['agent_0', 'agent_1'],
+    ]);
+    expect(await groupsOf((seat) => ({ criticNetwork: seat < 2 ? shared : ownNetwork(2) }))).toEqual([
+      ['agent_0', 'agent_1'],
+    ]);
+    const copied = ownNetwork(2, network.config);
+    const groups = await groupsOf((seat) => (seat < 2 ? { network } : seat === 2 ? { network: copied } : {}));
+    expect(groups).toEqual([['agent_0', 'agent_1', 'agent_3']]);
+    expect(await groupsOf(() => ({ network: mlp({ hidden: [8] }) }))).toEqual([game.agents]);
+    const critics = (seat: number) => (seat < 2 ? {} : { criticNetwork: network });
+    expect(await groupsOf((seat) => ({ network: copied, ...critics(seat) }))).toEqual([
+      ['agent_0', 'agent_1'],
+      ['agent_2', 'agent_3'],
     ]);
   });
 

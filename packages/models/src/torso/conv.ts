@@ -6,7 +6,7 @@ import type { InputShapes } from '../inputs';
 import { type Activation, type ConvStack, convStack, denseLayer, prefixed, within } from '../layers';
 import { checkInputs } from './flatten';
 import { activationSchema } from './mlp';
-import { type Torso, type TorsoBuilder, torsoBuilder } from './torso';
+import { builtInTorso, type Torso, type TorsoBuilder } from './torso';
 
 /** Options of {@link conv}. */
 export interface ConvTorsoOptions {
@@ -33,7 +33,7 @@ const schema = z.strictObject({
  */
 export function conv(options: ConvTorsoOptions = {}): TorsoBuilder {
   const config = checkOptions('conv', schema, options);
-  return torsoBuilder({ kind: 'conv', ...config }, (shapes) => buildConv(shapes, config));
+  return builtInTorso({ kind: 'conv', ...config }, (shapes) => buildConv(shapes, config));
 }
 
 function buildConv(shapes: InputShapes, config: z.infer<typeof schema>): Torso {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { flatSize } from '../inputs';
 import { type Activation, denseLayer, sequential } from '../layers';
 import { checkInputs, flattenInputs } from './flatten';
-import { type TorsoBuilder, torsoBuilder } from './torso';
+import { builtInTorso, type TorsoBuilder } from './torso';
 
 /** Options of {@link mlp}. */
 export interface MlpOptions {
@@ -22,7 +22,7 @@ const schema = z.strictObject({
 /** A multilayer perceptron over everything the network reads, flattened. */
 export function mlp(options: MlpOptions = {}): TorsoBuilder {
   const { hidden, activation } = checkOptions('mlp', schema, options);
-  return torsoBuilder({ kind: 'mlp', hidden, activation }, (shapes) => {
+  return builtInTorso({ kind: 'mlp', hidden, activation }, (shapes) => {
     const inputSize = flatSize(shapes);
     const sizes = [inputSize, ...hidden];
     const layers = hidden.map((outputSize, i) => denseLayer({ inputSize: sizes[i], outputSize, activation }));

@@ -34,6 +34,29 @@ export function torsoBuilder(config: Record<string, unknown>, build: (shapes: In
   return Object.assign((shapes: InputShapes) => checkedTorso(build(shapes)), { config });
 }
 
+const builtIn = new WeakSet<object>();
+const builderIds = new WeakMap<object, number>();
+let builderCount = 0;
+
+/** A builder of the library's own: builders with equal `config` build equal torsos. */
+export function builtInTorso(config: Record<string, unknown>, build: (shapes: InputShapes) => Torso): TorsoBuilder {
+  const builder = torsoBuilder(config, build);
+  builtIn.add(builder);
+  return builder;
+}
+
+/**
+ * A number that distinguishes builders whose `config` doesn't: 0 for `mlp()` and `conv()`, whose `config` says which
+ * torso they build; for each other function a number of its own, because two functions with equal `config` may build
+ * different torsos. Learners may share a graph only if their builders have equal `config` and equal numbers.
+ */
+export function torsoBuilderId(builder: TorsoBuilder): number {
+  checkFunction('torsoBuilderId', 'builder', builder);
+  if (builtIn.has(builder)) return 0;
+  if (!builderIds.has(builder)) builderIds.set(builder, ++builderCount);
+  return builderIds.get(builder)!;
+}
+
 function checkedTorso(torso: Torso): Torso {
   checkArgument('torsoBuilder', 'build(shapes)', torsoSchema, torso);
   const { outputSize } = torso;

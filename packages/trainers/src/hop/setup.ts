@@ -1,5 +1,5 @@
 import { type AgentId, checkGame, checkOptions, fail, type Game, rulesSimulator, type Simulator } from '@coplay/core';
-import { canCentre, type InputEncoder, inputEncoder, mlp, type TorsoBuilder } from '@coplay/models';
+import { canCentre, type InputEncoder, inputEncoder, mlp, type TorsoBuilder, torsoBuilderId } from '@coplay/models';
 import {
   type BeliefOptions,
   createBeliefs,
@@ -48,6 +48,8 @@ export interface HopSetup {
   readonly net: PolicyValueNet;
   /** Builds the body of `net`. */
   readonly network: TorsoBuilder;
+  /** Builds the networks of `coPlayerModels`; undefined for their default. */
+  readonly modelNetwork: TorsoBuilder | undefined;
   readonly encoder: InputEncoder;
   /** Models of co-players, by the observer's seat. */
   readonly coPlayerModels: ReadonlyMap<number, MoaLearner>;
@@ -97,6 +99,7 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
     ...{ game, ids, options, search, encoder, network, minAccuracy, uniformGoals, executor },
     net: policyValueNet(encoder.shapes, game.actions, network),
     coPlayerModels: new Map(ids.map((id) => [game.agents.indexOf(id), createMoa({ ...moa, game, id })])),
+    modelNetwork: given.moa?.network,
     networkInputs: { previousActions: Boolean(inputs.previousActions || given.moa?.previousActions) },
     isShared: moa.share && !given.moa?.previousActions,
     worldModel:
@@ -234,12 +237,13 @@ export function joinNetworks(setup: HopSetup, networks: readonly HopNetwork[]): 
 }
 
 /**
- * Setups with the same text have the same graphs. Undefined for one whose operations run one by one, and where a
- * network of the user's own is in it or in its models: two of the same name may build different ones.
+ * Setups with the same text have the same graphs, because the text has the numbers of the networks' builders. Undefined
+ * for one whose operations run one by one.
  */
-export function kindOf({ config, ids, executor }: HopSetup): string | undefined {
-  if (executor === 'eager' || JSON.stringify(config).includes('"layers-model"')) return undefined;
-  return JSON.stringify([{ ...config, interOM: undefined }, ids.length]); // no graph depends on memories
+export function kindOf({ config, ids, executor, network, modelNetwork }: HopSetup): string | undefined {
+  if (executor === 'eager') return undefined;
+  const builders = [torsoBuilderId(network), modelNetwork ? torsoBuilderId(modelNetwork) : 0]; // its default is ours
+  return JSON.stringify([{ ...config, interOM: undefined }, ids.length, builders]); // no graph depends on memories
 }
 
 function checkSeen(where: string, game: Game): void {

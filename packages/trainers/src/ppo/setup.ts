@@ -8,6 +8,7 @@ import {
   jointEncoder,
   mlp,
   type TorsoBuilder,
+  torsoBuilderId,
 } from '@coplay/models';
 import {
   adam,
@@ -65,8 +66,8 @@ export interface PpoSetup {
   readonly criticEncoder: InputEncoder;
   readonly reward: RewardChoice;
   readonly executor: ExecutorChoice;
-  /** What builds the networks, as given. */
-  readonly networks: Pick<PpoNetworkOptions, 'network' | 'criticNetwork'>;
+  /** Builders of the actor's and the critic's body. */
+  readonly networks: Required<Pick<PpoNetworkOptions, 'network' | 'criticNetwork'>>;
   /** As JSON, for run directories and checkpoints. */
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -131,7 +132,10 @@ export function ppoSetup(
     reward: typeof reward === 'string' ? reward : `function ${reward.name || 'anonymous'}`,
   };
   const { critic, executor } = checked;
-  return { game, ids, options, net, inputs, critic, actorEncoder, criticEncoder, reward, executor, networks, config };
+  return {
+    ...{ game, ids, options, net, inputs, critic, actorEncoder, criticEncoder, reward, executor, config },
+    networks: { network, criticNetwork },
+  };
 }
 
 /** The compiled functions of PPO. */
@@ -200,19 +204,12 @@ export function joinNetworks(setup: PpoSetup, networks: readonly PpoNetwork[]): 
   });
 }
 
-/** Setups with the same text have the same graphs; undefined for one whose operations run one by one. */
+/**
+ * Setups with the same text have the same graphs, because the text has the numbers of the networks' builders. Undefined
+ * for one whose operations run one by one.
+ */
 export function kindOf({ config, net, ids, networks, executor }: PpoSetup): string | undefined {
   if (executor === 'eager') return undefined;
-  const builders = [networks.network, networks.criticNetwork].map(idOf);
+  const builders = [networks.network, networks.criticNetwork].map(torsoBuilderId);
   return JSON.stringify([config, net.stateSize, net.actions, ids.length, builders]);
-}
-
-const builderIds = new WeakMap<object, number>();
-let builderCount = 0;
-
-/** A number for each builder of a network that isn't ours: two of the same name may build different ones. */
-function idOf(builder: { readonly config: Readonly<Record<string, unknown>> } | undefined): number {
-  if (builder?.config['kind'] !== 'layers-model') return 0;
-  if (!builderIds.has(builder)) builderIds.set(builder, ++builderCount);
-  return builderIds.get(builder)!;
 }
