@@ -223,6 +223,19 @@ describe('what makes a game slow', () => {
     expect(() => assertGame(slow)).not.toThrow();
   });
 
+  it('finds an error that comes only after many calls', () => {
+    let calls = 0;
+    const tired: Game<'int32'> = {
+      ...game,
+      legal(...args) {
+        if (calls++ > 5000) throw new Error('tired');
+        game.legal(...args);
+      },
+    };
+    const found = gameContract(tired, { episodes: 1 }).filter(({ rule }) => rule === 'exception');
+    expect(found).toMatchObject([{ severity: 'error', where: 'counting.legal', got: expect.stringMatching(/tired/) }]);
+  });
+
   it('does not fail a game for Math.hypot', () => {
     const found = gameContract(measuring(Math.hypot));
     expect(found.filter(({ severity }) => severity === 'error')).toEqual([]);

@@ -26,10 +26,20 @@ function heapUsed(): number | undefined {
 export function checkAllocation(game: Game, findings: Findings, transition: Transition): void {
   findings.moment = `in ${CALLS * LOOKS} calls`;
   for (const [place, run] of Object.entries(stepFunctions(game, transition))) {
-    const bytes = bytesPerCall(run);
-    if (bytes <= LIMIT) continue;
+    const bytes = bytesOrFault(findings, place, run);
+    if (bytes === undefined || bytes <= LIMIT) continue;
     const remedy = 'Make arrays and objects once, outside the function; use loops and indices instead of list methods.';
     findings.add('allocation', place, 'no allocation', `about ${Math.round(bytes)} bytes a call`, remedy);
+  }
+}
+
+/** Bytes a call; a game that throws only after many calls is a finding. */
+function bytesOrFault(findings: Findings, place: string, run: () => void): number | undefined {
+  try {
+    return bytesPerCall(run);
+  } catch (error) {
+    findings.add('exception', place, 'no error', String(error), 'Find out why it throws after so many calls.');
+    return undefined;
   }
 }
 
