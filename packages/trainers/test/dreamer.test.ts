@@ -215,6 +215,15 @@ describe('a replay too small to begin with', () => {
     run.dispose();
   });
 
+  it('is refused where the agent is made, if it is smaller than the default of startAfter', () => {
+    const seat = { game: countGame(3, true), id: 'agent_0', size: 'nano', batchSize: 2, sequenceLength: 4 } as const;
+    expect(() => dreamerAgent({ ...seat, replayCapacity: 7 })).toThrow(
+      /replayCapacity: expected at least 8, the default of startAfter \(2 sequences of 4 steps\), got 7.*lower startAfter/,
+    );
+    expect(() => dreamerAgent({ ...seat, replayCapacity: 8 })).not.toThrow();
+    expect(() => dreamerAgent({ ...seat, replayCapacity: 7, startAfter: 100 })).not.toThrow();
+  });
+
   it('is right where the windows are just enough, and where nothing is to begin by itself', async () => {
     for (const [startAfter, begun] of [
       [52, true],

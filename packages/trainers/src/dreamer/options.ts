@@ -1,4 +1,4 @@
-import { checkOptions } from '@coplay/core';
+import { checkOptions, fail } from '@coplay/core';
 import { type DreamerSize, dreamerSizes } from '@coplay/models';
 import { z } from 'zod';
 import { type Annealed, annealed } from '../training/annealed';
@@ -55,8 +55,8 @@ export interface DreamerOptions {
   /** Instead of `trainRatio`: updates after each rollout, however long, at least 1. Default: by `trainRatio` */
   readonly updatesPerPhase?: number;
   /**
-   * Windows that must be held before training begins, at least 1; above `replayCapacity` it never does by itself, for
-   * training by hand. Default B T
+   * Windows that must be held before training begins, at least 1. Above `replayCapacity` training never begins by
+   * itself, for training by hand. Default B T, which `replayCapacity` must have room for
    */
   readonly startAfter?: number;
   /** Step size of LaProp, positive. Default 1e-3 for the sizes below `size1m`, else 4e-5 */
@@ -181,13 +181,24 @@ export interface ResolvedDreamerOptions extends Omit<Checked, 'starts' | 'trainR
 /** Options of the agent and its networks, which `setup.ts` checks. */
 const OTHERS = ['game', 'size', 'inputs', 'images', 'masks', 'coPlayers', 'executor'];
 
-/** Checks the options and fills in the defaults, some of which follow the size. */
+/**
+ * Checks the options and fills in the defaults, some of which follow the size.
+ *
+ * @throws CoplayError for unknown options, and for a capacity below the default of `startAfter`
+ */
 export function resolveDreamerOptions(
   where: string,
   options: DreamerOptions,
   size: DreamerSize | undefined,
 ): ResolvedDreamerOptions {
   const { starts, trainRatio = 32, startAfter, ...checked } = checkOptions(where, schema, options, OTHERS);
+  const { batchSize: B, sequenceLength: T, replayCapacity } = checked;
+  if (startAfter === undefined && replayCapacity < B * T) {
+    const expected = `at least ${B * T}, the default of startAfter (${B} sequences of ${T} steps)`;
+    const remedy =
+      'Give more replayCapacity or a lower startAfter: the replay could never hold enough to begin training.';
+    fail(`${where}: option replayCapacity`, expected, String(replayCapacity), remedy);
+  }
   const isSmall = dreamerSizes(size).deter <= dreamerSizes('micro').deter;
   return {
     learningRate: isSmall ? 1e-3 : 4e-5,
@@ -195,7 +206,7 @@ export function resolveDreamerOptions(
     ...defined(checked),
     starts: starts === 'all' ? checked.sequenceLength : starts === 'last' ? 1 : starts,
     trainRatio,
-    startAfter: startAfter ?? checked.batchSize * checked.sequenceLength,
+    startAfter: startAfter ?? B * T,
   } as ResolvedDreamerOptions;
 }
 
