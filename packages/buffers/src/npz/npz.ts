@@ -40,7 +40,7 @@ export function encodeNpz(arrays: Readonly<StoredArrays>): Uint8Array {
 }
 
 /**
- * Reads a .npz file, of this package or of numpy (`savez` and `savez_compressed`); for the types see {@link decodeNpy}.
+ * Reads a .npz file, of this package or of numpy (`savez` and `savez_compressed`); for the types see `decodeNpy`.
  *
  * @param source  the bytes of the file, or a way to read them piece by piece
  * @param where    a name of the source, for messages

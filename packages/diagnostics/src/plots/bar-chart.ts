@@ -7,7 +7,7 @@ import { checkFigure, drawFigure, type FigureOptions } from './frame';
 import { axisY } from './marks';
 
 /**
- * Bars with, where a value is an {@link Estimate}, its interval.
+ * Bars with, where a value is an `Estimate`, its interval.
  *
  * @param bars  a height for each label
  * @returns SVG as text

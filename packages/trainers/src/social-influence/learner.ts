@@ -35,7 +35,7 @@ const savedSchema = z.looseObject({
 
 /**
  * PPO that is also paid for its influence on the others (Jaques et al. 2019): r = alpha e + beta c, c its
- * {@link actionInfluence} on each of them by its own models of their next actions.
+ * `actionInfluence` on each of them by its own models of their next actions.
  */
 export class SocialInfluenceLearner extends PpoWrapper implements Learner {
   private readonly seat: number;
