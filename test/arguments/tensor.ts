@@ -12,7 +12,6 @@ const normal = () => ({ mean: matrix(), stddev: matrix() });
 const bins = () => distributions.twoHotBins(2);
 const process = 'sets or reads what a whole process uses';
 const graph = 'its arguments are functions and arrays that are only known by what a call traces';
-const step = () => ({ outputs: {} });
 const params = () => ({ w: ndarray(new Float32Array(2)) });
 const weights = () => ({ w: tf.tensor1d([1, 2]) });
 /** What an optimiser gives and takes. */
@@ -26,6 +25,7 @@ const steps = (optimiser: tensor.Optimiser) => ({
 const tensorsOf = (arrays: NamedArrays) =>
   Object.fromEntries(Object.entries(arrays).map(([name, { data, shape }]) => [name, tf.tensor(data, [...shape])]));
 const twice = (_: unknown, { x }: tensor.TensorRecord) => ({ outputs: { y: tf.mul(x, 2) } });
+const doubled = (_: unknown, { each }: { each: tensor.TensorRecord }) => ({ outputs: { y: tf.mul(each['x'], 2) } });
 /** Without inputs, and with records of them, the step itself is called, which says what it needs. */
 const called = (name: string) => ({
   '()': door(
@@ -48,7 +48,17 @@ export const tensorDoors: Doors = {
   checkThreadChoices: process,
   checkTensor: door(() => ['checkTensor', 'x', matrix()], ['where', 'where']),
   compile: door(() => [twice, { name: 'f', executor: 'eager' }], ['function'], called('function f')),
-  compileScan: door(() => [step, { name: 'f' }], ['function']),
+  compileScan: door(() => [doubled, { name: 'f', executor: 'eager' }], ['function'], {
+    '()': door(
+      () => [{ each: { x: ndarray(new Float32Array(2)) }, shared: {} }, {}],
+      [
+        ['-{}', '-each.x: {}', '-each: {}'],
+        ['undefined', '{}'],
+      ],
+      {},
+      ['function f'],
+    ),
+  }),
   compileScanEach: graph,
   compileStacked: graph,
   compileTogether: graph,
