@@ -17,7 +17,7 @@ import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '.
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
-import type { Takeover } from '../training/restore';
+import { type Takeover, withFields } from '../training/restore';
 import { type DreamerNetwork, dreamerNetwork, nonFinite } from './algorithm';
 import { batchInputs, imaginationNoise, posteriorNoise } from './data';
 import { type OpenLoop, type OpenLoopOptions, openLoop } from './open-loop';
@@ -207,13 +207,7 @@ export class DreamerLearner implements Learner {
     this.behaviourUpdates = saved['behaviourUpdates'] as number;
     this.due = saved['due'] as number;
     this.hasBegun = saved['hasBegun'] as boolean;
-    return {
-      keep: taken.keep,
-      undo: async () => {
-        Object.assign(this, before);
-        await taken.undo();
-      },
-    };
+    return withFields(taken, () => Object.assign(this, before));
   }
 
   dispose(): void {

@@ -21,7 +21,7 @@ import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFinite
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
-import { type Takeover, takeOverParts } from '../training/restore';
+import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import { episodeReturns, finalTargets, searchMetrics, trainingMetrics, valueTargets } from './algorithm';
 import { checkHopRows, extraOf, hopRows, SEARCH_VALUES } from './data';
 import { type HopNetwork, type HopSetup, hopNetwork, joinNetworks, kindOf } from './setup';
@@ -186,13 +186,7 @@ export class HopLearner implements Learner {
     this.updates = saved['updates'] as number;
     this.progress = saved['progress'] as number;
     this.changes++;
-    return {
-      keep: taken.keep,
-      undo: async () => {
-        Object.assign(this, before);
-        await taken.undo();
-      },
-    };
+    return withFields(taken, () => Object.assign(this, before));
   }
 
   dispose(): void {

@@ -20,7 +20,7 @@ import {
 import { checkRowSpec, drawIndex, mean } from '@coplay/core/rows';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
-import { type Takeover, takeOverParts } from '../training/restore';
+import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import { checkView, modelledAgent, viewInputs } from './agent';
 import {
   actTogether,
@@ -235,13 +235,7 @@ class MoaModels implements MoaLearner {
     const before = { version: this.version, updates: this.updates };
     this.version++;
     this.updates = saved['updates'] as number;
-    return {
-      keep: taken.keep,
-      undo: async () => {
-        Object.assign(this, before);
-        await taken.undo();
-      },
-    };
+    return withFields(taken, () => Object.assign(this, before));
   }
 
   /** Refuses rows of another game, and more rows or episodes trained on than were pushed. */

@@ -24,7 +24,7 @@ import { checkRowSpec, type RowSpec } from '@coplay/core/rows';
 import { z } from 'zod';
 import { findNonFinite, NonFiniteError } from '../training';
 import { unit } from '../training/annealed';
-import { type Takeover, takeOverParts } from '../training/restore';
+import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import { type Inferred, inferOver, inferSubgoals } from './infer';
 import { trainInference, trainVae } from './learn';
 import type { OmgOptions } from './options';
@@ -261,13 +261,7 @@ class Omg implements OmgLearner {
     const before = { updates: this.updates, isPretrained: this.isPretrained };
     this.updates = saved['updates'] as number;
     this.isPretrained = saved['isPretrained'] as boolean;
-    return {
-      keep: taken.keep,
-      undo: async () => {
-        Object.assign(this, before);
-        await taken.undo();
-      },
-    };
+    return withFields(taken, () => Object.assign(this, before));
   }
 
   dispose(): void {

@@ -21,7 +21,7 @@ import { z } from 'zod';
 import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFiniteError } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
-import { type Takeover, takeOverParts } from '../training/restore';
+import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import { checkFinite } from '../training/saved-arrays';
 import { createPolicy, evaluateSeat, type Policy } from './actor-critic';
 import { imaginedTargets, ppoTargets, type Targets, type Valuation } from './algorithm';
@@ -256,13 +256,7 @@ export class PpoLearner implements Learner {
     const before = { updates: this.updates, criticStates: this.criticStates };
     this.updates = saved['updates'] as number;
     this.criticStates = new Map(Object.entries(criticStates).map(([seat, state]) => [Number(seat), state]));
-    return {
-      keep: taken.keep,
-      undo: async () => {
-        Object.assign(this, before);
-        await taken.undo();
-      },
-    };
+    return withFields(taken, () => Object.assign(this, before));
   }
 
   dispose(): void {

@@ -75,6 +75,15 @@ export async function takeOverParts(
   return { keep, undo };
 }
 
+/** A learner's takeover: its parts, and its fields, which `putBack` sets to what they were. */
+export function withFields(parts: Takeover, putBack: () => void): Takeover {
+  const undo = async () => {
+    putBack();
+    await parts.undo();
+  };
+  return { keep: parts.keep, undo };
+}
+
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 async function takeOverPart(where: string, part: Part, saved: SavedState): Promise<Takeover> {
