@@ -4,8 +4,8 @@ import { readManifest } from './manifest';
 import { abandoned, checkpointName, leftovers, withName } from './names';
 
 /**
- * Renames a finished checkpoint to its own name. An older one of the same step steps aside until that's done. One that
- * can't be read, such as one of a newer version, keeps another name for good: `step-000000000024.unreadable-1`.
+ * Renames a finished checkpoint to its own name. An older one of the same step steps aside until that's done. One whose
+ * manifest can't be read, such as one of a newer version, keeps another name: `step-000000000024.unreadable-1`.
  */
 export async function moveIntoPlace(
   files: FileSystem,
