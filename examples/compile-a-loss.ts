@@ -14,7 +14,6 @@ import {
   applyModel,
   compile,
   executorInfo,
-  exportOnnx,
   readWeights,
   type StepFunction,
   type TensorRecord,
@@ -24,6 +23,7 @@ import {
   variables,
   writeWeights,
 } from '@coplay/tensor';
+import { exportOnnx } from '@coplay/tensor/onnx';
 import * as layers from '@tensorflow/tfjs-layers';
 
 const CLASSES = 10;

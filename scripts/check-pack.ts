@@ -88,7 +88,9 @@ async function install(
   codes: readonly string[],
   tarballs: Map<string, string>,
 ): Promise<void> {
-  const siblings = codes.flatMap((code) => [...code.matchAll(/from '(@coplay\/[a-z-]+)'/g)].map((match) => match[1]!));
+  const siblings = codes.flatMap((code) =>
+    [...code.matchAll(/from '(@coplay\/[a-z-]+)[/a-z-]*'/g)].map((match) => match[1]!),
+  );
   const needed = withSiblings([name, ...siblings], all).map((workspace) => tarballs.get(workspace.name)!);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
   await mustRun('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...needed], {

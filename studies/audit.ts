@@ -1,4 +1,5 @@
-import { ablationFigure, ablationSummary, ablationTable, boxPlot, heatMap } from '@coplay/diagnostics';
+import { boxPlot, heatMap } from '@coplay/diagnostics';
+import { ablationFigure, ablationSummary, ablationTable } from '@coplay/diagnostics/ablations';
 import { stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 import { type AuditPlan, type AuditReport, audit } from './audit/checks';

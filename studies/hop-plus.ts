@@ -1,4 +1,5 @@
-import { ablationFigure, ablationSummary, ablationTable, learningCurves } from '@coplay/diagnostics';
+import { learningCurves } from '@coplay/diagnostics';
+import { ablationFigure, ablationSummary, ablationTable } from '@coplay/diagnostics/ablations';
 import { symmetryAudit } from '@coplay/diagnostics/audits';
 import { mean } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { gatherRows } from '@coplay/buffers';
 import { createGenerator, streamSeed } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
+import { gatherRows } from '@coplay/core/rows';
+import { learningCurves } from '@coplay/diagnostics';
+import type { Curve } from '@coplay/diagnostics/statistics';
 import {
-  learningCurves,
   type OpenLoopErrors,
   planesFigure,
   truePlanes,
@@ -11,8 +12,7 @@ import {
   worldModelCsv,
   worldModelReport,
   worldModelTable,
-} from '@coplay/diagnostics';
-import type { Curve } from '@coplay/diagnostics/statistics';
+} from '@coplay/diagnostics/world-model';
 import { stagHunt } from '@coplay/envs';
 import { cellsWorldModel, planesWorldModel } from '@coplay/models';
 import { createWorldModel, type WorldModelLearner } from '@coplay/trainers';

@@ -1,5 +1,5 @@
 import { type Agent, type AgentId, evaluate, type Game } from '@coplay/core';
-import { ablationGrid } from '@coplay/diagnostics';
+import { ablationGrid } from '@coplay/diagnostics/ablations';
 import {
   type AuditStep,
   type Conclusion,

@@ -8,7 +8,7 @@ import {
   streamSeed,
   vectorEnv,
 } from '@coplay/core';
-import type { Switches } from '@coplay/diagnostics';
+import type { Switches } from '@coplay/diagnostics/ablations';
 import type { LearnerInfluence } from '@coplay/diagnostics/audits';
 import { learnersOf } from './learners';
 import { type Sabotage, sabotagedOptions, sabotageLearners } from './sabotage';

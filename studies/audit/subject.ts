@@ -1,5 +1,5 @@
 import type { Agent, AgentId, Experience, Game, NamedArrays } from '@coplay/core';
-import type { Switches } from '@coplay/diagnostics';
+import type { Switches } from '@coplay/diagnostics/ablations';
 import { mlp } from '@coplay/models';
 import { type Learner, type PpoAgent, type PpoLearner, ppoAgent, ppoPresets, sharedPpoAgents } from '@coplay/trainers';
 

@@ -1,5 +1,5 @@
 import { createGenerator, type Game, type Metrics, type NDArray, ndarray } from '@coplay/core';
-import { openLoopFigure, openLoopMetrics } from '@coplay/diagnostics';
+import { openLoopFigure, openLoopMetrics } from '@coplay/diagnostics/world-model';
 import type { DreamerAgent } from '@coplay/trainers';
 import type { Context } from '../../bench/harness';
 

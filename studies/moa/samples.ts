@@ -1,4 +1,4 @@
-import { concatRows, createEpisodeCollector, moaRows, selectEnvs } from '@coplay/buffers';
+import { createEpisodeCollector, moaRows, selectEnvs } from '@coplay/buffers';
 import {
   type Agent,
   createGenerator,
@@ -10,6 +10,7 @@ import {
   streamSeed,
   vectorEnv,
 } from '@coplay/core';
+import { concatRows } from '@coplay/core/rows';
 import { mixed } from '@coplay/envs';
 import { type Optima, optimaOf } from './optimum';
 import { HARE_HUNTER, playerRules, STAG_HUNTER, type Waits } from './rules';

@@ -1,6 +1,6 @@
-import { gatherRows } from '@coplay/buffers';
 import type { Experience, NamedArrays } from '@coplay/core';
-import { type OpenLoopStep, openLoopErrors } from '@coplay/diagnostics';
+import { gatherRows } from '@coplay/core/rows';
+import { type OpenLoopStep, openLoopErrors } from '@coplay/diagnostics/world-model';
 import type { WorldModelLearner } from '@coplay/trainers';
 
 /**

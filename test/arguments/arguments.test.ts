@@ -1,32 +1,41 @@
 import * as buffers from '@coplay/buffers';
+import * as npz from '@coplay/buffers/npz';
+import * as records from '@coplay/buffers/records';
 import * as core from '@coplay/core';
 import * as arrays from '@coplay/core/arrays';
 import * as checks from '@coplay/core/checks';
+import * as coreRows from '@coplay/core/rows';
 import * as diagnostics from '@coplay/diagnostics';
+import * as ablations from '@coplay/diagnostics/ablations';
 import * as audits from '@coplay/diagnostics/audits';
 import * as statistics from '@coplay/diagnostics/statistics';
+import * as worldModel from '@coplay/diagnostics/world-model';
 import * as envs from '@coplay/envs';
 import * as models from '@coplay/models';
+import * as dreamer from '@coplay/models/dreamer';
 import * as layers from '@coplay/models/layers';
+import * as omg from '@coplay/models/omg';
 import * as planning from '@coplay/planning';
 import * as tensor from '@coplay/tensor';
 import * as distributions from '@coplay/tensor/distributions';
+import * as onnx from '@coplay/tensor/onnx';
+import * as threads from '@coplay/tensor/threads';
 import * as trainers from '@coplay/trainers';
 import * as checkpoint from '@coplay/trainers/checkpoint';
 import * as losses from '@coplay/trainers/losses';
 import * as viewer from '@coplay/viewer';
 import * as coplay from 'coplay';
 import { describe, expect, it } from 'vitest';
-import { buffersDoors } from './buffers';
+import { buffersDoors, npzDoors, recordsDoors } from './buffers';
 import { coplayDoors } from './coplay';
-import { arraysDoors, checksDoors, coreDoors } from './core';
-import { auditsDoors, diagnosticsDoors, statisticsDoors } from './diagnostics';
+import { arraysDoors, checksDoors, coreDoors, rowsDoors } from './core';
+import { ablationsDoors, auditsDoors, diagnosticsDoors, statisticsDoors, worldModelDoors } from './diagnostics';
 import { type Doors, door, faultsOf } from './doors';
 import { envsDoors } from './envs';
-import { layersDoors, modelsDoors } from './models';
+import { dreamerDoors, layersDoors, modelsDoors, omgDoors } from './models';
 import { networks, networksDoors } from './networks';
 import { planningDoors } from './planning';
-import { distributionsDoors, tensorDoors } from './tensor';
+import { distributionsDoors, onnxDoors, tensorDoors, threadsDoors } from './tensor';
 import { checkpointDoors, lossesDoors, trainersDoors } from './trainers';
 import { viewerDoors } from './viewer';
 
@@ -34,12 +43,19 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
   ['core', core, coreDoors],
   ['core/checks', checks, checksDoors],
   ['core/arrays', arrays, arraysDoors],
+  ['core/rows', coreRows, rowsDoors],
   ['envs', envs, envsDoors],
   ['buffers', buffers, buffersDoors],
+  ['buffers/npz', npz, npzDoors],
+  ['buffers/records', records, recordsDoors],
   ['tensor', tensor, tensorDoors],
   ['tensor/distributions', distributions, distributionsDoors],
+  ['tensor/onnx', onnx, onnxDoors],
+  ['tensor/threads', threads, threadsDoors],
   ['models', models, modelsDoors],
   ['models/layers', layers, layersDoors],
+  ['models/dreamer', dreamer, dreamerDoors],
+  ['models/omg', omg, omgDoors],
   ['what the builders of models return', networks, networksDoors],
   ['planning', planning, planningDoors],
   ['trainers', trainers, trainersDoors],
@@ -50,6 +66,8 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
   ['diagnostics', diagnostics, diagnosticsDoors],
   ['diagnostics/statistics', statistics, statisticsDoors],
   ['diagnostics/audits', audits, auditsDoors],
+  ['diagnostics/ablations', ablations, ablationsDoors],
+  ['diagnostics/world-model', worldModel, worldModelDoors],
 ];
 
 /**

@@ -2,6 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as buffers from '@coplay/buffers';
+import * as npz from '@coplay/buffers/npz';
+import * as records from '@coplay/buffers/records';
 import { createGenerator, createRollout, ndarray, vectorEnv } from '@coplay/core';
 import { randomAgent, stagHunt } from '@coplay/envs';
 import { type Doors, door } from './doors';
@@ -19,7 +21,7 @@ const outcomes = () => ({ ...rows(), rewards: ndarray(new Float32Array(8), [4, 2
 const replay = buffers.createSequenceReplay({ capacity: 8, length: 2 });
 replay.push(rows());
 const moa = () => buffers.moaRows(lived, 0, { goals: game.goals });
-writeFileSync(path('a.npz'), buffers.encodeNpz(rows()));
+writeFileSync(path('a.npz'), npz.encodeNpz(rows()));
 await buffers.saveExperience(path('lived.npz'), lived);
 await buffers.saveReplay(path('replay'), replay.state());
 
@@ -43,7 +45,6 @@ export const buffersDoors: Doors = {
   agentSequences: door(() => [experience(), 0, { length: 2 }]),
   attemptRows: door(() => [moa(), game.goals]),
   concatExperience: door(() => [[experience()]], [['longer']]),
-  concatRows: door(() => [[rows()]], [['longer']]),
   createEpisodeCollector: door(() => [], [], { push: door(() => [experience()]) }),
   createHistoryBuffer: door(() => [{ observer: 0 }], [], {
     push: door(() => [experience()]),
@@ -120,27 +121,34 @@ export const buffersDoors: Doors = {
     fill(rows),
   ),
   decodeExperience: door(() => [buffers.encodeExperience(lived)]),
-  decodeNpz: door(() => [buffers.encodeNpz(rows()), 'decodeNpz', {}], [['longer'], 'anything', 'options']),
   encodeExperience: door(() => [experience()]),
-  encodeNpz: door(() => [rows()], ['record']),
   episodeStatistics: door(() => [experience()]),
-  fromRecords: door(() => [buffers.toRecords(buffers.splitEpisodes(lived))]),
-  gatherRows: door(() => [rows(), [0, 1]], ['nothing', ['[]', 'longer']]),
   gridTransitions: door(() => [game, experience(), 0], ['nothing', 'nothing', ['undefined']]),
   loadExperience: door(() => [path('lived.npz')], ['path']),
-  loadNpz: door(() => [path('a.npz'), {}], ['path', 'options']),
   loadReplay: door(() => [path('replay'), {}], ['path', 'options']),
   loadTransitions: door(() => [path('a.npz')], ['path']),
   moaRows: door(() => [experience(), 0, {}], ['nothing', 'nothing', 'options']),
   observationTransitions: door(() => [experience()]),
   planMinibatches: door(() => [{ real: 4, imagined: 0 }, { size: 2 }], ['nothing', 'options']),
   saveExperience: door(() => [path('saved.npz'), experience()], ['path']),
-  saveNpz: door(() => [path('saved.npz'), rows()], ['path', 'record']),
   saveReplay: door(() => [path('replays'), replay.state(), {}], ['path', 'nothing', 'options']),
   selectEnvs: door(() => [experience(), [0]], ['nothing', ['[]', 'longer']]),
   sliceSteps: door(() => [experience(), 0, 2]),
   splitEpisodes: door(() => [experience(), {}], ['nothing', 'options']),
   splitSegments: door(() => [experience(), 2]),
+};
+
+/** Those of `@coplay/buffers/npz`. */
+export const npzDoors: Doors = {
+  decodeNpz: door(() => [npz.encodeNpz(rows()), 'decodeNpz', {}], [['longer'], 'anything', 'options']),
+  encodeNpz: door(() => [rows()], ['record']),
+  loadNpz: door(() => [path('a.npz'), {}], ['path', 'options']),
+  saveNpz: door(() => [path('saved.npz'), rows()], ['path', 'record']),
+};
+
+/** Those of `@coplay/buffers/records`. */
+export const recordsDoors: Doors = {
+  fromRecords: door(() => [records.toRecords(buffers.splitEpisodes(lived))]),
   streamRecords: door(() => [experience()]),
   toRecords: door(() => [buffers.splitEpisodes(lived)]),
 };

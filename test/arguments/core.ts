@@ -213,3 +213,28 @@ export const arraysDoors: Doors = {
   isTypedArray: door(() => [new Uint8Array(1)], ['anything']),
   sizeOf: door(() => [[2, 3]], [['[]', 'longer']]),
 };
+
+const columns = () => ({ a: core.ndarray(new Float32Array(4), [4]), b: core.ndarray(new Int32Array(8), [4, 2]) });
+const unchecked = 'runs for each step or row, so its callers check';
+
+/** Those of `@coplay/core/rows`. */
+export const rowsDoors: Doors = {
+  allocateRows: unchecked,
+  checkRowSpec: unchecked,
+  concatRows: door(() => [[columns()]], [['longer']]),
+  drawIndex: unchecked,
+  gatherInto: unchecked,
+  gatherRows: door(() => [columns(), [0, 1]], ['nothing', ['[]', 'longer']]),
+  mapColumns: unchecked,
+  mean: unchecked,
+  nonZero: unchecked,
+  paddedCount: unchecked,
+  padRows: unchecked,
+  putSeat: unchecked,
+  reshapeRows: unchecked,
+  rowCount: door(() => ['rowCount', columns()], ['where', 'nothing']),
+  rowSpecOf: unchecked,
+  seatRows: unchecked,
+  sliceRows: unchecked,
+  takeRows: unchecked,
+};

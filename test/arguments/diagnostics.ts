@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createGenerator, type Log, ndarray } from '@coplay/core';
 import { allocateExperience } from '@coplay/core/arrays';
 import * as diagnostics from '@coplay/diagnostics';
+import * as ablations from '@coplay/diagnostics/ablations';
 import * as audits from '@coplay/diagnostics/audits';
 import { stagHunt } from '@coplay/envs';
 import { type Doors, door } from './doors';
@@ -48,7 +49,7 @@ const predictions = () => ({ classes: ['a', 'b'], scores: new Float32Array(4), l
 const epochs = () => [diagnostics.moaEvaluation(predictions())];
 const distributions = () => diagnostics.realAndImagined([{ experience: experience() }]);
 const audit = audits.symmetryAudit({ a: [1, 2], b: [2, 1] }, { permutations: 10 });
-const rows = diagnostics.ablationSummary({ a: [1, 2], b: [2, 3] });
+const rows = ablations.ablationSummary({ a: [1, 2], b: [2, 3] });
 const summary = () => rows;
 
 let made = 0;
@@ -72,27 +73,19 @@ const rowsOf = (give: () => unknown) => door(() => [give()], [['[]', 'longer']])
 
 /** The public functions of diagnostics, with valid arguments. */
 export const diagnosticsDoors: Doors = {
-  ablationCsv: rowsOf(summary),
-  ablationFigure: door(() => [summary(), {}], [['[]', 'longer'], 'options']),
-  ablationGrid: door(() => [['a', 'b'], {}], [["['x']"], 'options']),
-  ablationSummary: door(() => [{ a: [1, 2] }, {}], ['nothing', 'options']),
-  ablationTable: rowsOf(summary),
   addToReport: door(() => [folder, {}], ['path', 'options']),
   barChart: door(() => [{ a: 1, b: estimate }, {}], ['record', 'options']),
   beliefFigure: door(() => [{ a: line }, {}], ['nothing', 'options']),
   beliefLine: door(() => [trace, 'stag']),
   boxPlot: door(() => [{ a: [1, 2] }, {}], ['record', 'options']),
-  calibration: door(() => [[0.5], [1], 10], ['nothing', 'nothing', ['undefined']]),
   csv: logRow(),
   curveOf: door(() => [entries, 'a'], [['[]', 'longer']]),
   distributionFigure: door(() => [distributions()['reward'], {}], ['nothing', 'options']),
   distributionMetrics: door(() => [distributions()], ['record']),
   distributionOf: door(() => [[1, 2], {}], [['[]', '[NaN]', 'Uint16Array [7]', 'longer'], 'options']),
   distributionTable: door(() => [distributions()], ['record']),
-  exactTransitions: door(() => [happened(), transitions()]),
   findProblems: door(() => [[run]], [['[]', 'longer']]),
   heatMap: door(() => [{ rows: ['a'], columns: ['b'], values: [[1]] }, {}], ['nothing', 'options']),
-  illegalMoves: door(() => [{ rows: 2, columns: 2 }, transitions(), [0]]),
   jsonLines: logRow(),
   learningCurves: door(() => [{ a: [curve()] }, {}], ['record', 'options']),
   linearProbe: door(() => [
@@ -101,16 +94,8 @@ export const diagnosticsDoors: Doors = {
     createGenerator(1),
   ]),
   markdownTable: door(() => [[{ a: 1 }], {}], [['[]', 'longer'], 'options']),
-  meanSquaredError: door(() => [[1], [2]], [['Uint16Array [7]'], ['Uint16Array [7]']]),
   moaEvaluation: door(() => [predictions()]),
   moaFigures: door(() => [epochs(), epochs()[0]], [['longer'], ['undefined']]),
-  openLoopErrors: door(() => [[{ happened: happened(), rows: transitions() }]], [['longer']]),
-  openLoopFigure: door(() => [loop(), 0, {}], ['nothing', 'nothing', 'options']),
-  openLoopMetrics: door(() => [loops()]),
-  openLoopOf: door(() => [loops(), 'rewards']),
-  openLoopStepErrors: door(() => [loop()]),
-  planesErrors: door(() => [planes()]),
-  planesFigure: door(() => [planes(), 0, {}], ['nothing', 'nothing', 'options']),
   priorLine: door(() => [trace, 'stag']),
   progress: door(
     () => [{ stream: { write: () => undefined } }],
@@ -122,7 +107,6 @@ export const diagnosticsDoors: Doors = {
     [],
     (log: Log) => log.start(runInfo()),
   ),
-  psnr: door(() => [0.1], ['positive']),
   readLog: door(() => [path('log.jsonl'), {}], ['path', 'options']),
   readRun: door(() => [folder, {}], ['path', 'options']),
   realAndImagined: door(() => [[{ experience: experience() }], {}], [['[]', 'longer'], 'options']),
@@ -131,12 +115,6 @@ export const diagnosticsDoors: Doors = {
   tensorboard: logRow(),
   textTable: door(() => [[{ a: 1 }], {}], [['[]', 'longer'], 'options']),
   toPng: door(() => [svg, {}], ['nothing', 'options']),
-  truePlanes: door(() => [transitions(), [1, 2, 2, 3]]),
-  worldModelCsv: door(() => [{ a: { exact: 1 } }], [['{}', 'a cyclic object']]),
-  worldModelReport: door(() => [
-    { channels: ['a', 'b', 'c'], planes: floats([1, 2, 2, 3]), happened: happened(), rows: transitions() },
-  ]),
-  worldModelTable: door(() => [{ a: { exact: 1 } }], [['{}', 'a cyclic object']]),
   writeFigure: door(() => [path('figure'), svg, {}], ['path', 'nothing', 'options']),
   writeMoaEvaluation: door(() => [path('moa'), epochs()], ['path', ['[]', 'longer']]),
   writeReport: door(() => [path('report.html'), [folder], {}], ['path', ['longer'], 'options'], {}, ['readRun']),
@@ -192,4 +170,35 @@ export const statisticsDoors: Doors = {
     ],
     [['longer'], ['longer']],
   ),
+};
+
+/** Those of `@coplay/diagnostics/ablations`. */
+export const ablationsDoors: Doors = {
+  ablationCsv: rowsOf(summary),
+  ablationFigure: door(() => [summary(), {}], [['[]', 'longer'], 'options']),
+  ablationGrid: door(() => [['a', 'b'], {}], [["['x']"], 'options']),
+  ablationSummary: door(() => [{ a: [1, 2] }, {}], ['nothing', 'options']),
+  ablationTable: rowsOf(summary),
+};
+
+/** Those of `@coplay/diagnostics/world-model`. */
+export const worldModelDoors: Doors = {
+  calibration: door(() => [[0.5], [1], 10], ['nothing', 'nothing', ['undefined']]),
+  exactTransitions: door(() => [happened(), transitions()]),
+  illegalMoves: door(() => [{ rows: 2, columns: 2 }, transitions(), [0]]),
+  meanSquaredError: door(() => [[1], [2]], [['Uint16Array [7]'], ['Uint16Array [7]']]),
+  openLoopErrors: door(() => [[{ happened: happened(), rows: transitions() }]], [['longer']]),
+  openLoopFigure: door(() => [loop(), 0, {}], ['nothing', 'nothing', 'options']),
+  openLoopMetrics: door(() => [loops()]),
+  openLoopOf: door(() => [loops(), 'rewards']),
+  openLoopStepErrors: door(() => [loop()]),
+  planesErrors: door(() => [planes()]),
+  planesFigure: door(() => [planes(), 0, {}], ['nothing', 'nothing', 'options']),
+  psnr: door(() => [0.1], ['positive']),
+  truePlanes: door(() => [transitions(), [1, 2, 2, 3]]),
+  worldModelCsv: door(() => [{ a: { exact: 1 } }], [['{}', 'a cyclic object']]),
+  worldModelReport: door(() => [
+    { channels: ['a', 'b', 'c'], planes: floats([1, 2, 2, 3]), happened: happened(), rows: transitions() },
+  ]),
+  worldModelTable: door(() => [{ a: { exact: 1 } }], [['{}', 'a cyclic object']]),
 };

@@ -38,10 +38,6 @@ export const modelsDoors: Doors = {
   centredEncoder: door(() => [game, encoder()]),
   conv: door(() => [{}], ['options']),
   cutRows: networks,
-  dreamerNets: inner,
-  dreamerObservations: door(() => [{ vector: [2] }, {}], ['record', 'options']),
-  dreamerSizes: door(() => ['nano'], ['options']),
-  encodeSequence: networks,
   experienceRows: networks,
   inputEncoder: door(() => [game, {}, {}], ['nothing', loose, loose]),
   jointEncoder: door(() => [encoder(), 2]),
@@ -49,12 +45,8 @@ export const modelsDoors: Doors = {
   mlp: door(() => [{}], ['options']),
   moaNet: built,
   planesWorldModel: door(() => [{}], ['options']),
-  selectSubgoals: door(() => ['optimistic', 2, selection()], ['nothing', ['2**33']]),
   showsSelf: door(() => [game, 'grid'], ['nothing', 'text']),
-  stateVae: built,
-  subgoalInference: built,
   torsoBuilderId: door(() => [models.mlp()], ['function']),
-  worldModelLosses: networks,
 };
 
 /** The public functions of `@coplay/models/layers`. */
@@ -62,16 +54,9 @@ export const layersDoors: Doors = {
   activate: door(() => ['tanh', matrix()]),
   blockDense: door(() => [blocks(), matrix()]),
   blockDenseSpecs: door(() => [2, 2, 2]),
-  blockGru: inner,
-  continueHead: inner,
   convStack: door(() => [{ shape: [3, 3, 1], filters: [2] }]),
   countParams: door(() => [specs()], ['record']),
-  coPlayerModel: inner,
   denseLayer: door(() => [{ inputSize: 2, outputSize: 2 }]),
-  dreamerActor: inner,
-  dreamerDecoder: inner,
-  dreamerEncoder: inner,
-  dreamerHead: inner,
   flatSize: door(() => [{ vector: [2] }], ['record']),
   gru: door(() => [2, 2]),
   initialise: door(() => [specs(), generator()], ['record']),
@@ -80,13 +65,36 @@ export const layersDoors: Doors = {
   normLayer: door(() => [params(), 'a', matrix()]),
   normLayerSpecs: door(() => ['a', 2, 2], ['text']),
   normMlp: door(() => [2, 2, 1]),
-  oneHotCode: door(() => [matrix(), 2]),
   prefixed: door(() => ['a', { b: { data: new Float32Array(1), shape: [1] } }], ['text', record]),
   prefixedSpecs: door(() => ['a', specs()], ['text', 'record']),
   rmsNorm: door(() => [matrix(), vector(), -1], ['nothing', 'nothing', wholeAxes]),
-  rssm: inner,
   sequential: door(() => [[layer()], 2], [['[]', 'longer']]),
   torsoBuilder: door(() => [{}, () => layer()], [record, 'function']),
-  twoHotHead: inner,
   within: door(() => [params(), 'a'], [record, 'text']),
+};
+
+/** Those of `@coplay/models/dreamer`. */
+export const dreamerDoors: Doors = {
+  blockGru: inner,
+  continueHead: inner,
+  coPlayerModel: inner,
+  dreamerActor: inner,
+  dreamerDecoder: inner,
+  dreamerEncoder: inner,
+  dreamerHead: inner,
+  dreamerNets: inner,
+  dreamerObservations: door(() => [{ vector: [2] }, {}], ['record', 'options']),
+  dreamerSizes: door(() => ['nano'], ['options']),
+  encodeSequence: networks,
+  oneHotCode: door(() => [matrix(), 2]),
+  rssm: inner,
+  twoHotHead: inner,
+  worldModelLosses: networks,
+};
+
+/** Those of `@coplay/models/omg`. */
+export const omgDoors: Doors = {
+  selectSubgoals: door(() => ['optimistic', 2, selection()], ['nothing', ['2**33']]),
+  stateVae: built,
+  subgoalInference: built,
 };

@@ -2,6 +2,7 @@ import { createGenerator, type NamedArrays, vectorEnv } from '@coplay/core';
 import { stagHunt } from '@coplay/envs';
 import * as models from '@coplay/models';
 import * as parts from '@coplay/models/layers';
+import * as omg from '@coplay/models/omg';
 import { ensureBackend, type TensorRecord, tf } from '@coplay/tensor';
 import { type Doors, door } from './doors';
 
@@ -40,8 +41,8 @@ const made = {
   actorCritic: models.actorCritic({ inputs: shapes, actions: 2, network }),
   recurrent: models.actorCritic({ inputs: shapes, actions: 2, network, recurrent: 2 }),
   moaNet: models.moaNet({ inputs: shapes, actions: 2, goals: 2, network }),
-  stateVae: models.stateVae({ inputs: shapes, actions: 2, goalDim: 2, hidden: [2] }),
-  subgoalInference: models.subgoalInference({
+  stateVae: omg.stateVae({ inputs: shapes, actions: 2, goalDim: 2, hidden: [2] }),
+  subgoalInference: omg.subgoalInference({
     ...{ inputs: shapes, actions: 2, goalDim: 2, hidden: [2], stateUnits: 2, historyUnits: 2 },
   }),
 };

@@ -45,7 +45,6 @@ export const tensorDoors: Doors = {
   adam: door(() => [{}], ['options'], steps(tensor.adam())),
   adamW: door(() => [{}], ['options'], steps(tensor.adamW())),
   applyModel: layers,
-  checkThreadChoices: process,
   checkTensor: door(() => ['checkTensor', 'x', matrix()], ['where', 'where']),
   compile: door(() => [twice, { name: 'f', executor: 'eager' }], ['function'], called('function f')),
   compileScan: door(() => [doubled, { name: 'f', executor: 'eager' }], ['function'], {
@@ -64,7 +63,6 @@ export const tensorDoors: Doors = {
   compileTogether: graph,
   ensureBackend: process,
   executorInfo: process,
-  exportOnnx: graph,
   glorotUniform: door(() => [generator(), [2, 3]], ['nothing', ['longer']]),
   inspectGraph: graph,
   laProp: door(() => [{}], ['options'], steps(tensor.laProp())),
@@ -73,19 +71,14 @@ export const tensorDoors: Doors = {
   operationTimes: graph,
   orthogonal: door(() => [generator(), [2, 3], 1], ['nothing', ['longer'], ['undefined', '-1', '1.5', '2**33']]),
   readWeights: layers,
-  restoreThreadChoices: process,
   rmsProp: door(() => [{}], ['options'], steps(tensor.rmsProp())),
   sgd: door(() => [{ momentum: 0.5 }], ['options'], steps(tensor.sgd({ momentum: 0.5 }))),
   stackVariables: graph,
   stopGradient: door(() => [matrix()]),
-  threadChoices: process,
-  threadInfo: process,
-  toOnnx: graph,
   truncatedNormal: door(() => [generator(), [2], 1], ['nothing', ['[]', 'longer'], 'positive']),
   useBackend: process,
   useExecutor: process,
   useOnnxWeb: process,
-  useThreads: process,
   valueAndGradients: graph,
   variables: graph,
   writeWeights: layers,
@@ -118,4 +111,19 @@ export const distributionsDoors: Doors = {
   twoHotWeights: door(() => [noise(), bins()], ['nothing', ['longer']]),
   unimix: door(() => [matrix(), 0.1]),
   unimixLog: door(() => [matrix(), 0.1]),
+};
+
+/** Those of `@coplay/tensor/onnx`. */
+export const onnxDoors: Doors = {
+  exportOnnx: graph,
+  toOnnx: graph,
+};
+
+/** Those of `@coplay/tensor/threads`. */
+export const threadsDoors: Doors = {
+  checkThreadChoices: process,
+  restoreThreadChoices: process,
+  threadChoices: process,
+  threadInfo: process,
+  useThreads: process,
 };

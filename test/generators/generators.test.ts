@@ -24,7 +24,9 @@ import { allocateStepArrays } from '@coplay/core/arrays';
 import { linearProbe } from '@coplay/diagnostics';
 import { mixed, nearestStag, randomAgent, stagHunt, switcher } from '@coplay/envs';
 import * as models from '@coplay/models';
+import { dreamerNets as netsOfDreamer } from '@coplay/models/dreamer';
 import * as layers from '@coplay/models/layers';
+import { stateVae, subgoalInference } from '@coplay/models/omg';
 import { createSearch } from '@coplay/planning';
 import { glorotUniform, orthogonal, truncatedNormal, useBackend } from '@coplay/tensor';
 import { sampleCategorical } from '@coplay/tensor/distributions';
@@ -325,9 +327,9 @@ const cases: Record<string, Record<string, Case>> = {
   },
   'models: MoaNet.init': { net: (g) => models.moaNet({ inputs, actions: 3, network }).init(g) },
   'models: SubgoalInference.init': {
-    inference: (g) => models.subgoalInference({ inputs, actions: 3, goalDim: 2 }).init(g),
+    inference: (g) => subgoalInference({ inputs, actions: 3, goalDim: 2 }).init(g),
   },
-  'models: StateVae.init': { vae: (g) => models.stateVae({ inputs, actions: 3, goalDim: 2 }).init(g) },
+  'models: StateVae.init': { vae: (g) => stateVae({ inputs, actions: 3, goalDim: 2 }).init(g) },
   'models: DreamerNets.init': { nets: (g) => dreamerNets().init(g) },
   'models: Rssm.init': { rssm: (g) => dreamerNets().rssm.init(g) },
   'models: Torso.init': {
@@ -445,7 +447,7 @@ const IMPLEMENTED = [
 ];
 
 function dreamerNets() {
-  return models.dreamerNets({
+  return netsOfDreamer({
     observations: { position: { kind: 'vector', size: 4 } },
     actions: { kind: 'discrete', count: 2 },
     size: 'debug',

@@ -1,4 +1,3 @@
-export { concatRows, gatherRows } from '@coplay/core/rows';
 export { attemptRows, createMoaBuffer, type MoaBuffer, type MoaCounts, type MoaHeld, moaRows } from './co-player-rings';
 export {
   agentRows,
@@ -25,8 +24,6 @@ export {
   type PpoBuffer,
   planMinibatches,
 } from './minibatches';
-export { decodeNpz, encodeNpz, loadNpz, type StoredArrays, saveNpz } from './npz';
-export { fromRecords, type Records, type StreamRecords, streamRecords, toRecords } from './records';
 export {
   createReplayBuffer,
   createSequenceReplay,

@@ -5,9 +5,8 @@ import {
   observationTransitions,
   sliceSteps,
   splitEpisodes,
-  streamRecords,
-  toRecords,
 } from '@coplay/buffers';
+import { streamRecords, toRecords } from '@coplay/buffers/records';
 import { createGenerator, createRollout, type Experience, type VectorEnv, vectorEnv } from '@coplay/core';
 import { randomAgent } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';

@@ -1,14 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  decodeExperience,
-  decodeNpz,
-  encodeExperience,
-  encodeNpz,
-  loadExperience,
-  saveExperience,
-} from '@coplay/buffers';
+import { decodeExperience, encodeExperience, loadExperience, saveExperience } from '@coplay/buffers';
+import { decodeNpz, encodeNpz } from '@coplay/buffers/npz';
 import { ndarray } from '@coplay/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { play } from './survival';

@@ -1,9 +1,10 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { attemptRows, createMoaBuffer, gatherRows, moaRows } from '@coplay/buffers';
+import { attemptRows, createMoaBuffer, moaRows } from '@coplay/buffers';
 import { type Experience, type GoalSet, type NamedArrays, ndarray } from '@coplay/core';
 import { allocateExperience } from '@coplay/core/arrays';
+import { gatherRows } from '@coplay/core/rows';
 import { describe, expect, it } from 'vitest';
 
 const game = {

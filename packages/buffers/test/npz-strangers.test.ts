@@ -1,4 +1,4 @@
-import { decodeNpz, encodeNpz } from '@coplay/buffers';
+import { decodeNpz, encodeNpz } from '@coplay/buffers/npz';
 import { strToU8, zipSync } from 'fflate';
 import { expect, it } from 'vitest';
 import { decodeNpy, encodeNpy } from '../src/npz/npy';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadNpz, type StoredArrays, saveNpz } from '@coplay/buffers';
+import { loadNpz, type StoredArrays, saveNpz } from '@coplay/buffers/npz';
 import { ndarray } from '@coplay/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

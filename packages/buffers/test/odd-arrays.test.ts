@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { decodeNpz, encodeNpz, loadNpz, saveNpz } from '@coplay/buffers';
+import { decodeNpz, encodeNpz, loadNpz, saveNpz } from '@coplay/buffers/npz';
 import type { DType, TypedArray } from '@coplay/core';
 import { dtypeOf, inThisRealm, isArrayOf } from '@coplay/core/arrays';
 import { unzipSync } from 'fflate';

@@ -1,4 +1,5 @@
-import { fromRecords, splitEpisodes, toRecords } from '@coplay/buffers';
+import { splitEpisodes } from '@coplay/buffers';
+import { fromRecords, toRecords } from '@coplay/buffers/records';
 import type { Experience } from '@coplay/core';
 import { allocateCuts, allocateExperience } from '@coplay/core/arrays';
 import fc from 'fast-check';

@@ -1,4 +1,3 @@
-export { ablationCsv, ablationFigure, ablationGrid, ablationSummary, ablationTable, type Switches } from './ablations';
 export { type BeliefLine, beliefFigure, beliefLine, priorLine } from './beliefs';
 export {
   type Distribution,
@@ -10,27 +9,8 @@ export {
 } from './distributions';
 export { csv, jsonLines, progress, readLog, tensorboard } from './logs';
 export { type MoaEvaluation, moaEvaluation, moaFigures, writeMoaEvaluation } from './moa';
-export { openLoopFigure, openLoopMetrics, openLoopOf, openLoopStepErrors } from './open-loop';
 export { barChart, boxPlot, heatMap, learningCurves, toPng, writeFigure } from './plots';
 export { linearProbe, type ProbeResult } from './probes';
 export { addToReport, findProblems, type ReportOptions, report, writeReport } from './report';
 export { curveOf, type Run, readRun, summarise } from './runs';
 export { markdownTable, type TableRow, textTable } from './tables';
-export {
-  type Calibration,
-  calibration,
-  exactTransitions,
-  illegalMoves,
-  meanSquaredError,
-  type OpenLoopErrors,
-  type OpenLoopStep,
-  openLoopErrors,
-  planesErrors,
-  planesFigure,
-  psnr,
-  truePlanes,
-  type WorldModelReport,
-  worldModelCsv,
-  worldModelReport,
-  worldModelTable,
-} from './world-model';

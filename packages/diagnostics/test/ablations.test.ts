@@ -1,4 +1,10 @@
-import { ablationCsv, ablationFigure, ablationGrid, ablationSummary, ablationTable } from '@coplay/diagnostics';
+import {
+  ablationCsv,
+  ablationFigure,
+  ablationGrid,
+  ablationSummary,
+  ablationTable,
+} from '@coplay/diagnostics/ablations';
 import { describe, expect, it } from 'vitest';
 import { readStrictCsv } from './strict-csv';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadNpz } from '@coplay/buffers';
+import { loadNpz } from '@coplay/buffers/npz';
 import { moaEvaluation, moaFigures, writeMoaEvaluation } from '@coplay/diagnostics';
 import { describe, expect, it } from 'vitest';
 import { moaCsv } from '../src/moa/files';

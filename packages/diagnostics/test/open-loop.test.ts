@@ -1,5 +1,5 @@
 import { ndarray, type ObservationField, type ObservationKind } from '@coplay/core';
-import { openLoopFigure, openLoopMetrics, openLoopOf, openLoopStepErrors } from '@coplay/diagnostics';
+import { openLoopFigure, openLoopMetrics, openLoopOf, openLoopStepErrors } from '@coplay/diagnostics/world-model';
 import { parseHTML } from 'linkedom';
 import { describe, expect, it } from 'vitest';
 

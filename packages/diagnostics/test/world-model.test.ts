@@ -11,7 +11,7 @@ import {
   worldModelCsv,
   worldModelReport,
   worldModelTable,
-} from '@coplay/diagnostics';
+} from '@coplay/diagnostics/world-model';
 import { parseHTML } from 'linkedom';
 import { describe, expect, it } from 'vitest';
 

@@ -17,38 +17,6 @@ export {
 } from './inputs';
 export { type MoaNet, type MoaNetOptions, moaNet } from './moa';
 export {
-  type HistoryRows,
-  type InferenceTargets,
-  type OmgNetOptions,
-  type OmgRows,
-  type StateVae,
-  type SubgoalInference,
-  type SubgoalSelector,
-  selectSubgoals,
-  stateVae,
-  subgoalInference,
-} from './omg';
-export {
-  type DreamerActions,
-  type DreamerBatch,
-  type DreamerNets,
-  type DreamerNetsOptions,
-  type DreamerObservations,
-  type DreamerSize,
-  type DreamerSizeName,
-  type DreamerSizes,
-  dreamerNets,
-  dreamerObservations,
-  dreamerSizes,
-  encodeSequence,
-  type RssmInputs,
-  type RssmSequence,
-  type RssmState,
-  type WorldModelLosses,
-  type WorldModelLossOptions,
-  worldModelLosses,
-} from './rssm';
-export {
   type ConvTorsoOptions,
   conv,
   layersModel,

@@ -1,5 +1,4 @@
-import { dreamerNets } from '@coplay/models';
-import { type CoPlayerModel, coPlayerModel } from '@coplay/models/layers';
+import { type CoPlayerModel, coPlayerModel, dreamerNets } from '@coplay/models/dreamer';
 import { tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 

@@ -6,7 +6,7 @@ import {
   dreamerObservations,
   dreamerSizes,
   worldModelLosses,
-} from '@coplay/models';
+} from '@coplay/models/dreamer';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { differences, loadableMachines, onMachine, wave } from '../../../test/machines';

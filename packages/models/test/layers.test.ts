@@ -1,5 +1,6 @@
 import { createGenerator, type NamedArrays } from '@coplay/core';
-import { actorCritic, moaNet, stateVae } from '@coplay/models';
+import { actorCritic, moaNet } from '@coplay/models';
+import { rssm } from '@coplay/models/dreamer';
 import {
   blockDense,
   convStack,
@@ -8,10 +9,10 @@ import {
   linear,
   normLayer,
   rmsNorm,
-  rssm,
   type Torso,
   torsoBuilder,
 } from '@coplay/models/layers';
+import { stateVae } from '@coplay/models/omg';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 

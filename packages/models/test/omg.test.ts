@@ -1,5 +1,5 @@
 import { createGenerator, type NamedArrays } from '@coplay/core';
-import { type OmgNetOptions, selectSubgoals, stateVae, subgoalInference } from '@coplay/models';
+import { type OmgNetOptions, selectSubgoals, stateVae, subgoalInference } from '@coplay/models/omg';
 import { type TensorRecord, tf, useBackend, valueAndGradients } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { gaussianKl, gaussianSample, standardKl } from '../src/omg/gaussian';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { NamedArrays } from '@coplay/core';
-import { rmsNorm, rssm } from '@coplay/models/layers';
+import { rssm } from '@coplay/models/dreamer';
+import { rmsNorm } from '@coplay/models/layers';
 import { tf } from '@coplay/tensor';
 import { categoricalEntropy, latentLosses, unimixLog } from '@coplay/tensor/distributions';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
 import { createGenerator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
-import { initialise, rssm } from '@coplay/models/layers';
+import { rssm } from '@coplay/models/dreamer';
+import { initialise } from '@coplay/models/layers';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { differences, floats, loadableMachines, onMachine, wave } from '../../../test/machines';

@@ -2,7 +2,6 @@ export { type BackendInfo, type BackendName, ensureBackend, useBackend } from '.
 export { checkTensor } from './check-tensor';
 export {
   type Compiled,
-  checkThreadChoices,
   compile,
   compileScan,
   compileScanEach,
@@ -16,7 +15,6 @@ export {
   inspectGraph,
   mergeRows,
   operationTimes,
-  restoreThreadChoices,
   type ScanInputs,
   type StackedVariables,
   type StateOf,
@@ -24,17 +22,11 @@ export {
   stackVariables,
   type TensorRecord,
   type TensorTree,
-  type ThreadChoices,
-  type ThreadInfo,
-  threadChoices,
-  threadInfo,
   useExecutor,
   useOnnxWeb,
-  useThreads,
   type Variables,
   variables,
 } from './compile';
-export { exportOnnx, type OnnxFile, type OnnxInput, type OnnxOptions, toOnnx } from './export';
 export { type LossResult, stopGradient, type ValueAndGradients, valueAndGradients } from './gradients';
 export { glorotUniform, orthogonal, truncatedNormal, zeros } from './init';
 export { applyModel, type LayersModel, readWeights, writeWeights } from './layers-model';

@@ -1,17 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGenerator, type NamedArrays, ndarray } from '@coplay/core';
-import {
-  compile,
-  exportOnnx,
-  type OnnxOptions,
-  type StepFunction,
-  type TensorRecord,
-  tf,
-  toOnnx,
-  useBackend,
-  variables,
-} from '@coplay/tensor';
+import { compile, type StepFunction, type TensorRecord, tf, useBackend, variables } from '@coplay/tensor';
+import { exportOnnx, type OnnxOptions, toOnnx } from '@coplay/tensor/onnx';
 import { beforeAll, describe, expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import type { Graph, Value } from '../src/graph';

@@ -6,12 +6,12 @@ import {
   readWeights,
   type StepFunction,
   tf,
-  toOnnx,
   useBackend,
   valueAndGradients,
   variables,
   writeWeights,
 } from '@coplay/tensor';
+import { toOnnx } from '@coplay/tensor/onnx';
 import * as layers from '@tensorflow/tfjs-layers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { applyModelOutputs } from '../src/layers-model/apply-model';

@@ -1,5 +1,6 @@
 import { ndarray } from '@coplay/core';
-import { compile, tf, useThreads } from '@coplay/tensor';
+import { compile, tf } from '@coplay/tensor';
+import { useThreads } from '@coplay/tensor/threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CompileOptions } from '../src/compile/compile';
 import { needsOnnx, onnx } from './onnx-runtime';

@@ -1,15 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { ndarray } from '@coplay/core';
-import {
-  compile,
-  restoreThreadChoices,
-  type TensorRecord,
-  tf,
-  threadChoices,
-  threadInfo,
-  useThreads,
-  variables,
-} from '@coplay/tensor';
+import { compile, type TensorRecord, tf, variables } from '@coplay/tensor';
+import { restoreThreadChoices, threadChoices, threadInfo, useThreads } from '@coplay/tensor/threads';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CompileOptions } from '../src/compile/compile';
 import { needsOnnx, onnx } from './onnx-runtime';

@@ -1,7 +1,8 @@
 import type { Agent, Game, Metrics, NDArray, SavedState } from '@coplay/core';
 import { createGenerator } from '@coplay/core';
 import { catchGame } from '@coplay/envs';
-import { useBackend, useThreads } from '@coplay/tensor';
+import { useBackend } from '@coplay/tensor';
+import { useThreads } from '@coplay/tensor/threads';
 import {
   type DreamerAgentOptions,
   type DreamerOptions,

@@ -1,5 +1,5 @@
 import { createGenerator, type NamedArrays } from '@coplay/core';
-import { dreamerNets } from '@coplay/models';
+import { dreamerNets } from '@coplay/models/dreamer';
 import { type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { detached, imagineSequence, lastStates, policyLoss } from '@coplay/trainers/losses';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,6 +1,7 @@
 import type { Agent, Game, SavedState } from '@coplay/core';
 import { createGenerator } from '@coplay/core';
-import { useBackend, useThreads } from '@coplay/tensor';
+import { useBackend } from '@coplay/tensor';
+import { useThreads } from '@coplay/tensor/threads';
 import { dreamerAgent, selfPlay } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tinyGame } from './games';

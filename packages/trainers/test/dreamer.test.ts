@@ -1,7 +1,8 @@
 import type { Agent, Experience, Game, Metrics, NamedArrays, SavedState } from '@coplay/core';
 import { createGenerator, createRollout, ndarray, vectorEnv } from '@coplay/core';
 import { catchGame, stagHunt } from '@coplay/envs';
-import { useBackend, useThreads } from '@coplay/tensor';
+import { useBackend } from '@coplay/tensor';
+import { useThreads } from '@coplay/tensor/threads';
 import { type DreamerAgent, type DreamerOptions, dreamerAgent, selfPlay, sharedDreamerAgents } from '@coplay/trainers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { tinyGame } from './games';

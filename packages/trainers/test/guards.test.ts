@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadNpz } from '@coplay/buffers';
+import { loadNpz } from '@coplay/buffers/npz';
 import type { Experience, Metrics } from '@coplay/core';
 import { mlp } from '@coplay/models';
 import { tf, useBackend } from '@coplay/tensor';

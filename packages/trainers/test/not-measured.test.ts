@@ -1,7 +1,8 @@
 import { episodeStatistics } from '@coplay/buffers';
 import { createGenerator, type Experience } from '@coplay/core';
 import { allocateExperience } from '@coplay/core/arrays';
-import { moaEvaluation, openLoopMetrics } from '@coplay/diagnostics';
+import { moaEvaluation } from '@coplay/diagnostics';
+import { openLoopMetrics } from '@coplay/diagnostics/world-model';
 import { matrixGame, stagHunt } from '@coplay/envs';
 import { cellsWorldModel } from '@coplay/models';
 import { createMoa, createOmg, createWorldModel } from '@coplay/trainers';

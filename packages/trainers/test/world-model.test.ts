@@ -1,4 +1,4 @@
-import { concatRows, gatherRows, gridTransitions } from '@coplay/buffers';
+import { gridTransitions } from '@coplay/buffers';
 import {
   allocate,
   createGenerator,
@@ -10,6 +10,7 @@ import {
   type StepArrays,
   vectorEnv,
 } from '@coplay/core';
+import { concatRows, gatherRows } from '@coplay/core/rows';
 import { matrixGame, nearestDrift, nearestHare, nearestStag, randomAgent, snowdrift, stagHunt } from '@coplay/envs';
 import { cellsWorldModel, planesWorldModel } from '@coplay/models';
 import { createWorldModel, type WorldModelLearner } from '@coplay/trainers';

@@ -1,4 +1,4 @@
-import { saveNpz } from '@coplay/buffers';
+import { saveNpz } from '@coplay/buffers/npz';
 import { type NamedArrays, ndarray } from '@coplay/core';
 import { checkArgument, checkText } from '@coplay/core/checks';
 import { writeWhole } from '@coplay/core/node';

@@ -10,15 +10,6 @@ export {
   executorInfo,
   useExecutor,
 } from './executor-choice';
-export {
-  checkThreadChoices,
-  restoreThreadChoices,
-  type ThreadChoices,
-  type ThreadInfo,
-  threadChoices,
-  threadInfo,
-  useThreads,
-} from './onnx/threads';
 export { compileScan, type ScanInputs } from './scan';
 export { compileStacked, compileTogether, mergeRows, type StackedVariables, stackVariables } from './stacked';
 export { type Variables, variables } from './variables';

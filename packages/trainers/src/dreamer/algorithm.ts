@@ -4,7 +4,7 @@
  * N start states of imagination, H imagined steps, D numbers of h, S latents of z, F features of a state.
  */
 import { type NamedArrays, ndarray } from '@coplay/core';
-import { encodeSequence, type RssmInputs, type RssmSequence } from '@coplay/models';
+import { encodeSequence, type RssmInputs, type RssmSequence } from '@coplay/models/dreamer';
 import {
   type Compiled,
   compile,

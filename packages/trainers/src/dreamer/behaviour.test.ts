@@ -1,4 +1,4 @@
-import type { DreamerNets, RssmState } from '@coplay/models';
+import type { DreamerNets, RssmState } from '@coplay/models/dreamer';
 import { type TensorRecord, tf, useBackend, valueAndGradients } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { behaviourLoss, type CriticMemory, replayValueLoss } from './behaviour';

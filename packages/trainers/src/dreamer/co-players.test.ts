@@ -1,6 +1,7 @@
 import { type NamedArrays, ndarray } from '@coplay/core';
-import { encodeSequence, type RssmState } from '@coplay/models';
-import { tf, useBackend, useThreads, valueAndGradients } from '@coplay/tensor';
+import { encodeSequence, type RssmState } from '@coplay/models/dreamer';
+import { tf, useBackend, valueAndGradients } from '@coplay/tensor';
+import { useThreads } from '@coplay/tensor/threads';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { byGroup, criticOf, dreamerNetwork, dreamerOptimiser, jointLoss } from './algorithm';
 import { behaviourLoss } from './behaviour';

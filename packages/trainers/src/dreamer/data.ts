@@ -6,8 +6,8 @@
 import type { SequenceSample } from '@coplay/buffers';
 import { type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
 import { sizeOf } from '@coplay/core/arrays';
-import type { DreamerBatch, DreamerNets, RssmState } from '@coplay/models';
-import { oneHotCode } from '@coplay/models/layers';
+import type { DreamerBatch, DreamerNets, RssmState } from '@coplay/models/dreamer';
+import { oneHotCode } from '@coplay/models/dreamer';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import type { ImaginationNoise } from './imagination';
 import type { ResolvedDreamerOptions } from './options';

@@ -1,5 +1,6 @@
 import { type NamedArrays, ndarray } from '@coplay/core';
-import { useBackend, useThreads, valueAndGradients } from '@coplay/tensor';
+import { useBackend, valueAndGradients } from '@coplay/tensor';
+import { useThreads } from '@coplay/tensor/threads';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { byGroup, criticOf, dreamerNetwork, dreamerOptimiser, jointLoss } from './algorithm';
 import type { DreamerParts } from './data';

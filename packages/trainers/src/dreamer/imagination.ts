@@ -4,7 +4,7 @@
  */
 import { checkShapes, fail } from '@coplay/core';
 import { checkRecord } from '@coplay/core/checks';
-import type { DreamerNets, RssmSequence, RssmState } from '@coplay/models';
+import type { DreamerNets, RssmSequence, RssmState } from '@coplay/models/dreamer';
 import { checkTensor, stopGradient, type TensorRecord, tf } from '@coplay/tensor';
 
 /**

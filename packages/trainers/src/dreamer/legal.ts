@@ -1,14 +1,6 @@
-import type { DreamerNets } from '@coplay/models';
-import {
-  type ActorDistribution,
-  countParams,
-  type DreamerActor,
-  type DreamerHead,
-  dreamerHead,
-  initialise,
-  prefixedSpecs,
-  within,
-} from '@coplay/models/layers';
+import type { DreamerNets } from '@coplay/models/dreamer';
+import { type ActorDistribution, type DreamerActor, type DreamerHead, dreamerHead } from '@coplay/models/dreamer';
+import { countParams, initialise, prefixedSpecs, within } from '@coplay/models/layers';
 import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
 import { bernoulliLoss, maskedLogProbs } from '@coplay/tensor/distributions';
 

@@ -1,5 +1,5 @@
 import { type NamedArrays, ndarray } from '@coplay/core';
-import { encodeSequence } from '@coplay/models';
+import { encodeSequence } from '@coplay/models/dreamer';
 import { type StateOf, type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { batchOf, startOf } from './data';

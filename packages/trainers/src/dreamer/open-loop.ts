@@ -1,6 +1,6 @@
 import type { SequenceReplay } from '@coplay/buffers';
 import { checkOptions, type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
-import { encodeSequence, type RssmState } from '@coplay/models';
+import { encodeSequence, type RssmState } from '@coplay/models/dreamer';
 import { type Compiled, type StepFunction, type TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
 import { batchInputs, batchOf, type DreamerParts, firstSteps, posteriorNoise, startOf, uniformNoise } from './data';

@@ -1,5 +1,5 @@
 import { checkOptions, fail } from '@coplay/core';
-import { type DreamerSize, dreamerSizes } from '@coplay/models';
+import { type DreamerSize, dreamerSizes } from '@coplay/models/dreamer';
 import { z } from 'zod';
 import { type Annealed, annealed } from '../training/annealed';
 

@@ -2,13 +2,8 @@
  * The replay: experience becomes records, a stream for each agent of each environment. Shapes: A agents, R records of a
  * piece.
  */
-import {
-  createSequenceReplay,
-  type Records,
-  type SequenceReplay,
-  type SequenceSample,
-  streamRecords,
-} from '@coplay/buffers';
+import { createSequenceReplay, type SequenceReplay, type SequenceSample } from '@coplay/buffers';
+import { type Records, streamRecords } from '@coplay/buffers/records';
 import {
   type Experience,
   fail,

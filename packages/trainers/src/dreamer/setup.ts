@@ -1,14 +1,6 @@
 import { type AgentId, checkGame, checkOptions, createGenerator, fail, type Game, vectorEnv } from '@coplay/core';
-import {
-  type DreamerNets,
-  type DreamerSize,
-  dreamerNets,
-  dreamerObservations,
-  type InputEncoder,
-  type InputOptions,
-  inputEncoder,
-  type SeenGame,
-} from '@coplay/models';
+import { type InputEncoder, type InputOptions, inputEncoder, type SeenGame } from '@coplay/models';
+import { type DreamerNets, type DreamerSize, dreamerNets, dreamerObservations } from '@coplay/models/dreamer';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { checkFields, checkId, inputSchema } from '../training/inputs';

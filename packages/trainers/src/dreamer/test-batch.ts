@@ -1,5 +1,5 @@
 import { createGenerator, type Generator, type NamedArrays, ndarray } from '@coplay/core';
-import { type DreamerNets, dreamerNets } from '@coplay/models';
+import { type DreamerNets, dreamerNets } from '@coplay/models/dreamer';
 import { tf } from '@coplay/tensor';
 import { type DreamerParts, imaginationNoise, posteriorNoise } from './data';
 import { type DreamerOptions, resolveDreamerOptions } from './options';

@@ -1,4 +1,4 @@
-import { type RssmSequence, worldModelLosses } from '@coplay/models';
+import { type RssmSequence, worldModelLosses } from '@coplay/models/dreamer';
 import { within } from '@coplay/models/layers';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { batchOf, type DreamerParts, meanOf, startOf } from './data';

@@ -1,6 +1,7 @@
 import { type AgentId, checkOptions, fail, show } from '@coplay/core';
 import { checkText } from '@coplay/core/checks';
-import * as tensor from '@coplay/tensor';
+import type { StepFunction, TensorRecord, TensorTree } from '@coplay/tensor';
+import * as onnx from '@coplay/tensor/onnx';
 import { z } from 'zod';
 import type { PpoAgent } from '../ppo';
 import { type PolicyFunction, policyFunction } from './policy-function';
@@ -26,7 +27,7 @@ const schema = z.strictObject({
 
 /**
  * Writes the policy of an agent, with its parameters of the moment, as a standard ONNX file; or a function, as
- * `exportOnnx` of `@coplay/tensor` does.
+ * `exportOnnx` of `@coplay/tensor/onnx` does.
  *
  * An agent's file takes the agent's inputs as the game writes them: the fields of the observation by name, `mask` and,
  * where the agent reads or has them, `previousActions` and `state`; any number of rows. Encoding is part of the graph.
@@ -36,41 +37,37 @@ const schema = z.strictObject({
  * @param file  path of the file; an older one is replaced, at once or not at all
  * @throws CoplayError for an agent without parameters yet, unknown options, or if the file can't be written
  */
-export function exportOnnx(agent: PpoAgent, file: string, options?: PolicyExportOptions): Promise<tensor.OnnxFile>;
+export function exportOnnx(agent: PpoAgent, file: string, options?: PolicyExportOptions): Promise<onnx.OnnxFile>;
 export function exportOnnx<
   Key extends string = never,
-  Inputs extends tensor.TensorTree = tensor.TensorRecord,
-  Outputs extends tensor.TensorTree = tensor.TensorRecord,
->(
-  fn: tensor.StepFunction<Key, Inputs, Outputs>,
-  file: string,
-  options: tensor.OnnxOptions<Key>,
-): Promise<tensor.OnnxFile>;
+  Inputs extends TensorTree = TensorRecord,
+  Outputs extends TensorTree = TensorRecord,
+>(fn: StepFunction<Key, Inputs, Outputs>, file: string, options: onnx.OnnxOptions<Key>): Promise<onnx.OnnxFile>;
 export async function exportOnnx(
-  what: PpoAgent | tensor.StepFunction,
+  what: PpoAgent | StepFunction,
   file: string,
-  options: PolicyExportOptions | tensor.OnnxOptions = {},
-): Promise<tensor.OnnxFile> {
-  if (typeof what === 'function') return tensor.exportOnnx(what, file, options as tensor.OnnxOptions);
+  options: PolicyExportOptions | onnx.OnnxOptions = {},
+): Promise<onnx.OnnxFile> {
+  if (typeof what === 'function') return onnx.exportOnnx(what, file, options as onnx.OnnxOptions);
   checkText('exportOnnx', 'file', file);
   const policy = await policyOf('exportOnnx', what, options as PolicyExportOptions);
-  return tensor.exportOnnx(policy.fn, file, policy.options);
+  return onnx.exportOnnx(policy.fn, file, policy.options);
 }
 
 /** The bytes of the file that {@link exportOnnx} would write, for browsers, or to be kept elsewhere. */
 export function toOnnx(agent: PpoAgent, options?: PolicyExportOptions): Promise<Uint8Array>;
 export function toOnnx<
   Key extends string = never,
-  Inputs extends tensor.TensorTree = tensor.TensorRecord,
-  Outputs extends tensor.TensorTree = tensor.TensorRecord,
->(fn: tensor.StepFunction<Key, Inputs, Outputs>, options: tensor.OnnxOptions<Key>): Promise<Uint8Array>;
+  Inputs extends TensorTree = TensorRecord,
+  Outputs extends TensorTree = TensorRecord,
+>(fn: StepFunction<Key, Inputs, Outputs>, options: onnx.OnnxOptions<Key>): Promise<Uint8Array>;
 export async function toOnnx(
-  what: PpoAgent | tensor.StepFunction,
-  options: PolicyExportOptions | tensor.OnnxOptions = {},
+  what: PpoAgent | StepFunction,
+  options: PolicyExportOptions | onnx.OnnxOptions = {},
 ): Promise<Uint8Array> {
-  if (typeof what === 'function') return tensor.toOnnx(what, options as tensor.OnnxOptions);
+  if (typeof what === 'function') return onnx.toOnnx(what, options as onnx.OnnxOptions);
   const policy = await policyOf('toOnnx', what, options as PolicyExportOptions);
-  return tensor.toOnnx(policy.fn, policy.options);
+  return onnx.toOnnx(policy.fn, policy.options);
 }
 
 async function policyOf(where: string, agent: PpoAgent, given: PolicyExportOptions): Promise<PolicyFunction> {

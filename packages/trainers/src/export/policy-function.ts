@@ -1,7 +1,8 @@
 import { createValueNorm, type Game, type ObservationField, type SavedState } from '@coplay/core';
 import { highOf } from '@coplay/core/arrays';
 import type { InputOptions } from '@coplay/models';
-import { type OnnxInput, type OnnxOptions, type StepFunction, type TensorRecord, tf, variables } from '@coplay/tensor';
+import { type StepFunction, type TensorRecord, tf, variables } from '@coplay/tensor';
+import type { OnnxInput, OnnxOptions } from '@coplay/tensor/onnx';
 import type { PpoLearner } from '../ppo';
 import { encodeTensors, type SeenTensors } from './encode';
 

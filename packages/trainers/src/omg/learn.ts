@@ -1,7 +1,7 @@
 import type { HistoryBuffer } from '@coplay/buffers';
 import { type Generator, type Metrics, type NamedArrays, ndarray } from '@coplay/core';
 import { mean, paddedCount, padRows } from '@coplay/core/rows';
-import { selectSubgoals } from '@coplay/models';
+import { selectSubgoals } from '@coplay/models/omg';
 import { findNonFinite, NonFiniteError } from '../training';
 import { encodeHistories } from './rows';
 import { planSequences } from './sequences';

@@ -1,6 +1,7 @@
 import type { HistoryBufferOptions } from '@coplay/buffers';
 import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
-import type { InputOptions, OmgNetOptions, SubgoalSelector } from '@coplay/models';
+import type { InputOptions } from '@coplay/models';
+import type { OmgNetOptions, SubgoalSelector } from '@coplay/models/omg';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 

@@ -1,14 +1,7 @@
 import type { AgentId, Game } from '@coplay/core';
 import { checkRecord } from '@coplay/core/checks';
-import {
-  type InputEncoder,
-  type InputOptions,
-  inputEncoder,
-  type StateVae,
-  type SubgoalInference,
-  stateVae,
-  subgoalInference,
-} from '@coplay/models';
+import { type InputEncoder, type InputOptions, inputEncoder } from '@coplay/models';
+import { type StateVae, type SubgoalInference, stateVae, subgoalInference } from '@coplay/models/omg';
 import { adam, type Compiled, compile, compileScan, type Optimiser, type ScanInputs } from '@coplay/tensor';
 import { areFinite } from '../training/finite-steps';
 import { Network } from '../training/network';

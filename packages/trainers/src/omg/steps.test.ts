@@ -1,4 +1,5 @@
-import type { InferenceTargets, InputEncoder, StateVae, SubgoalInference } from '@coplay/models';
+import type { InputEncoder } from '@coplay/models';
+import type { InferenceTargets, StateVae, SubgoalInference } from '@coplay/models/omg';
 import { sgd, type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inferenceStep } from './steps';

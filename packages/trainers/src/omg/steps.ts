@@ -1,5 +1,6 @@
 import { mapColumns } from '@coplay/core/rows';
-import type { HistoryRows, InputEncoder, OmgRows, StateVae, SubgoalInference } from '@coplay/models';
+import type { InputEncoder } from '@coplay/models';
+import type { HistoryRows, OmgRows, StateVae, SubgoalInference } from '@coplay/models/omg';
 import {
   type Optimiser,
   type ScanInputs,

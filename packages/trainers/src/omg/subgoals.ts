@@ -1,7 +1,7 @@
 import { type Experience, fail, type Generator, show } from '@coplay/core';
 import { allocateObservations, copyObservation, copyRow, isLastStep, sizeOf } from '@coplay/core/arrays';
 import { paddedCount, padRows } from '@coplay/core/rows';
-import { selectSubgoals } from '@coplay/models';
+import { selectSubgoals } from '@coplay/models/omg';
 import { encodeViews } from './rows';
 import type { OmgNetwork, OmgSetup } from './setup';
 

@@ -1,8 +1,8 @@
-import { saveNpz } from '@coplay/buffers';
+import { saveNpz } from '@coplay/buffers/npz';
 import { type Agent, CoplayError, fail, type SavedState } from '@coplay/core';
 import { ofPart } from '@coplay/core/checks';
 import { fileName, type Lock, lockDirectory } from '@coplay/core/node';
-import { checkThreadChoices, restoreThreadChoices, threadChoices, threadInfo } from '@coplay/tensor';
+import { checkThreadChoices, restoreThreadChoices, threadChoices, threadInfo } from '@coplay/tensor/threads';
 import {
   createRunDirectory,
   describeCheckpoint,
