@@ -1,19 +1,30 @@
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const everywhere = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'];
-/** Tests that replace modules, measure the heap, count what tfjs holds or set what all of a process sees. */
+const tensor = ['packages/tensor/**/*.test.ts'];
+/** Tests that replace modules, measure the heap, count sessions or set what all of a process sees. */
 const alone = [
   'packages/envs/test/allocation.test.ts',
-  'packages/tensor/**/*.test.ts',
-  'packages/trainers/test/{copies,dreamer-regressions,guards,threads}.test.ts',
+  'packages/tensor/src/compile/onnx/other-thread.test.ts',
+  'packages/tensor/test/{backend,compile-calls,compile-executor,memory,threads,two-copies}.test.ts',
+  'packages/trainers/test/{copies,dreamer-memory,guards,threads}.test.ts',
 ];
+/** Files that share processes: a process for each would spend a quarter of the time on loading the packages again. */
+const shared = (name: string, include: string[], exclude: string[]): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    name,
+    include,
+    exclude: [...configDefaults.exclude, ...exclude],
+    isolate: false,
+    setupFiles: ['test/shared-sessions.ts'],
+  },
+});
 const node: TestProjectInlineConfiguration[] = [
   { extends: true, test: { name: 'alone', include: alone } },
-  {
-    extends: true,
-    // A process for each file would spend a quarter of the time on loading the packages again.
-    test: { name: 'together', include: everywhere, exclude: [...configDefaults.exclude, ...alone], isolate: false },
-  },
+  // It changes backends and executors, which other tests keep: not in the same processes.
+  shared('tensor', tensor, alone),
+  shared('together', everywhere, [...alone, ...tensor]),
 ];
 
 /**

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../../test/programs';
 import { coplay, written } from './command-line';
 
 const repository = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -46,9 +47,10 @@ describe.skipIf(!canMount)('a full disk', () => {
 });
 
 describe.skipIf(!existsSync('/dev/full'))('a result that cannot be written', () => {
-  it('is no success', () => {
-    const bin = ['--conditions=@coplay/source', '--import', 'tsx', join(repository, 'packages/coplay/src/bin.ts')];
-    const shell = `${[process.execPath, ...bin, '--help'].map((word) => `'${word}'`).join(' ')} > /dev/full`;
+  it('is no success', async () => {
+    const entryPoints = [join(repository, 'packages/coplay/src/bin.ts')];
+    const bin = await bundleProgram(join(folder, 'bin.mjs'), { entryPoints });
+    const shell = `${[process.execPath, bin, '--help'].map((word) => `'${word}'`).join(' ')} > /dev/full`;
     const { status, stderr } = spawnSync('sh', ['-c', shell], { cwd: repository, encoding: 'utf8' });
     expect(stderr.trim()).toMatch(/^coplay: expected to write the result to the standard output, got disk full[^\n]*$/);
     expect(status).toBe(1);

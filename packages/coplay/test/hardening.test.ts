@@ -13,6 +13,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleProgram } from '../../../test/programs';
 import { coplay, type Ended, files, written } from './command-line';
 
 // Inside of the repository, where code finds packages.
@@ -41,7 +42,10 @@ const told = (...parts: string[]) => ({
 const train = (path: string, directory: string, ...more: string[]): Promise<Ended> =>
   coplay(['train', path, '--directory', directory, ...more]);
 /** The command line as a process of its own. */
-const BIN = ['--conditions=@coplay/source', '--import', 'tsx', join(repository, 'packages/coplay/src/bin.ts')];
+const BIN = join(folder, 'bin.mjs');
+beforeAll(
+  async () => void (await bundleProgram(BIN, { entryPoints: [join(repository, 'packages/coplay/src/bin.ts')] })),
+);
 const seedIn = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { seed: number }).seed;
 
 describe('a directory', () => {
@@ -153,7 +157,7 @@ describe('the temporary module in the folder of a configuration', () => {
   /** A command that is stopped by a signal while its configuration runs; the signal that ended it. */
   async function stopped(home: string, signal: NodeJS.Signals): Promise<NodeJS.Signals | null> {
     const path = files(home, { 'endless.mjs': 'setInterval(() => {}, 1000); await new Promise(() => {});' });
-    const child = spawn(process.execPath, [...BIN, 'train', path, '--directory', join(home, 'run')], {
+    const child = spawn(process.execPath, [BIN, 'train', path, '--directory', join(home, 'run')], {
       cwd: repository,
       stdio: 'ignore',
     });
@@ -237,7 +241,7 @@ it.each([
     files(home, { 'package.json': '{}', 'package/package.json': '{ "type": "module" }' });
     const path = files(home, { [name]: "const fs = require('node:fs'); module.exports = { fs };" });
     // Not in here: the runner of the tests gives modules a function `require`.
-    const { status, stderr } = spawnSync(process.execPath, [...BIN, 'train', path], {
+    const { status, stderr } = spawnSync(process.execPath, [BIN, 'train', path], {
       cwd: repository,
       encoding: 'utf8',
     });

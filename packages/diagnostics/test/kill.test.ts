@@ -4,14 +4,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { csv, jsonLines, readLog, tensorboard } from '@coplay/diagnostics';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { bundleProgram, placeOfPrograms } from '../../../test/programs';
 import { readEventFiles } from './event-files';
 import { temporaryDirectory } from './helpers';
 import { readStrictCsv } from './strict-csv';
 
-const writer = fileURLToPath(new URL('endless-writer.ts', import.meta.url));
-
-const command = [process.execPath, '--conditions=@coplay/source', '--import', 'tsx', writer];
+const source = fileURLToPath(new URL('endless-writer.ts', import.meta.url));
+const command = [process.execPath, join(placeOfPrograms(), 'endless-writer.mjs')];
+beforeAll(async () => void (await bundleProgram(command[1], { entryPoints: [source] })));
 
 const quiet = { warn: () => {} };
 

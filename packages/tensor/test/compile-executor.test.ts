@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ndarray } from '@coplay/core';
 import { compile, executorInfo, tf, useBackend, useExecutor } from '@coplay/tensor';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { bundleProgram, placeOfPrograms } from '../../../test/programs';
 import { needsOnnx, onnx } from './onnx-runtime';
 
 /** Whether a new function is traced (its tensors are on the tracing backend then), and twice the number it's given. */
@@ -77,15 +78,21 @@ describe('useExecutor', () => {
 /** What TensorFlow's library says when tfjs-node loads it, where that is installed. */
 const TENSORFLOW_LOG = /^(WARNING: All log messages before absl|[IWE]\d{4} |\d{4}-\d\d-\d\d |To enable the following)/;
 
+const programs = placeOfPrograms();
+beforeAll(async () => {
+  for (const name of ['with-onnx', 'without-onnx']) {
+    const source = fileURLToPath(new URL(`fixtures/${name}.ts`, import.meta.url));
+    await bundleProgram(join(programs, `${name}.mjs`), { entryPoints: [source] });
+  }
+});
+
 /** Runs a fixture in a process of its own. */
 function spawnFixture(name: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
-  const fixture = fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
-  const flags = ['--conditions=@coplay/source', '--import', 'tsx', fixture, ...args];
-  return spawnSync(process.execPath, flags, { encoding: 'utf8', env });
+  return spawnSync(process.execPath, [join(programs, `${name}.mjs`), ...args], { encoding: 'utf8', env });
 }
 
 function run(...args: string[]) {
-  const { stdout, stderr, status } = spawnFixture('without-onnx.ts', args);
+  const { stdout, stderr, status } = spawnFixture('without-onnx', args);
   const complaints = stderr
     .trim()
     .split('\n')
@@ -105,7 +112,7 @@ describe.skipIf(!onnx || process.platform !== 'linux')(`telemetry of onnxruntime
       const { ORT_DISABLE_TELEMETRY: _, ...rest } = process.env;
       const kept = Object.fromEntries(Object.entries(rest).filter(([name]) => !CI_VARIABLES.test(name)));
       const env = { ...kept, XDG_CACHE_HOME: folder, ...(setting && { ORT_DISABLE_TELEMETRY: setting }) };
-      const { stdout } = spawnFixture('with-onnx.ts', [], { ...env, COPLAY_EXECUTOR: 'onnx' });
+      const { stdout } = spawnFixture('with-onnx', [], { ...env, COPLAY_EXECUTOR: 'onnx' });
       expect(stdout.trim()).toBe('onnx 8');
       return readdirSync(folder, { recursive: true }).map(String);
     } finally {

@@ -1,20 +1,19 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Agent, AgentInput, Game, NamedArrays } from '@coplay/core';
 import { createGenerator } from '@coplay/core';
 import { executorInfo, tf, useBackend } from '@coplay/tensor';
 import { useThreads } from '@coplay/tensor/threads';
 import { type DreamerAgent, type DreamerOptions, dreamerAgent, selfPlay, sharedDreamerAgents } from '@coplay/trainers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { COUNT_STEPS, countGame } from './count-game';
 import { tinyGame } from './games';
 import { leavingGame } from './leaving-game';
 
 // What users of other implementations complained about, a test each. Those of imagination (the return off by one, the
 // root's weight, a discount that is folded in twice, the normaliser of returns) are in
-// src/dreamer/behaviour-terms.test.ts, the recurrent model's own in models/test/rssm.test.ts.
+// src/dreamer/behaviour-terms.test.ts, the recurrent model's own in models/test/rssm.test.ts, that of memory in
+// dreamer-memory.test.ts.
 
 const small = { size: 'debug', batchSize: 2, sequenceLength: 4, horizon: 3 } as const;
-const STEPS = 3;
 /** Above any capacity: nothing is trained on by itself. */
 const BY_HAND = 1e6;
 
@@ -22,42 +21,6 @@ beforeAll(async () => {
   await useBackend('wasm');
   useThreads(1); // no trials
 });
-
-/**
- * DreamerV3's alignment test (embodied/tests/test_train.py) with more to align: an episode's observation is a count
- * that goes up by 1, and the action that led there, -1 in the beginning; the reward of a step is 10 times the action
- * and the count that it led to.
- */
-function countGame(terminates = true): Game<'uint8'> {
-  return {
-    ...tinyGame({ agents: 1, actions: 3, maxSteps: STEPS, reward: () => 0 }),
-    name: 'count',
-    observation: { count: { shape: [2], dtype: 'float32' } },
-    reset: (state, offset) => void state.fill(0, offset, offset + 2),
-    step: (state, offset, chosen, at, _generator, result, row) => {
-      state[offset]++;
-      state[offset + 1] = chosen[at] + 1;
-      const isLast = state[offset] === STEPS ? 1 : 0;
-      result.rewards[row] = 10 * chosen[at] + state[offset];
-      result.terminated[row] = terminates ? isLast : 0;
-      result.truncated[row] = terminates ? 0 : isLast;
-    },
-    observe: (state, offset, _agent, out, row) => {
-      out['count'][2 * row] = state[offset];
-      out['count'][2 * row + 1] = state[offset + 1] - 1;
-    },
-  };
-}
-
-/** Bytes of arrays that are held, garbage collected; V8 frees their memory a moment after it has let go of them. */
-async function arrayBytes(): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  collect();
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  collect();
-  return process.memoryUsage().arrayBuffers;
-}
 
 /** What updates are given, batch by batch. */
 async function batchesOf(agent: DreamerAgent, game: Game, envSteps: number, steps: number): Promise<NamedArrays[]> {
@@ -97,11 +60,11 @@ describe('2 and 3: what an update is given of a count', () => {
         // The action of an index is the one that led to its observation, and its reward came with it.
         expect(previousActions.data[row]).toBe(led);
         expect(rewards.data[row]).toBe(count === 0 ? 0 : 10 * led + count);
-        expect(isLast.data[row]).toBe(count === STEPS ? 1 : 0);
-        expect(isTerminal.data[row]).toBe(count === STEPS && terminates ? 1 : 0);
-        if (!begins) expect(count).toBe((seen.data[2 * row - 2] + 1) % (STEPS + 1));
+        expect(isLast.data[row]).toBe(count === COUNT_STEPS ? 1 : 0);
+        expect(isTerminal.data[row]).toBe(count === COUNT_STEPS && terminates ? 1 : 0);
+        if (!begins) expect(count).toBe((seen.data[2 * row - 2] + 1) % (COUNT_STEPS + 1));
         if (count === 0) starts++;
-        else if (count === STEPS) ends++;
+        else if (count === COUNT_STEPS) ends++;
         else others++;
       }
     }
@@ -206,34 +169,6 @@ describe('9: memory', () => {
     });
     run.dispose();
   });
-
-  it.each([
-    ['onnx', 150],
-    ['eager', 30],
-  ] as const)(
-    'is flat on %s over %i updates: tensors, their bytes, arrays of the process',
-    async (executor, updates) => {
-      const game = countGame();
-      const before = tf.memory().numTensors;
-      const agent = dreamerAgent({ ...small, game, id: 'agent_0', executor, startAfter: BY_HAND, replayCapacity: 200 });
-      const run = selfPlay({ game, agents: [agent as Agent], envs: 1, steps: 10, seed: 1 });
-      await run.train({ envSteps: 40 });
-      const generator = createGenerator(2);
-      const held = () => {
-        const { numTensors, numDataBuffers, numBytes } = tf.memory();
-        return { numTensors, numDataBuffers, numBytes, dataIds: tf.engine().backend.numDataIds() };
-      };
-      await agent.learner.train(10, generator); // compiled, pools filled
-      const start = held();
-      const arrays = await arrayBytes();
-      await agent.learner.train(updates, generator);
-      expect(held()).toEqual(start);
-      // Inputs of an update are 620 bytes: kept, those of 150 updates would be 93 kB.
-      expect((await arrayBytes()) - arrays).toBeLessThan(20_000);
-      run.dispose();
-      expect(tf.memory().numTensors).toBe(before);
-    },
-  );
 });
 
 describe('11: speed', () => {

@@ -63,47 +63,35 @@ function gameOf(field: ObservationField): Game {
 
 const network = mlp({ hidden: [4], activation: 'relu' });
 const executor = 'eager';
-const ids = (game: Game) => game.agents;
+const id = 'agent_0';
+const othersIn = (game: Game): Agent[] => game.agents.slice(1).map((other) => randomAgent({ game, id: other }));
 
-async function learned(game: Game, agents: readonly Agent[]): Promise<Metrics> {
+/** A run of a learning agent and others that play at random; its metrics. */
+async function learned(game: Game, agent: Agent): Promise<Metrics> {
   const metrics: Metrics = {};
   const log = {
     start: () => {},
     close: () => {},
     write: (entry: LogEntry) => void Object.assign(metrics, entry.metrics),
   };
-  const run = selfPlay({ game, agents, envs: 2, steps: 4, seed: 1, log: [log] });
+  const run = selfPlay({ game, agents: [agent, ...othersIn(game)], envs: 2, steps: 4, seed: 1, log: [log] });
   await run.train({ envSteps: 16 });
   run.dispose();
   return metrics;
 }
 
 const playOf = (game: Game) => {
-  const agents = game.agents.map((id) => randomAgent({ game, id }));
+  const agents = [randomAgent({ game, id }), ...othersIn(game)];
   return createRollout(vectorEnv(game, { envs: 4, seed: 1 }), agents, createGenerator(1)).collect(8);
 };
 
 /** Each reader learns once from a game, and answers its metrics. */
 const READERS: Readonly<Record<string, (game: Game) => Promise<Metrics>>> = {
-  'PPO, mlp': (game) =>
-    learned(
-      game,
-      ids(game).map((id) => ppoAgent({ game, id, network, executor })),
-    ),
-  'PPO, conv': (game) => {
-    const seen = conv({ filters: [2] });
-    return learned(
-      game,
-      ids(game).map((id) => ppoAgent({ game, id, network: seen, executor })),
-    );
-  },
-  'PPO, GRU': (game) =>
-    learned(
-      game,
-      ids(game).map((id) => ppoAgent({ game, id, network, recurrent: 2, executor })),
-    ),
+  'PPO, mlp': (game) => learned(game, ppoAgent({ game, id, network, executor })),
+  'PPO, conv': (game) => learned(game, ppoAgent({ game, id, network: conv({ filters: [2] }), executor })),
+  'PPO, GRU': (game) => learned(game, ppoAgent({ game, id, network, recurrent: 2, executor })),
   MOA: async (game) => {
-    const moa = createMoa({ game, id: 'agent_0', network, minRows: 1, minibatchSize: 8, executor });
+    const moa = createMoa({ game, id, network, minRows: 1, minibatchSize: 8, executor });
     await moa.initialise(createGenerator(1));
     moa.push(await playOf(game));
     const metrics = await moa.update(createGenerator(2));
@@ -119,14 +107,11 @@ const READERS: Readonly<Record<string, (game: Game) => Promise<Metrics>>> = {
       startAfter: 1,
       updatesPerPhase: 1,
     } as const;
-    return learned(
-      game,
-      ids(game).map((id) => dreamerAgent({ game, id, ...sizes, executor })),
-    );
+    return learned(game, dreamerAgent({ game, id, ...sizes, executor }));
   },
   OMG: async (game) => {
     const steps = { vaeUpdates: 1, vaeSteps: 1, vaeBatchSize: 8, inferenceSteps: 1, batchSize: 4, hidden: [4] };
-    const omg = createOmg({ game, id: 'agent_0', selector: 'fixed', goalDim: 2, ...steps, executor });
+    const omg = createOmg({ game, id, selector: 'fixed', goalDim: 2, ...steps, executor });
     await omg.initialise(createGenerator(1));
     omg.push(await playOf(game));
     const metrics = { ...(await omg.update(createGenerator(2))), ...(await omg.update(createGenerator(3))) };
@@ -164,9 +149,9 @@ describe('Dreamer by default, shown bytes up to 254', () => {
       for (const [key, value] of Object.entries(metrics)) if (key.endsWith('loss/rec/x')) kept.push(Number(value));
     };
     const log = { start: () => {}, close: () => {}, write: keep };
-    const agents = ids(game).map((id) => dreamerAgent({ game, id, ...few, learningRate: 1e-2, updatesPerPhase: 2 }));
-    const run = selfPlay({ game, agents, envs: 2, steps: 4, seed: 1, log: [log] });
-    await run.train({ envSteps: 64 });
+    const agent = dreamerAgent({ game, id, ...few, learningRate: 1e-2, updatesPerPhase: 2 });
+    const run = selfPlay({ game, agents: [agent, ...othersIn(game)], envs: 2, steps: 4, seed: 1, log: [log] });
+    await run.train({ envSteps: 72 });
     run.dispose();
     expect(kept.length).toBeGreaterThanOrEqual(8);
     for (const value of kept) {
@@ -181,8 +166,8 @@ describe('Dreamer by default, shown bytes up to 254', () => {
     // The observation is that of an image, with any field description.
     const observe = gameOf({ ...bytes, kind: 'image' }).observe;
     const shown = { ...game, observe };
-    const agents = ids(game).map((id) => dreamerAgent({ game: shown, id, ...few }));
-    const run = selfPlay({ game: shown, agents, envs: 2, steps: 4, seed: 1 });
+    const agent = dreamerAgent({ game: shown, id, ...few });
+    const run = selfPlay({ game: shown, agents: [agent, ...othersIn(shown)], envs: 2, steps: 4, seed: 1 });
     await expect(run.train({ envSteps: 16 })).rejects.toThrow(/field "x" of kind planes, .*assumed.*'image'.*'vector'/);
     run.dispose();
   });
@@ -192,7 +177,7 @@ describe('HOP', () => {
   it.each(Object.keys(FIELDS))('refuses a game that shows %s alone, and names what it needs', (name) => {
     for (const dtype of DTYPES) {
       const game = gameOf({ ...FIELDS[name], dtype });
-      expect(() => hopAgent({ game, id: 'agent_0' }), dtype).toThrow(/hopAgent: option game.*grid parts/);
+      expect(() => hopAgent({ game, id }), dtype).toThrow(/hopAgent: option game.*grid parts/);
     }
   });
 });
@@ -221,7 +206,7 @@ describe('exported policies', () => {
   it('are written for every kind', async () => {
     for (const field of Object.values(FIELDS)) {
       const game = gameOf({ ...field, dtype: 'uint16' });
-      const agent = ppoAgent({ game, id: 'agent_0', network });
+      const agent = ppoAgent({ game, id, network });
       await agent.learner.initialise(createGenerator(1));
       expect((await toOnnx(agent)).length).toBeGreaterThan(100);
       agent.learner.dispose();

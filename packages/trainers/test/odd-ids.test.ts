@@ -1,12 +1,17 @@
 import { createPpoBuffer } from '@coplay/buffers';
 import { createGenerator, evaluate, type Game, ndarray, parallelEnv, type SavedState } from '@coplay/core';
 import { recordEpisode, stagHunt } from '@coplay/envs';
+import { cellsWorldModel, mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
 import { hopAgent, hopPlusAgent, type LearningAgent, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 const IDS = ['__proto__', 'constructor', 'team:red/1', '../../x', 'a b\n"<img src=x onerror=alert(1)>'];
 beforeAll(() => useBackend());
+
+const network = mlp({ hidden: [4] });
+const smallOmg = { goalDim: 2, hidden: [4], stateUnits: 2, historyUnits: 2 };
+const model = cellsWorldModel({ filters: [2], hidden: 4 });
 
 /** A stag hunt of two in which the first agent has an odd name. */
 function gameOf(id: string): Game {
@@ -15,8 +20,8 @@ function gameOf(id: string): Game {
 
 const AGENTS: Readonly<Record<string, (game: Game, id: string) => LearningAgent>> = {
   ppo: (game, id) => ppoAgent({ game, id, ppo: ppoPresets.stagHunt }),
-  hop: (game, id) => hopAgent({ game, id, search: { trees: 1, simulations: 2 }, hop: { minibatches: 1, minRows: 8 } }),
-  'hop-plus': (game, id) => hopPlusAgent({ game, id, ppo: ppoPresets.stagHunt }),
+  hop: (game, id) => hopAgent({ game, id, network, moa: { network } }),
+  'hop-plus': (game, id) => hopPlusAgent({ game, id, network, moa: { network }, omg: smallOmg, worldModel: { model } }),
 };
 
 describe.each(IDS)('an agent called %j', (id) => {

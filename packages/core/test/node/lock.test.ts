@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileName, lockDirectory } from '@coplay/core/node';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bundleProgram, placeOfPrograms } from '../../../../test/programs';
 
 let folder: string;
 const children: ChildProcess[] = [];
@@ -18,27 +19,32 @@ afterEach(() => {
 
 const lockFiles = () => readdirSync(folder).filter((name) => name.endsWith('.lock'));
 
-/** Starts a process that waits for the moment `start`, takes the lock, tells how that went, and keeps it. */
+/**
+ * Waits for the moment that it's given, takes the lock of a folder, tells how that went, and keeps it. It sleeps until
+ * shortly before, since five that wait on two processors would keep each other from starting.
+ */
+const CONTENDER = `
+  import { lockDirectory } from './index';
+  const [start, folder] = process.argv.slice(2);
+  const left = () => Number(start) - performance.timeOrigin - performance.now();
+  await new Promise((resolve) => setTimeout(resolve, left() - 50));
+  while (left() > 0);
+  try {
+    lockDirectory('train', folder);
+    console.log('held');
+    setInterval(() => {}, 1000);
+  } catch (error) {
+    console.log(error.message);
+  }`;
+
+const program = join(placeOfPrograms(), 'contender.mjs');
+beforeAll(async () => {
+  const resolveDir = join(import.meta.dirname, '../../src/node');
+  await bundleProgram(program, { stdin: { contents: CONTENDER, resolveDir, loader: 'ts' } });
+});
+
 function contender(start: number): Promise<{ child: ChildProcess; said: string }> {
-  const module = JSON.stringify(join(import.meta.dirname, '../../src/node/index.ts'));
-  const script = `
-    import { lockDirectory } from ${module};
-    while (performance.timeOrigin + performance.now() < ${start});
-    try {
-      lockDirectory('train', ${JSON.stringify(folder)});
-      console.log('held');
-      setInterval(() => {}, 1000);
-    } catch (error) {
-      console.log(error.message);
-    }`;
-  const child = spawn(process.execPath, [
-    '--conditions=@coplay/source',
-    '--import',
-    'tsx',
-    '--input-type=module',
-    '-e',
-    script,
-  ]);
+  const child = spawn(process.execPath, [program, String(start), folder]);
   children.push(child);
   return new Promise((resolve) => child.stdout.once('data', (data) => resolve({ child, said: String(data).trim() })));
 }
@@ -64,7 +70,7 @@ describe('lockDirectory', () => {
 
   it('of five processes that start at once one holds it; the others name it', async () => {
     for (let round = 0; round < 2; round++) {
-      const all = await Promise.all(Array.from({ length: 5 }, () => contender(soon(1_500))));
+      const all = await Promise.all(Array.from({ length: 5 }, () => contender(soon(1_000))));
       const holders = all.filter(({ said }) => said === 'held');
       expect(holders).toHaveLength(1);
       const [{ child }] = holders;

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { CoplayError } from '@coplay/core';
 import * as node from '@coplay/core/node';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bundleProgram, placeOfPrograms } from '../../../../test/programs';
 import * as browser from '../../src/node/browser';
 
 const { TEMPORARY_ENDING, writeWhole, writeWholeSync } = node;
@@ -148,24 +149,21 @@ describe('a disk of its own', () => {
   });
 });
 
+const programs = placeOfPrograms();
+
 it('a kill at any moment leaves the old file or the new one', async () => {
   const file = join(folder, 'a');
-  const script = `
-    import { writeWholeSync } from ${JSON.stringify(join(import.meta.dirname, '../../src/node/index.ts'))};
+  const contents = `
+    import { writeWholeSync } from './index';
     for (let mark = 0; ; mark = (mark + 1) % 10) {
       writeWholeSync(${JSON.stringify(file)}, new Uint8Array(2 ** 20).fill(mark));
       if (mark === 1) process.stdout.write('.');
     }`;
+  const resolveDir = join(import.meta.dirname, '../../src/node');
+  const program = await bundleProgram(join(programs, 'writer.mjs'), { stdin: { contents, resolveDir, loader: 'ts' } });
   let broken = 0;
   for (let kill = 0; kill < 8; kill++) {
-    const child = spawn(process.execPath, [
-      '--conditions=@coplay/source',
-      '--import',
-      'tsx',
-      '--input-type=module',
-      '-e',
-      script,
-    ]);
+    const child = spawn(process.execPath, [program]);
     await new Promise((resolve) => child.stdout.once('data', resolve));
     await new Promise((resolve) => setTimeout(resolve, kill));
     const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -62,13 +62,7 @@ describe('recordedExperience', () => {
       expect([...rows['actions'].data]).toEqual(own);
     });
     expect(buffer.pushed['agent_0'].episodes).toBe(8);
-    const moa = createMoa({
-      game,
-      id: 'agent_1',
-      network: mlp({ hidden: [32] }),
-      learningRate: 3e-3,
-      executor: 'eager',
-    });
+    const moa = createMoa({ game, id: 'agent_1', network: mlp({ hidden: [32] }), learningRate: 3e-3 });
     await moa.initialise(createGenerator(1));
     const rows = moaRows(episodes[0], 0, { goals: game.goals });
     const likelihood = async () => {
