@@ -3,9 +3,22 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { bundleProgram, placeOfPrograms } from '../programs';
 
-const script = fileURLToPath(new URL('fixtures/run.ts', import.meta.url));
+const programs = placeOfPrograms();
+const script = join(programs, 'run.mjs');
+beforeAll(async () => {
+  // The command line is given its studies as TypeScript.
+  for (const [name, bundle] of [
+    ['run.ts', 'run.mjs'],
+    ['toy.ts', 'toy.ts'],
+    ['broken.ts', 'broken.ts'],
+  ]) {
+    const source = fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+    await bundleProgram(join(programs, bundle), { entryPoints: [source] });
+  }
+});
 
 /** Runs the command line of the fixtures in a fresh place, or in one of before. */
 function study(args: readonly string[], { place = newPlace(), killAt = '' } = {}) {

@@ -14,7 +14,15 @@ const eager = { executor: 'eager' };
 const moa = { network, minRows: 8, minibatchSize: 8 };
 const search = { trees: 1, simulations: 4 };
 const hop = { hop: { minRows: 4, minibatchSize: 4, minibatches: 2 }, search, network, moa, ...eager };
-const dreamer = { batchSize: 2, sequenceLength: 4, horizon: 2, trainRatio: 1, replayCapacity: 256, ...eager };
+const dreamer = {
+  size: 'debug',
+  batchSize: 2,
+  sequenceLength: 4,
+  horizon: 2,
+  trainRatio: 1,
+  replayCapacity: 256,
+  ...eager,
+};
 const hopPlus = { network, moa, worldModel: { stepsPerUpdate: 1, batchSize: 8 }, omg: false, ...eager };
 const bare = { network, worldModel: false, imagined: false, moa: false, omg: false, ...eager };
 

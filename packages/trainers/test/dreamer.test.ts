@@ -271,12 +271,12 @@ describe.each(['joint', 'coupled', 'separate'] as const)('the schedule %s', (sch
   it('goes on to the bit after a restore, replay and all', async () => {
     const options = { schedule, startAfter: 1, trainRatio: 8.3 }; // a fraction of an update is carried on
     const one = makeRun(options);
-    await one.run.train({ envSteps: 56 }); // in the middle of episodes of 5 steps
+    await one.run.train({ envSteps: 32 }); // in the middle of episodes of 5 steps
     const saved = structuredClone(await one.run.state());
-    await one.run.train({ envSteps: 104 });
+    await one.run.train({ envSteps: 64 });
     const two = makeRun(options);
     await two.run.restore(saved);
-    await two.run.train({ envSteps: 104 });
+    await two.run.train({ envSteps: 64 });
     expect(bits(await two.run.state())).toBe(bits(await one.run.state()));
     expect(two.agents[0].learner.updates).toBeGreaterThan(50);
     one.run.dispose();

@@ -19,7 +19,7 @@ function gameOf(id: string): Game {
 }
 
 const AGENTS: Readonly<Record<string, (game: Game, id: string) => LearningAgent>> = {
-  ppo: (game, id) => ppoAgent({ game, id, ppo: ppoPresets.stagHunt }),
+  ppo: (game, id) => ppoAgent({ game, id, network, ppo: ppoPresets.stagHunt }),
   hop: (game, id) => hopAgent({ game, id, network, moa: { network } }),
   'hop-plus': (game, id) => hopPlusAgent({ game, id, network, moa: { network }, omg: smallOmg, worldModel: { model } }),
 };

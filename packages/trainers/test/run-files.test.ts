@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CoplayError, type Game, type Log, type LogEntry } from '@coplay/core';
 import { csv, jsonLines, readLog } from '@coplay/diagnostics';
 import { matrixGame } from '@coplay/envs';
+import { mlp } from '@coplay/models';
 import { interruptSignal, ppoAgent, type SelfPlayOptions, selfPlay } from '@coplay/trainers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -14,6 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const dilemma = matrixGame({ maxSteps: 4 });
+const network = mlp({ hidden: [4] });
 
 /** The same game with other names for its agents. */
 function named(ids: readonly string[]): Game {
@@ -22,7 +24,7 @@ function named(ids: readonly string[]): Game {
 
 function runOf(options: Partial<SelfPlayOptions> = {}) {
   const game = options.game ?? dilemma;
-  const agents = game.agents.map((id) => ppoAgent({ game, id }));
+  const agents = game.agents.map((id) => ppoAgent({ game, id, network }));
   return selfPlay({ game, agents, envs: 2, steps: 4, warn: () => undefined, ...options });
 }
 
