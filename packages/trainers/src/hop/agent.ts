@@ -23,7 +23,7 @@ import { z } from 'zod';
 import type { LearningAgent } from '../training';
 import { anneal } from '../training/annealed';
 import { checkAct } from '../training/check-calls';
-import { replaceByUniform, stepLikelihoods } from './algorithm';
+import { replaceByUniform, stepLikelihoods } from '../training/goal-beliefs';
 import { BELIEFS, SEARCH_POLICY, SEARCH_VALUES } from './data';
 import { HopLearner } from './learner';
 import {

@@ -1,120 +1,23 @@
 /*
- * HOP (Huang et al., ICML 2024), top to bottom: the likelihoods that update beliefs over co-players' goals, the targets
- * of policy and value, the loss, the update and its metrics. The belief itself and the tree search are in
- * `@coplay/planning`: `beliefs/` and `search/`. Shapes: E environments, T steps, A agents, B rows, K actions, G goals.
+ * HOP (Huang et al., ICML 2024), top to bottom: the targets of policy and value, the loss, the update and its metrics.
+ * The likelihoods that update beliefs over co-players' goals are in `training/goal-beliefs.ts`; the belief itself and
+ * the tree search are in `@coplay/planning`: `beliefs/` and `search/`. Shapes: E environments, T steps, A agents, B
+ * rows, K actions, G goals.
  */
 import {
-  type ArrayOf,
-  allocate,
   bootstrapValues,
   continuation,
-  type DType,
   type Experience,
-  type Game,
-  type Generator,
   type Metrics,
   monteCarloReturns,
   type NamedArrays,
 } from '@coplay/core';
 import { within } from '@coplay/models/layers';
-import { type CoPlayerRows, openGoals, type TreeSearch } from '@coplay/planning';
+import type { TreeSearch } from '@coplay/planning';
 import { type Optimiser, type StepFunction, type TensorRecord, tf, valueAndGradients } from '@coplay/tensor';
 import { categoricalEntropy, maskedLogProbs } from '@coplay/tensor/distributions';
 import type { PolicyValueNet } from './net';
 import type { ResolvedHopNumbers } from './options';
-
-/** The previous step of B games, as an agent knows it in the present one. */
-export interface PlayedStep {
-  /** [B, S] before the step */
-  readonly states: ArrayOf<DType>;
-  /** [B, A] the actions of all agents in the step; -1 in rows that begin, and for agents that had left */
-  readonly actions: Int32Array;
-  /** [B, A] the actions of all agents in the step before it, for models that read them */
-  readonly previousActions: Int32Array;
-}
-
-/**
- * Likelihoods of the co-players' actions under each goal, by the models of them: Pr(a | s, g) of intra-OM (Huang et al.
- * 2024, eq. 3). Goals that couldn't be reached any more aren't evaluated: their belief is 0 for any likelihood.
- *
- * @param coPlayers  the models: [n, K] log-probabilities
- * @returns [B, A, G]; 1 for the agent itself, where there was no action, and for goals that were not open
- */
-export async function stepLikelihoods(
-  game: Game,
-  seat: number,
-  goals: number,
-  step: PlayedStep,
-  coPlayers: (rows: CoPlayerRows) => Promise<Float32Array>,
-): Promise<Float64Array> {
-  const { actions } = step;
-  const likelihoods = new Float64Array(actions.length * goals).fill(1);
-  const places = unknownPlaces(game, seat, goals, step);
-  if (places.length === 0) return likelihoods;
-  const logProbs = await coPlayers(rowsAt(game, goals, step, places));
-  places.forEach((place, row) => {
-    likelihoods[place] = Math.exp(logProbs[row * game.actions + actions[Math.floor(place / goals)]]);
-  });
-  return likelihoods;
-}
-
-/** Places in [B, A, G]: of each co-player that took an action, the goals that were open. */
-function unknownPlaces(game: Game, seat: number, goals: number, { states, actions }: PlayedStep): number[] {
-  const places: number[] = [];
-  const A = game.agents.length;
-  const open = openGoals(game, states, actions.length / A);
-  for (let at = 0; at < actions.length; at++) {
-    if (at % A === seat || actions[at] < 0) continue;
-    const from = Math.floor(at / A) * goals;
-    for (let goal = 0; goal < goals; goal++) if (open[from + goal] === 1) places.push(at * goals + goal);
-  }
-  return places;
-}
-
-/** One row for each of the places [N], numbered (b A + a) G + g. */
-function rowsAt(game: Game, goals: number, step: PlayedStep, places: readonly number[]): CoPlayerRows {
-  const rows = places.length;
-  const { stateSize: S, stateType } = game;
-  const A = game.agents.length;
-  const states = allocate(stateType, rows * S);
-  const previousActions = new Int32Array(rows * A);
-  const seats = new Int32Array(rows);
-  for (let row = 0; row < rows; row++) {
-    const at = Math.floor(places[row] / goals);
-    const env = Math.floor(at / A);
-    seats[row] = at % A;
-    for (let i = 0; i < S; i++) states[row * S + i] = step.states[env * S + i];
-    for (let i = 0; i < A; i++) previousActions[row * A + i] = step.previousActions[env * A + i];
-  }
-  const wanted = Int32Array.from(places, (place) => place % goals);
-  return { rows, states, seats, players: seats, goals: wanted, previousActions };
-}
-
-/**
- * In a random fraction of rows, replaces beliefs by the uniform distribution over open goals (`uniformGoals`:
- * exploration, not in the paper).
- *
- * @param beliefs  [B, A, G] replaced; a goal is taken to be open where its belief isn't 0
- * @param generators  [B]
- * @param goals    G
- * @param chance   of each row, in [0, 1]
- */
-export function replaceByUniform(
-  beliefs: Float64Array,
-  generators: readonly Generator[],
-  goals: number,
-  chance: number,
-): void {
-  const size = beliefs.length / generators.length;
-  generators.forEach((generator, row) => {
-    if (!(chance > 0) || generator.uniform() >= chance) return;
-    for (let from = row * size; from < (row + 1) * size; from += goals) {
-      const own = beliefs.subarray(from, from + goals);
-      const open = own.reduce((count, belief) => count + (belief > 0 ? 1 : 0), 0);
-      for (let goal = 0; goal < goals; goal++) own[goal] = own[goal] > 0 ? 1 / open : 0;
-    }
-  });
-}
 
 /** Values that {@link valueTargets} bootstraps from. */
 export interface TargetParts {

@@ -1,15 +1,6 @@
 import { type AgentId, checkGame, checkOptions, fail, type Game, rulesSimulator, type Simulator } from '@coplay/core';
 import { canCentre, type InputEncoder, inputEncoder, mlp, type TorsoBuilder, torsoBuilderId } from '@coplay/models';
-import {
-  type BeliefOptions,
-  createBeliefs,
-  createSearch,
-  type GoalBeliefs,
-  goalMemory,
-  resolveSearch,
-  type SearchOptions,
-  type TreeSearch,
-} from '@coplay/planning';
+import { createSearch, type GoalBeliefs, resolveSearch, type SearchOptions, type TreeSearch } from '@coplay/planning';
 import {
   adam,
   type Compiled,
@@ -23,6 +14,7 @@ import {
 import { createMoa, type MoaLearner } from '../moa';
 import type { Annealed } from '../training/annealed';
 import { areFinite } from '../training/finite-steps';
+import { type GoalBeliefOptions, goalBeliefs } from '../training/goal-beliefs';
 import { checkIds } from '../training/ids';
 import { Network } from '../training/network';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
@@ -33,7 +25,6 @@ import {
   type HopOptions,
   type HopSearchOptions,
   hopOptionsSchema,
-  type InterOM,
   type ResolvedHopNumbers,
   resolveHopNumbers,
 } from './options';
@@ -62,13 +53,7 @@ export interface HopSetup {
   /** Probability that a search replaces beliefs by the uniform distribution over open goals. */
   readonly uniformGoals: Annealed;
   readonly ranks: RankedReward | undefined;
-  readonly beliefs: {
-    readonly hasGoals: boolean;
-    readonly inter: InterOM;
-    readonly intra: boolean;
-    /** Discount per episode of the counts of goals shown, for games whose goals have no `noGoal`. */
-    readonly goalDiscount: number | undefined;
-  };
+  readonly beliefs: GoalBeliefOptions & { readonly hasGoals: boolean };
   readonly executor: ExecutorChoice;
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -164,21 +149,9 @@ function simulatorOf({
   return worldModel?.simulator() ?? (ranks ? rulesSimulator(game) : undefined);
 }
 
-/**
- * An agent's beliefs about its co-players; undefined without goals. The belief is updated in `beliefs.see` of
- * `@coplay/planning`; its prior is that of the memory made here.
- */
+/** An agent's beliefs about its co-players; undefined without goals. */
 export function beliefsOf({ game, beliefs }: Pick<HopSetup, 'game' | 'beliefs'>, id: AgentId): GoalBeliefs | undefined {
-  const { hasGoals, intra } = beliefs;
-  if (!hasGoals) return undefined;
-  return createBeliefs({ game, id, intra, inter: memoryOf(game, beliefs) }, `HOP (${id}): option interOM`);
-}
-
-/** Makes the memory of a co-player between episodes; undefined for the default of games whose goals have a `noGoal`. */
-function memoryOf({ goals }: Game, { inter, goalDiscount }: HopSetup['beliefs']): BeliefOptions['inter'] {
-  if (inter !== true) return inter;
-  if (!goals || goals.noGoal !== undefined) return undefined;
-  return () => goalMemory(goals.names.length, goalDiscount);
+  return beliefs.hasGoals ? goalBeliefs(`HOP (${id}): option interOM`, game, id, beliefs) : undefined;
 }
 
 /** The functions of tensors that HOP runs. */
