@@ -5,6 +5,7 @@ import { mean } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import type { HopPlusModules } from '@coplay/trainers';
 import type { Context, Experiment } from '../bench/harness';
+import { reportSearch, searchLines } from './hop-plus/search';
 import { type Line, type SeedResult, stepsToReach, trainAlone, trainTogether } from './hop-plus/training';
 
 const OFF: HopPlusModules = { worldModel: false, imagined: false, moa: false, omg: false };
@@ -25,12 +26,23 @@ const SQUARES = [4, 5, 6, 8];
  * Left out of a quick run, which would spend its time on making their graphs; the lines that are left run the same
  * code.
  */
-const SLOW = ['no MOA', 'no OMG', 'goals as shown', 'rules for a model', 'PPO 8x8', 'PPO 8x8, squares', 'HOP+ 8x8'];
+const SLOW = [
+  'no MOA',
+  'no OMG',
+  'goals as shown',
+  'rules for a model',
+  'PPO 8x8',
+  'PPO 8x8, squares',
+  'HOP+ 8x8',
+  'HOP+ 4x4 4h2s',
+  'HOP+ 4x4, search, twice as long',
+];
 
 /** Does imagination with models of the others reach PPO's level in half of the steps, and get past the hares on 8x8? */
 export const study: Experiment = {
   name: 'hop-plus',
-  description: 'HOP+ self-play on the stag hunt 4x4 and 8x8 against PPO, module ablations, one learner among rules',
+  description:
+    'HOP+ self-play on the stag hunt 4x4 and 8x8 against PPO, ablations, one learner among rules, tree search',
   minutes: 170,
   seeds: 5,
   options: {
@@ -38,8 +50,9 @@ export const study: Experiment = {
     'large-steps': { what: 'environment steps on 8x8', default: '200000' },
     'large-seeds': { what: 'seeds on 8x8', default: '2', isSelection: true },
     'ablation-seeds': { what: 'seeds of each ablation', default: '3', isSelection: true },
+    'long-seeds': { what: 'seeds of the run with search that is twice as long', default: '3', isSelection: true },
     parts: {
-      what: 'which parts to run: small, ablations, large, squares, alone',
+      what: 'which parts to run: small, ablations, large, squares, alone; search (about 9 hours with --seeds 10)',
       default: 'small,ablations,large,squares,alone',
       isSelection: true,
     },
@@ -49,6 +62,15 @@ export const study: Experiment = {
     share_of_ppo_steps: { what: "4x4: steps to PPO's final level, over PPO's steps", atMost: 0.5 },
     small_order_p: { what: '4x4: p-value of equal agents over seeds', atLeast: 0.05 },
     large_return: { what: '8x8: mean return after training (hares only: 0.98)', atLeast: 1.5 },
+    search_4h1s: {
+      what: '4x4: return with tree search less that without; at least 0 where it takes fewer steps to 2.75 (interval)',
+      atLeast: 0,
+    },
+    search_4h2s: { what: 'the same with two stags, and fewer steps to 4.5', atLeast: 0 },
+    search_stable: {
+      what: '4x4 with search, twice as long: mean of the last fifth over the best fifth',
+      atLeast: 0.95,
+    },
   },
   async run(context) {
     const parts = context.options['parts'].split(',');
@@ -65,6 +87,7 @@ export const study: Experiment = {
         lines[label] = { ...small, modules, seeds: some('ablation-seeds') };
       }
     }
+    if (parts.includes('search')) Object.assign(lines, searchLines(context, small));
     const envSteps = context.isQuick ? 512 : Number(context.options['large-steps']);
     const large = { size: 8, centred: true, envSteps, seeds: some('large-seeds'), envs };
     if (parts.includes('large')) {
@@ -91,7 +114,7 @@ async function report(
   const level = (label: string) => mean(results[label].map(({ evaluated }) => evaluated));
   const labels = Object.keys(results);
   context.table(
-    'Mean return per agent (four NearestStag: 2.85, optimum 3.0, hares only 0.98)',
+    'Mean return per agent (four NearestStag: 2.85, optimum 3.0, hares only 0.98; two stags: optimum 5.0)',
     labels.map((label) => ({
       setting: label,
       seeds: results[label].length,
@@ -111,6 +134,7 @@ async function report(
   const audit =
     own.length > 1 && symmetryAudit(Object.fromEntries(ids.map((id) => [id, own.map((seed) => seed.late[id])])));
   if (audit) context.say(audit.finding);
+  const search = reportSearch(context, results);
   const large = labels.filter((label) => label.startsWith('HOP+ 8x8'));
   const target = level('PPO 4x4');
   const reached = own.map(({ curve }) => stepsToReach(curve, target));
@@ -123,6 +147,7 @@ async function report(
       share_of_ppo_steps: (reached.every(Number.isFinite) ? mean(reached) : Infinity) / ppoSteps,
       small_order_p: audit ? audit.test.pValue : null,
       large_return: large.length > 0 ? Math.max(...large.map(level)) : null,
+      ...search,
     },
   };
 }

@@ -429,6 +429,24 @@ export const CHANGES: readonly Change[] = [
     tests: HOP_PLUS,
   },
   {
+    name: "hop+: a played search is recorded with the policy's log-probability",
+    find: 'chosen.logProbs[row] = Math.log(result.policy[i * K + action]);',
+    replace: '',
+    tests: HOP_PLUS,
+  },
+  {
+    name: 'hop+: the policy is pushed away from what the search found',
+    find: 'const crossEntropy = tf.neg(tf.sum(tf.mul(targets, logProbs), 1)) as tf.Tensor1D;',
+    replace: 'const crossEntropy = tf.sum(tf.mul(targets, logProbs), 1) as tf.Tensor1D;',
+    tests: [...PPO, ...HOP_PLUS],
+  },
+  {
+    name: 'hop+: the search never waits for the world model',
+    find: "treeSearch !== false && (typeof worldModel !== 'object' || worldModel.accuracy >= treeSearch.minAccuracy)",
+    replace: "treeSearch !== false && (typeof worldModel !== 'object' || worldModel.accuracy >= 0)",
+    tests: HOP_PLUS,
+  },
+  {
     name: 'hop+: co-players who were only imagined are learned from',
     find: 'row % agents === seat ? flag : 0',
     replace: 'row % agents >= 0 ? flag : 0',

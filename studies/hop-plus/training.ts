@@ -9,6 +9,8 @@ import { arenas } from '../boards/arenas';
 /** Agents of one kind on one board. */
 export interface Line {
   readonly size: number;
+  /** Default 1 */
+  readonly stags?: number;
   readonly modules: HopPlusModules;
   /** Whether policies see the board with themselves in the middle. Default false */
   readonly centred?: boolean;
@@ -28,9 +30,11 @@ export interface SeedResult {
   /** Smoothed mean return. */
   readonly curve: Curve;
   readonly seconds: number;
+  /** Seconds of training at each update; missing in results from before it was kept. */
+  readonly clock?: Curve;
 }
 
-const gameOf = (size: number) => stagHunt({ size, agents: 4, stags: 1, hares: 4 });
+const gameOf = (size: number, stags = 1) => stagHunt({ size, agents: 4, stags, hares: 4 });
 
 /** Trains four agents of one kind together, for each of the line's seeds. */
 export async function trainTogether(context: Context, label: string, line: Line): Promise<SeedResult[]> {
@@ -41,7 +45,7 @@ export async function trainTogether(context: Context, label: string, line: Line)
 }
 
 async function train(context: Context, line: Line, seed: number, place: SeedPlace): Promise<SeedResult> {
-  const whole = gameOf(line.size);
+  const whole = gameOf(line.size, line.stags);
   const game = line.squares ? arenas(line.size, line.squares) : whole;
   const inputs = { centred: line.centred ?? false };
   const agents = game.agents.map((id) => {
@@ -61,7 +65,17 @@ async function train(context: Context, line: Line, seed: number, place: SeedPlac
     evaluated,
     curve: shortCurve(curveOf(entries, 'episode/return_mean')),
     seconds,
+    clock: clockOf(entries),
   };
+}
+
+function clockOf(entries: readonly LogEntry[]): Curve {
+  let seconds = 0;
+  const values = entries.map(({ metrics }) => {
+    seconds += metrics['time/collect_seconds'] + metrics['time/learn_seconds'];
+    return seconds;
+  });
+  return { steps: entries.map(({ envSteps }) => envSteps), values };
 }
 
 /** The first step at which a smoothed curve is at a level; infinite if it never is. */

@@ -277,7 +277,12 @@ export const trainersDoors: Doors = {
     acts(() => planning.initialState(1)),
     ['createSearch'], // whose options they are
   ),
-  ppoAgent: made(ppo, { ...acts(nothing), ...learns(lived), 'learner.values': door(() => [lived]) }),
+  ppoAgent: made(ppo, {
+    ...acts(nothing),
+    ...learns(lived),
+    'learner.values': door(() => [lived]),
+    'learner.policyAndValues': door(() => [input(), 0, {}], ['nothing', 'nothing', loose]),
+  }),
   prosocialRewards: door(() => [lived, 0.9]),
   selfPlay: door(
     () => [runOptions()],

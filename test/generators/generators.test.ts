@@ -92,7 +92,7 @@ const makers = {
     const hop = { minibatchSize: 16, minibatches: 2, minRows: 8, capacity: 256 };
     return trainers.hopAgent({ game, id, network, executor, search: { simulations: 4, trees: 2 }, moa, hop });
   },
-  hopPlus: () => {
+  hopPlus: (more: trainers.HopPlusModules = {}) => {
     const omg = {
       goalDim: 2,
       hidden: [8],
@@ -110,6 +110,7 @@ const makers = {
       omg,
       worldModel: { model: smallWorldModel, stepsPerUpdate: 2, batchSize: 16 },
       moa: { network, minRows: 1 },
+      ...more,
     });
   },
   influence: () => trainers.socialInfluenceAgent({ game, id, network, executor, moa: { network, minRows: 1 } }),
@@ -370,7 +371,13 @@ const cases: Record<string, Record<string, Case>> = {
   'trainers: HopAgent.act': { act: answers(() => ready(makers.hop()) as unknown as Promise<Agent>) },
   'trainers: HopLearner.initialise': { start: starts(() => makers.hop().learner) },
   'trainers: HopLearner.update': { update: updates(() => makers.hop() as unknown as LearningAgent) },
-  'trainers: HopPlusAgent.act': { act: answers(() => ready(makers.hopPlus()) as unknown as Promise<Agent>) },
+  'trainers: HopPlusAgent.act': {
+    act: answers(() => ready(makers.hopPlus()) as unknown as Promise<Agent>),
+    'with tree search': answers(() => {
+      const treeSearch = { trees: 2, simulations: 4 };
+      return ready(makers.hopPlus({ worldModel: 'rules', treeSearch })) as unknown as Promise<Agent>;
+    }),
+  },
   'trainers: HopPlusLearner.initialise': { start: starts(() => makers.hopPlus().learner) },
   'trainers: HopPlusLearner.update': {
     update: updates(() => makers.hopPlus() as unknown as LearningAgent),

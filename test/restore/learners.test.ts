@@ -76,6 +76,10 @@ const MAKERS: Record<string, () => Taught> = {
   hop: () => trainers.hopAgent({ ...seat, ...hop }),
   'hop with a world model': () => trainers.hopAgent({ ...seat, ...hop, simulator: world }),
   'hop-plus': () => trainers.hopPlusAgent({ ...seat, network, ppo, moa, omg, worldModel: world, imagined: false }),
+  'hop-plus with tree search': () => {
+    const treeSearch = { trees: 1, simulations: 2, minAccuracy: 0 };
+    return trainers.hopPlusAgent({ ...seat, network, ppo, moa, omg, worldModel: world, imagined: false, treeSearch });
+  },
   'social influence': () => trainers.socialInfluenceAgent({ ...seat, network, ppo, moa }),
   dreamer: () => trainers.dreamerAgent({ ...seat, size: 'debug', batchSize: 2, sequenceLength: 4, startAfter: 1e3 }),
 };
@@ -123,6 +127,11 @@ const PARTS: Record<string, [made: () => Promise<Restorable>, another: () => Res
   omg: [() => shown(createOmg()), createOmg, 31],
   'world model': [() => shown(createWorldModel()), createWorldModel, 13],
   beliefs: [async () => memoryOf(await taught(MAKERS['hop']())), () => memoryOf(MAKERS['hop']()), 1],
+  'beliefs of hop-plus': [
+    async () => memoryOf(await taught(MAKERS['hop-plus with tree search']())),
+    () => memoryOf(MAKERS['hop-plus with tree search']()),
+    1,
+  ],
   'past selves': [() => joined(pool()), () => memoryOf(pool()), 1],
   ...Object.fromEntries(
     WHOLE.map((name) => {

@@ -15,10 +15,11 @@ import type { LearnerData } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
-import { type Takeover, takeOverParts } from '../training/restore';
+import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import type { WorldModelLearner } from '../world-model';
 import { imaginationGate, imagineFrom } from './imagination';
 import { withCutSubgoals, withSubgoals } from './policy';
+import { searchMetrics, withPlayedLogProbs } from './search-data';
 import type { CoPlayerModels, HopPlusPlayers, HopPlusSetup } from './setup';
 
 /** Children of a learner's generator. */
@@ -30,14 +31,17 @@ const UPDATES_WHILE_AWAITED = 4;
 const savedSchema = z.looseObject({
   ppo: z.looseObject({}).optional(),
   worldModel: z.looseObject({}).optional(),
+  progress: z.number().min(0).max(1).optional(),
   coPlayerModels: z.record(z.string(), z.looseObject({})).optional(),
 });
 
 /**
- * HOP+ without tree search: PPO on real and imagined experience. Each update trains the models on real experience,
- * imagines from its states with the present policy, and then trains the policy on both.
+ * HOP+: PPO on real and imagined experience. Each update trains the models on real experience, imagines from its states
+ * with the present policy, and then trains the policy on both, and on the results of the tree search, if there is one.
  */
 export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
+  /** Share of the training that was done before the last update, in [0, 1]: for the schedules of the tree search. */
+  progress = 0;
   private readonly simulator: Simulator | undefined;
 
   constructor(readonly setup: HopPlusSetup) {
@@ -52,6 +56,12 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const { length } = this.setup.game.agents;
     checkNumber(`HOP+ (${this.name}).coPlayerModelsOf`, 'seat', seat, { min: 0, max: length - 1, whole: true });
     return this.setup.coPlayerModels.get(seat) ?? {};
+  }
+
+  /** Whether there is a tree search, and the world model is accurate enough for it. */
+  get isReadyToSearch(): boolean {
+    const { treeSearch, worldModel } = this.setup;
+    return treeSearch !== false && (typeof worldModel !== 'object' || worldModel.accuracy >= treeSearch.minAccuracy);
   }
 
   async initialise(generator: Generator): Promise<void> {
@@ -78,11 +88,12 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const { imagined, metrics } = await this.imagine(seen, progress, own.split(SPLITS.imagination));
     const taught = await this.withSelectedSubgoals(seen, values, progress, own.split(SPLITS.subgoals));
     const learned = await this.ppo.update({ experience: taught, imagined, progress, generator: own.split(SPLITS.ppo) });
-    return { ...models, ...metrics, ...learned };
+    this.progress = progress;
+    return { ...models, ...metrics, ...learned, ...searchMetrics(this.setup, this.seats, experience) };
   }
 
   async state(): Promise<SavedState> {
-    const { worldModel, coPlayerModels, game } = this.setup;
+    const { worldModel, coPlayerModels, game, treeSearch } = this.setup;
     const saved: [AgentId, SavedState][] = [];
     for (const [seat, { moa, omg }] of coPlayerModels) {
       const models = { ...(moa && { moa: await moa.state() }), ...(omg && { omg: await omg.state() }) };
@@ -92,6 +103,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
       ppo: await this.ppo.state(),
       coPlayerModels: Object.fromEntries(saved),
       ...(typeof worldModel === 'object' && { worldModel: await worldModel.state() }),
+      ...(treeSearch && { progress: this.progress }),
     };
   }
 
@@ -100,7 +112,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   }
 
   /** {@link restore}, which can be undone until it is kept: for learners that consist of several. */
-  takeOver(saved: SavedState): Promise<Takeover> {
+  async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `HOP+ (${this.name}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
     this.checkSaved(saved);
@@ -114,11 +126,16 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
       ];
     });
     const world = saved['worldModel'] as SavedState;
-    return takeOverParts(where, [
+    const taken = await takeOverParts(where, [
       { path: 'saved.ppo', part: this.ppo, saved: saved['ppo'] as SavedState },
       ...(typeof worldModel === 'object' ? [{ path: 'saved.worldModel', part: worldModel, saved: world }] : []),
       ...models,
     ]);
+    const before = this.progress;
+    this.progress = (saved['progress'] as number | undefined) ?? 0;
+    return withFields(taken, () => {
+      this.progress = before;
+    });
   }
 
   /** Refuses a state that was saved with other modules, before anything has changed. */
@@ -132,6 +149,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
         .map((name) => `coPlayerModels.${id}.${name}`);
     });
     if (typeof worldModel === 'object' && !saved['worldModel']) missing.push('worldModel');
+    if (this.setup.treeSearch && saved['progress'] === undefined) missing.push('progress');
     if (!saved['ppo']) missing.push('ppo');
     if (missing.length === 0) return;
     const remedy = 'Make the agent with the modules that it was saved with.';
@@ -250,6 +268,6 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
       const { subgoals } = await omg.subgoalsOf(experience, { values, epsilon, generator: generator.split(seat) });
       mixed = await this.ppo.currentLogProbs(withSubgoals(mixed, seat, subgoals), seat);
     }
-    return mixed;
+    return withPlayedLogProbs(this.setup, mixed, experience);
   }
 }

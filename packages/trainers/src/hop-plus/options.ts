@@ -5,6 +5,7 @@ import type { OmgOptions } from '../omg';
 import type { PpoAgentOptions } from '../ppo';
 import { type Annealed, annealedUnit } from '../training/annealed';
 import type { WorldModelOptions } from '../world-model';
+import type { TreeSearchOptions } from './search-options';
 
 /** Extras of an agent: its inferred subgoals, and the memory of the inference before the step. */
 export const SUBGOALS = 'subgoals';
@@ -64,6 +65,11 @@ export interface HopPlusModules {
    * update
    */
   readonly omg?: false | SubgoalOptions;
+  /**
+   * `false`, or a tree search with PPO's actor and critic as prior and value, among the modelled co-players: the agent
+   * plays its policy, the policy learns from it, or both. It needs a world model or the rules. Default `false`
+   */
+  readonly treeSearch?: false | TreeSearchOptions;
 }
 
 /**

@@ -19,6 +19,16 @@ import { chooseActions } from '../training/choose-actions';
 import { MEMORY, SUBGOALS } from './options';
 import type { HopPlusPlayers } from './setup';
 
+/** The policy's answer to an input, before an action is drawn. */
+interface PolicyDecision {
+  /** [B, K] */
+  readonly logProbs: Float32Array;
+  /** The inference's memory for the next step. */
+  readonly state: Float32Array;
+  /** Inferred subgoals, and the memory of the inference before the step. */
+  readonly extras: NamedArrays;
+}
+
 /** Acts by the policy, which reads the inferred subgoals of all co-players. The state is the inference's memory. */
 export class HopPlusPolicyAgent<Players extends HopPlusPlayers> implements LearningAgent<Float32Array> {
   readonly name = 'HOP+';
@@ -41,20 +51,25 @@ export class HopPlusPolicyAgent<Players extends HopPlusPlayers> implements Learn
   }
 
   async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
+    checkAct(`HOP+ (${this.id}).act`, this.learner.setup.game, input, generator);
+    const decided = await this.decide(input, state);
+    const chosen = chooseActions(decided.logProbs, input.rows, this.learner.ppo.setup.net.actions, generator);
+    const extras = { logProbs: ndarray(chosen.logProbs), ...decided.extras };
+    return { actions: chosen.actions, state: decided.state, extras };
+  }
+
+  /** The policy of each row, for an input that was checked. */
+  async decide(input: AgentInput, state: Float32Array): Promise<PolicyDecision> {
     const { ppo } = this.learner;
     const { omg } = this.learner.coPlayerModelsOf(this.seat);
-    const where = `HOP+ (${this.id}).act`;
-    checkAct(where, this.learner.setup.game, input, generator);
-    checkTypedArray(where, 'state', state, 'float32', input.rows * this.stateSize);
+    checkTypedArray(`HOP+ (${this.id}).act`, 'state', state, 'float32', input.rows * this.stateSize);
     const inferred = omg && (await omg.infer(input, state));
     const extras = inferred ? { [SUBGOALS]: ndarray(inferred.subgoals, [input.rows, omg.subgoalSize]) } : {};
     const { logProbs } = await ppo.policy.act(input, this.seat, NO_MEMORY, extras);
-    const chosen = chooseActions(logProbs, input.rows, ppo.setup.net.actions, generator);
     return {
-      actions: chosen.actions,
+      logProbs,
       state: inferred?.state ?? state,
       extras: {
-        logProbs: ndarray(chosen.logProbs),
         ...extras,
         ...(inferred && { [MEMORY]: ndarray(enteredMemory(state, input, omg.stateSize), [input.rows, omg.stateSize]) }),
       },

@@ -10,6 +10,7 @@ import { type Annealed, annealedUnit } from '../training/annealed';
 import { checkIds } from '../training/ids';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
 import { type HopPlusOptions, type ResolvedImagined, resolveImagined, SUBGOALS, type SubgoalOptions } from './options';
+import { type ResolvedTreeSearch, resolveTreeSearch, SEARCH_POLICY, searchConfig } from './search-options';
 
 /** One agent's models of its co-players: of their actions (MOA), and of their subgoals (OMG). */
 export interface CoPlayerModels {
@@ -26,6 +27,7 @@ export interface HopPlusSetup {
   readonly coPlayerModels: ReadonlyMap<number, CoPlayerModels>;
   readonly worldModel: WorldModelLearner | 'rules' | false;
   readonly imagined: ResolvedImagined | false;
+  readonly treeSearch: ResolvedTreeSearch | false;
   /** Chance that the policy learns from a selected subgoal. */
   readonly epsilon: Annealed;
   readonly config: Readonly<Record<string, unknown>>;
@@ -65,7 +67,16 @@ export function hopPlusSetup(
   options: Omit<HopPlusOptions, 'id'>,
 ): HopPlusSetup {
   checkModules(where, ids, options);
-  const { game, ppo = {}, worldModel = {}, imagined = {}, moa = {}, omg = {}, ...networks } = options;
+  const {
+    game,
+    ppo = {},
+    worldModel = {},
+    imagined = {},
+    moa = {},
+    omg = {},
+    treeSearch = false,
+    ...networks
+  } = options;
   if (networks.recurrent) {
     const remedy = 'Leave recurrent out; the subgoals are inferred from the history.';
     fail(`${where}: option recurrent`, 'a feedforward policy', `${networks.recurrent} units`, remedy);
@@ -90,7 +101,7 @@ export function hopPlusSetup(
     typeof worldModel === 'object'
       ? createWorldModel({ ...MODULE_DEFAULTS.worldModel, ...worldModel, game, executor })
       : worldModel;
-  const imagination = imagined === false ? false : resolveImagined(where, imagined);
+  const imagination: HopPlusSetup['imagined'] = imagined === false ? false : resolveImagined(where, imagined);
   if (imagination) checkImagination(where, game, model);
   const first = coPlayerModels.get(game.agents.indexOf(ids[0]));
   const config = {
@@ -101,7 +112,18 @@ export function hopPlusSetup(
     moa: first?.moa?.config ?? false,
     omg: first?.omg ? { ...first.omg.config, epsilon } : false,
   };
-  return { game, ids, ppo: setup, coPlayerModels, worldModel: model, imagined: imagination, epsilon, config };
+  const parts = { game, ids, ppo: setup, coPlayerModels, worldModel: model, imagined: imagination, epsilon };
+  if (!treeSearch) return { ...parts, treeSearch, config };
+  const search = resolveTreeSearch(where, treeSearch, {
+    ...{ game, ppo: setup, moa: first?.moa, omg: first?.omg, hasWorldModel: model !== false },
+    imaginedAccuracy: imagination ? imagination.minAccuracy : undefined,
+  });
+  return {
+    ...parts,
+    ppo: { ...setup, policyTarget: { extra: SEARCH_POLICY, weight: search.target } },
+    treeSearch: search,
+    config: { ...config, treeSearch: searchConfig(search) },
+  };
 }
 
 const module = (what: string) =>
@@ -118,6 +140,7 @@ const optionsSchema = z.strictObject({
   imagined: module('how to imagine ({} for the defaults), or false').optional(),
   moa: module('options of createMoa ({} for the defaults), or false').optional(),
   omg: module('options of createOmg ({} for the defaults), or false').optional(),
+  treeSearch: module('options of the search ({} for the defaults), or false').optional(),
   network: z.unknown().optional(),
   criticNetwork: z.unknown().optional(),
   recurrent: z.unknown().optional(),

@@ -95,6 +95,20 @@ describe('ppoUpdate', () => {
     expect(state!.params!['value'].dataSync()[0]).toBeCloseTo(VALUE - ofValue, 4);
   });
 
+  it('adds the cross-entropy with policy targets, in the rows that have one, and draws the policy to them', () => {
+    // Row 0 has the target (0, 1): its cross-entropy is -ln(1/4). Row 1 has none.
+    const targeted = { ...inputs(), policyTarget: tf.tensor2d([0, 1, 0, 0], [2, 2]), targetWeight: tf.scalar(0.2) };
+    const params = () => ({ logits: tf.tensor1d(LOGITS), value: tf.scalar(VALUE) });
+    const { state, outputs } = ppoUpdate(net, sgd({}), options)({ params: params(), slots: {} }, targeted, {});
+    expect(outputs['targetLoss'].dataSync()[0]).toBeCloseTo(Math.log(4), 5);
+    expect(outputs['loss'].dataSync()[0]).toBeCloseTo(lossByHand(LOGITS, VALUE) + 0.2 * Math.log(4), 5);
+    // The gradient of -ln p(1) in the logits is p - (0, 1) = (3/4, -3/4).
+    const [plain, moved] = [step().state, state].map((after) => after!.params!['logits'].dataSync());
+    expect(moved[0] - plain[0]).toBeCloseTo(-0.2 * 0.75, 5);
+    expect(moved[1] - plain[1]).toBeCloseTo(0.2 * 0.75, 5);
+    expect(step().outputs['targetLoss']).toBeUndefined();
+  });
+
   it('makes an agent that has nothing to gain more random, not less', () => {
     const still = { ...inputs(), advantages: tf.zeros([2]) };
     const params = { logits: tf.tensor1d(LOGITS), value: tf.scalar(VALUE) };

@@ -211,10 +211,27 @@ export function policyDiagnostics(
   };
 }
 
+/**
+ * Cross-entropy of the policy with distributions that it is also trained towards, such as those of a search:
+ * -mean(sum_a pi(a) log p(a)), over the rows that have one.
+ *
+ * @param logProbs  [B, K] log p, under the current parameters
+ * @param targets   [B, K] pi, 0 where illegal; zeros in rows without one
+ * @param weights   [B]
+ */
+export function policyTargetLoss(logProbs: tf.Tensor2D, targets: tf.Tensor2D, weights: tf.Tensor1D): tf.Scalar {
+  checkShapes('policyTargetLoss', { logProbs, targets }, 'B K');
+  const crossEntropy = tf.neg(tf.sum(tf.mul(targets, logProbs), 1)) as tf.Tensor1D;
+  return weightedMean(crossEntropy, tf.mul(weights, tf.sum(targets, 1)));
+}
+
 /** The parts of PPO's options that are built into the update. */
 export type LossOptions = Pick<ResolvedPpoOptions, 'valueWeight' | 'valueClip' | 'huberDelta'>;
 
-/** surrogate - entropyWeight x entropy + valueWeight x value loss, of a minibatch as {@link ppoUpdate} takes it. */
+/**
+ * surrogate - entropyWeight x entropy + valueWeight x value loss, of a minibatch as {@link ppoUpdate} takes it; with
+ * policy targets, + targetWeight x their cross-entropy.
+ */
 function ppoLoss(net: ActorCritic, params: TensorRecord, inputs: TensorRecord, options: LossOptions) {
   const flat = (name: string) => tf.reshape(inputs[name], [-1]) as tf.Tensor1D; // [rows, L] -> [B]
   const weights = flat('weights');
@@ -240,7 +257,12 @@ function ppoLoss(net: ActorCritic, params: TensorRecord, inputs: TensorRecord, o
 
   const bonus = tf.mul(inputs['entropyWeight'], entropy);
   const loss = tf.add(tf.sub(surrogate, bonus), tf.mul(options.valueWeight, critic)) as tf.Scalar;
-  return { loss, metrics: { surrogate, entropy, critic, ...policyDiagnostics(policy, clip) } };
+  const metrics = { surrogate, entropy, critic, ...policyDiagnostics(policy, clip) };
+  if (!inputs['policyTarget']) return { loss, metrics };
+  const targets = tf.reshape(inputs['policyTarget'], [-1, net.actions]) as tf.Tensor2D; // [B, K]
+  const targetLoss = policyTargetLoss(logits, targets, weights);
+  const whole = tf.add(loss, tf.mul(inputs['targetWeight'], targetLoss)) as tf.Scalar;
+  return { loss: whole, metrics: { ...metrics, targetLoss } };
 }
 
 /**
@@ -250,7 +272,8 @@ function ppoLoss(net: ActorCritic, params: TensorRecord, inputs: TensorRecord, o
  * Inputs: `actor/NAME` and, where the critic sees more, `critic/NAME` [B, ...]; `mask` [B, K]; `actions` int32;
  * `logProbs`, `values`, `advantages`, `returns`, `weights` [B]; scalars `learningRate`, `entropyWeight`, `clip`;
  * recurrent also `isFirst` [B, L], `actorState`, `criticState` [B, stateSize]. Where rows teach only one of the two,
- * `actorWeights` and `criticWeights` [B] multiply `weights`.
+ * `actorWeights` and `criticWeights` [B] multiply `weights`. `policyTarget` [B, K], if any, has distributions for the
+ * policy (zeros in rows without one), and the scalar `targetWeight` their weight in the loss.
  *
  * One optimiser for actor and critic together.
  */

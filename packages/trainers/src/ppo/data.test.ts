@@ -4,7 +4,7 @@ import { allocateExperience } from '@coplay/core/arrays';
 import { sliceRows } from '@coplay/core/rows';
 import { matrixGame } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
-import { createTable, encodeSeat, fillSeat, fillStates, learnedRows, planEpoch } from './data';
+import { createTable, encodeSeat, fillPolicyTarget, fillSeat, fillStates, learnedRows, planEpoch } from './data';
 import { ppoSetup } from './setup';
 
 function filled(real: number, imagined: number) {
@@ -89,6 +89,24 @@ describe('the table of an update', () => {
     expect([...learned['place'].data]).toEqual([4, 5]);
     expect([...learned['isImagined'].data]).toEqual([0, 0]);
     expect(learned['weights']).toBeUndefined();
+  });
+
+  it("has a seat's policy targets in the steps that it played, and zeros elsewhere", () => {
+    const own = { ...setup(0), policyTarget: { extra: 'wanted', weight: 1 } };
+    // Three steps, for which the table has four rows; agent_1 leaves after the second.
+    const short = { ...allocateExperience(game, 1, 3), active: Uint8Array.of(1, 1, 1, 1, 1, 0) };
+    const wanted = ndarray(
+      Float32Array.from({ length: 12 }, (_, i) => i),
+      [1, 3, 2, 2],
+    );
+    const table = createTable(own, [short, short]);
+    const first = encodeSeat(own, table, short, 1);
+    encodeSeat(own, table, short, 1); // imagined, without any
+    fillPolicyTarget(first, wanted, 2);
+    const { data, shape } = table.columns['policyTarget'];
+    expect(shape).toEqual([8, 2]);
+    expect([...data]).toEqual([2, 3, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(createTable(setup(0), [short]).columns['policyTarget']).toBeUndefined();
   });
 
   it('has a row for each sequence of a recurrent network, with the states that entered it', () => {

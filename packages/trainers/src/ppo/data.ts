@@ -69,7 +69,7 @@ function seatSize({ net }: PpoSetup, { envs, steps }: Experience, length: number
   return net.stateSize > 0 ? (envs * steps) / length : paddedCount(envs * steps);
 }
 
-function tableSpec({ net, actorEncoder, criticEncoder, options }: PpoSetup, length: number): RowSpec {
+function tableSpec({ net, actorEncoder, criticEncoder, options, policyTarget }: PpoSetup, length: number): RowSpec {
   const inputs = (prefix: string, encoder: InputEncoder) => rowSpecOf(prefixed(prefix, encoder.allocate(0)));
   const number = { dtype: 'float32', shape: [] } as const;
   const steps: RowSpec = {
@@ -80,6 +80,7 @@ function tableSpec({ net, actorEncoder, criticEncoder, options }: PpoSetup, leng
     ...{ logProbs: number, values: number, advantages: number, returns: number },
     ...(options.imaginedActor === 'real-only' && { actorWeights: number }),
     ...(options.imaginedCritic === 'real-only' && { criticWeights: number }),
+    ...(policyTarget && { policyTarget: { dtype: 'float32', shape: [net.actions] } }),
   };
   if (net.stateSize === 0) return steps;
   const sequences = mapColumns({ ...steps, isFirst: number }, ({ dtype, shape }) => ({
@@ -157,6 +158,16 @@ export function fillSeat({ experience, seat, active, steps }: SeatRows, values: 
     steps['returns'].data[step] = targets.returns[from];
     if (steps['actorWeights']) steps['actorWeights'].data[step] = isReal;
     if (steps['criticWeights']) steps['criticWeights'].data[step] = isReal;
+  }
+}
+
+/** Writes the distributions [E, T, A, K] that the policy is trained towards, in the steps that the agent played. */
+export function fillPolicyTarget({ seat, active, steps }: SeatRows, targets: NDArray, agents: number): void {
+  const { data } = steps['policyTarget']; // of padded rows, which are more than the steps
+  const K = targets.shape[3];
+  for (let step = 0; step < active.length; step++) {
+    if (active[step] === 0) continue;
+    for (let k = 0; k < K; k++) data[step * K + k] = targets.data[(step * agents + seat) * K + k];
   }
 }
 

@@ -19,6 +19,7 @@ interface EpochParts {
   readonly update: Compiled<UpdateInputs>;
   readonly options: Pick<ResolvedPpoOptions, 'epochs' | 'targetKl' | 'nonFinite'>;
   readonly settings: MinibatchSettings;
+  /** Also `targetWeight` where the table has the column `policyTarget`. */
   readonly annealed: Readonly<Record<'learningRate' | 'entropyWeight' | 'clip', number>>;
 }
 

@@ -1,5 +1,4 @@
-import { type AgentId, type AgentInput, type Experience, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
-import { allocateExperience } from '@coplay/core/arrays';
+import { type AgentId, type AgentInput, type NamedArrays, ndarray } from '@coplay/core';
 import type { PpoLearner } from './learner';
 
 /**
@@ -19,38 +18,9 @@ export async function ppoInsight(
   const { net, game, critic } = learner.setup;
   const seat = game.agents.indexOf(id);
   const isValued = net.stateSize === 0 && critic === 'own';
-  const [{ logProbs }, values] = await Promise.all([
-    learner.policy.act(input, seat, state, extras),
-    isValued ? valuesOf(learner, seat, input, extras) : undefined,
-  ]);
+  const { logProbs, values }: { readonly logProbs: Float32Array; readonly values?: Float32Array } = isValued
+    ? await learner.policyAndValues(input, seat, extras)
+    : await learner.policy.act(input, seat, state, extras);
   const policy = ndarray(logProbs.map(Math.exp), [input.rows, net.actions]);
   return { policy, ...(values && { values: ndarray(values) }) };
-}
-
-/** [B] the critic's, asked of an experience of one step in which only this seat saw anything. */
-async function valuesOf(
-  learner: PpoLearner,
-  seat: number,
-  input: AgentInput,
-  extras: NamedArrays,
-): Promise<Float32Array> {
-  const { game } = learner.setup;
-  const { rows } = input;
-  const A = game.agents.length;
-  const base = allocateExperience(game, rows, 1);
-  const spread = (from: NDArray['data'], to: NDArray['data']) => {
-    const size = from.length / rows;
-    for (let row = 0; row < rows; row++) to.set(from.subarray(row * size, (row + 1) * size), (row * A + seat) * size);
-  };
-  for (const name of Object.keys(game.observation)) spread(input.observations[name], base.observations[name]);
-  spread(input.masks, base.masks);
-  base.previousActions.set(input.previousActions);
-  const own = Object.entries(extras).map(([name, { data, shape }]) => {
-    const all = new Float32Array(data.length * A);
-    spread(data, all);
-    return [name, ndarray(all, [rows, 1, A, ...shape.slice(1)])] as const;
-  });
-  const experience: Experience = { ...base, extras: Object.fromEntries(own) };
-  const values = await learner.values(experience); // [E, 1, A]
-  return Float32Array.from({ length: rows }, (_, row) => values[row * A + seat]);
 }

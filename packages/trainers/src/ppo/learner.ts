@@ -1,6 +1,7 @@
 import { createPpoBuffer, type PpoBuffer } from '@coplay/buffers';
 import {
   type AgentId,
+  type AgentInput,
   createValueNorm,
   type Experience,
   fail,
@@ -13,9 +14,18 @@ import {
   type SavedState,
   type ValueNorm,
 } from '@coplay/core';
-import { checkArgument, checkExperienceOf, namedArrays, sharedAmongCopies, typedArrays } from '@coplay/core/checks';
+import {
+  checkAgentInput,
+  checkArgument,
+  checkExperienceOf,
+  checkNumber,
+  checkRecord,
+  namedArrays,
+  sharedAmongCopies,
+  typedArrays,
+} from '@coplay/core/checks';
 import { paddedCount, padRows, putSeat, seatRows } from '@coplay/core/rows';
-import { experienceRows } from '@coplay/models';
+import { actingRows, experienceRows } from '@coplay/models';
 import { prefixed } from '@coplay/models/layers';
 import { z } from 'zod';
 import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFiniteError } from '../training';
@@ -25,7 +35,16 @@ import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import { checkFinite } from '../training/saved-arrays';
 import { createPolicy, evaluateSeat, type Policy } from './actor-critic';
 import { imaginedTargets, ppoTargets, type Targets, type Valuation } from './algorithm';
-import { createTable, encodeSeat, fillSeat, fillStates, learnedRows, type RowTable, type SeatRows } from './data';
+import {
+  createTable,
+  encodeSeat,
+  fillPolicyTarget,
+  fillSeat,
+  fillStates,
+  learnedRows,
+  type RowTable,
+  type SeatRows,
+} from './data';
 import { runEpochs } from './epochs';
 import { dataMetrics, imaginedMetrics } from './metrics';
 import { chosenRewards } from './options';
@@ -105,6 +124,35 @@ export class PpoLearner implements Learner {
   }
 
   /**
+   * Actor and critic in B steps, by the present parameters: log-probabilities [B, K], and values [B] in the unit of
+   * returns. For feedforward networks whose critic reads the agent's own view.
+   *
+   * @param extras [B, ...] inputs of the networks in addition to the observation, such as subgoals
+   */
+  async policyAndValues(
+    input: AgentInput,
+    seat: number,
+    extras: NamedArrays = {},
+  ): Promise<{ readonly logProbs: Float32Array; readonly values: Float32Array }> {
+    const { actorEncoder, options, net, game } = this.setup;
+    const where = `PPO (${this.name}).policyAndValues`;
+    checkAgentInput(where, game, input);
+    checkNumber(where, 'seat', seat, { min: 0, max: game.agents.length - 1, whole: true });
+    checkRecord(where, 'extras', extras);
+    const seen = actorEncoder.encode(actingRows(input, seat, extras));
+    const { act, value } = this.network.functions;
+    const [{ logProbs }, { values }] = await Promise.all([
+      act({ ...prefixed('actor', seen), mask: ndarray(input.masks, [input.rows, net.actions]) }),
+      value(prefixed('critic', seen)),
+    ]);
+    const raw = values.data as Float32Array;
+    return {
+      logProbs: logProbs.data as Float32Array,
+      values: options.normaliseValues ? this.valueNorm.denormalise(raw) : raw,
+    };
+  }
+
+  /**
    * The same experience with the log-probabilities that the present policy gives to one seat's actions: for inputs that
    * were changed after acting. For feedforward policies.
    */
@@ -146,7 +194,7 @@ export class PpoLearner implements Learner {
   /** Puts an experience's rows into the table, and those to learn from into the buffer. */
   private async take(table: RowTable, experience: Experience): Promise<Metrics> {
     const { setup, seats } = this;
-    const { options, reward, game, net } = setup;
+    const { options, reward, game, net, policyTarget } = setup;
     const rewarded: Experience = { ...experience, rewards: chosenRewards(reward, experience, options.gamma) };
     const rows = this.encode(table, rewarded);
     const valuation = await this.evaluateCritic(rewarded, rows);
@@ -155,6 +203,8 @@ export class PpoLearner implements Learner {
     for (const seatRows of rows) {
       fillSeat(seatRows, valuation.predictions, learned);
       if (net.stateSize > 0) fillStates(seatRows, valuation.states.get(seatRows.seat)!);
+      const targets = policyTarget && experience.extras[policyTarget.extra];
+      if (targets) fillPolicyTarget(seatRows, targets, experience.agents.length);
       this.buffer.push(game.agents[seatRows.seat], learnedRows(setup, seatRows));
     }
     return dataMetrics(rewarded, seats, valuation.values, targets);
@@ -206,7 +256,7 @@ export class PpoLearner implements Learner {
   }
 
   private learn(table: RowTable, progress: number, generator: Generator): Promise<Metrics> {
-    const { options } = this.setup;
+    const { options, policyTarget } = this.setup;
     return runEpochs(
       {
         where: `PPO (${this.name}), update ${this.updates + 1}`,
@@ -224,6 +274,7 @@ export class PpoLearner implements Learner {
           learningRate: anneal(options.learningRate, progress),
           entropyWeight: anneal(options.entropyWeight, progress),
           clip: anneal(options.clip, progress),
+          ...(policyTarget && { targetWeight: anneal(policyTarget.weight, progress) }),
         },
       },
       generator,

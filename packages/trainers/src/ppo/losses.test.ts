@@ -1,6 +1,6 @@
 import { tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { clippedSurrogate, policyDiagnostics, valueLoss, weightedMean } from './algorithm';
+import { clippedSurrogate, policyDiagnostics, policyTargetLoss, valueLoss, weightedMean } from './algorithm';
 
 // Five steps worked out with a pocket calculator from the formulas: ratios exp(logRatio), normalised advantages (ddof
 // 1).
@@ -89,6 +89,22 @@ describe('valueLoss', () => {
         { clip: false, huberDelta: 10 },
       ).dataSync()[0];
     expect([at(1), at(10), at(20), at(-20)]).toEqual([0.5, 50, 150, 150]);
+  });
+});
+
+describe('policyTargetLoss', () => {
+  const logProbs = (rows: readonly number[]) => tf.tensor2d(rows.map(Math.log), [3, 2]);
+  const policies = [0.5, 0.5, 0.25, 0.75, 0.1, 0.9];
+
+  it('is the weighted mean cross-entropy of the rows that have a target', () => {
+    const targets = tf.tensor2d([1, 0, 0.5, 0.5, 0, 0], [3, 2]);
+    const loss = policyTargetLoss(logProbs(policies), targets, vector([1, 2, 5]));
+    // -ln 0.5 with weight 1, -(ln 0.25 + ln 0.75) / 2 = 0.836988 with weight 2, the third row has none.
+    expect(loss.dataSync()[0]).toBeCloseTo((Math.LN2 + 2 * 0.836988) / 3, 5);
+  });
+
+  it('is 0 where no row has one', () => {
+    expect(policyTargetLoss(logProbs(policies), tf.zeros([3, 2]), vector([1, 2, 5])).dataSync()[0]).toBeCloseTo(0, 6);
   });
 });
 

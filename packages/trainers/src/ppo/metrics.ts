@@ -10,6 +10,7 @@ const STEP_METRICS: Readonly<Record<string, string>> = {
   clipFraction: 'policy/clip_fraction',
   gradientNorm: 'policy/gradient_norm',
   critic: 'value/loss',
+  targetLoss: 'policy/target_loss', // with policy targets
 };
 
 /** Collects the outputs of the steps of one update. */
@@ -40,7 +41,9 @@ export function batchTally(annealed: Record<'learningRate' | 'entropyWeight' | '
       epochKlSum = 0;
     },
     add: (outputs, step, rows) => {
-      for (const name in STEP_METRICS) sums[name] = (sums[name] ?? 0) + outputs[name].data[step] * rows;
+      for (const name in STEP_METRICS) {
+        if (outputs[name]) sums[name] = (sums[name] ?? 0) + outputs[name].data[step] * rows;
+      }
       rowsSeen += rows;
       steps++;
       epochRows += rows;
@@ -52,7 +55,7 @@ export function batchTally(annealed: Record<'learningRate' | 'entropyWeight' | '
     epochKl: () => (epochRows === 0 ? 0 : epochKlSum / epochRows),
     result: () => {
       // Without a step there is nothing to report: a zero would look like a measurement, and enter means over learners.
-      const measured = rowsSeen === 0 ? [] : Object.entries(STEP_METRICS);
+      const measured = Object.entries(STEP_METRICS).filter(([name]) => name in sums);
       const means = measured.map(([name, key]) => [key, sums[name] / rowsSeen]);
       return {
         ...Object.fromEntries(means),

@@ -24,6 +24,7 @@ import {
   type Variables,
 } from '@coplay/tensor';
 import { z } from 'zod';
+import type { Annealed } from '../training/annealed';
 import { areFinite } from '../training/finite-steps';
 import { checkFields, checkId, inputSchema } from '../training/inputs';
 import { Network } from '../training/network';
@@ -53,6 +54,14 @@ export interface PpoNetworkOptions {
   readonly executor?: ExecutorChoice;
 }
 
+/** Distributions that the policy is also trained towards, in the rows that have one. */
+export interface PolicyTarget {
+  /** The extra [E, T, A, K] of real experience that has them; zeros in rows without one */
+  readonly extra: string;
+  /** Weight of the cross-entropy with them in the loss, at least 0 */
+  readonly weight: Annealed;
+}
+
 /** Everything that's fixed before the first parameter is drawn. */
 export interface PpoSetup {
   readonly game: Game;
@@ -66,6 +75,8 @@ export interface PpoSetup {
   readonly criticEncoder: InputEncoder;
   readonly reward: RewardChoice;
   readonly executor: ExecutorChoice;
+  /** Given by algorithms that extend PPO. */
+  readonly policyTarget?: PolicyTarget;
   /** Builders of the actor's and the critic's body. */
   readonly networks: Required<Pick<PpoNetworkOptions, 'network' | 'criticNetwork'>>;
   /** As JSON, for run directories and checkpoints. */
@@ -208,8 +219,8 @@ export function joinNetworks(setup: PpoSetup, networks: readonly PpoNetwork[]): 
  * Setups with the same text have the same graphs, because the text has the numbers of the networks' builders. Undefined
  * for one whose operations run one by one.
  */
-export function kindOf({ config, net, ids, networks, executor }: PpoSetup): string | undefined {
+export function kindOf({ config, net, ids, networks, executor, policyTarget }: PpoSetup): string | undefined {
   if (executor === 'eager') return undefined;
   const builders = [networks.network, networks.criticNetwork].map(torsoBuilderId);
-  return JSON.stringify([config, net.stateSize, net.actions, ids.length, builders]);
+  return JSON.stringify([config, net.stateSize, net.actions, ids.length, builders, policyTarget]);
 }

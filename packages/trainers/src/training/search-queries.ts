@@ -42,8 +42,8 @@ export type SeatPrediction = (seat: number, views: StateViews, goals: Int32Array
 /**
  * The query of a search or of beliefs to the models of co-players: [n, K] log-probabilities.
  *
- * @param sharedBy  a co-player's seat, where one network that doesn't read the co-player's id predicts all of them: they
- *                  are evaluated in one call. Undefined: a call for each co-player
+ * @param sharedBy  a co-player's seat, where one network that doesn't read the co-player's id predicts all of them:
+ *                  they are evaluated in one call. Undefined: a call for each co-player
  */
 export function coPlayerQuery(
   game: Game,

@@ -1,0 +1,266 @@
+/*
+ * The tree search of HOP+: a search as in HOP (Huang et al., ICML 2024) over the agent's own actions, with PPO's actor
+ * as its prior and PPO's critic as its value. Co-players act by the models of them (MOA), under goals that each tree
+ * draws from the beliefs. Shapes: E environments, T steps, A agents, B rows, R rows that are searched, K actions, G
+ * goals.
+ */
+import {
+  type AgentId,
+  type AgentInput,
+  type AgentOutput,
+  type AgentStep,
+  type ArrayOf,
+  allocate,
+  type DType,
+  type Generator,
+  type NamedArrays,
+  ndarray,
+  type SavedState,
+} from '@coplay/core';
+import { checkAgentStep, checkCount, checkRecord, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
+import { nonZero, takeRows } from '@coplay/core/rows';
+import {
+  type CoPlayerRows,
+  createSearch,
+  type FocalAnswer,
+  type GoalBeliefs,
+  type LeafRows,
+  seenStates,
+  type TreeSearch,
+} from '@coplay/planning';
+import type { LearningAgent } from '../training';
+import { anneal } from '../training/annealed';
+import { checkAct } from '../training/check-calls';
+import { chooseActions } from '../training/choose-actions';
+import { goalBeliefs, replaceByUniform, stepLikelihoods } from '../training/goal-beliefs';
+import { coPlayerQuery, type SeatPrediction, type StateViews, stateViewer } from '../training/search-queries';
+import type { HopPlusLearner } from './learner';
+import { SUBGOALS } from './options';
+import { HopPlusPolicyAgent } from './policy';
+import { putPlayed, type RowSearch, searchExtras } from './search-data';
+import type { ResolvedTreeSearch } from './search-options';
+import type { HopPlusSetup } from './setup';
+
+/** The extra with the beliefs about co-players' goals. */
+const BELIEFS = 'beliefs';
+
+/** The state of an agent that searches, from step to step. */
+export type SearchingState = {
+  /** The policy's own: the memory of the inference of subgoals. */
+  readonly memory: Float32Array;
+  /** [B, S] the states before the previous step */
+  readonly states: ArrayOf<DType>;
+  /** [B, A] the actions of all agents in the step before that */
+  readonly previousActions: Int32Array;
+};
+
+/**
+ * Acts as the policy does, with a tree search in each step, once the world model is accurate enough: the agent plays
+ * the search's policy, or the experience keeps it as a target of the policy.
+ */
+export class HopPlusSearchAgent implements LearningAgent<SearchingState> {
+  readonly name = 'HOP+';
+  private readonly policy: HopPlusPolicyAgent<HopPlusLearner>;
+  private readonly settings: ResolvedTreeSearch;
+  private readonly beliefs: GoalBeliefs | undefined;
+  private readonly search: TreeSearch;
+  private readonly queries: ReturnType<typeof searchQueries>;
+  private readonly seat: number;
+  /** Behind the last answer. */
+  private lastSearch: RowSearch | undefined;
+
+  constructor(
+    readonly id: AgentId,
+    readonly learner: HopPlusLearner,
+  ) {
+    const { setup } = learner;
+    this.policy = new HopPlusPolicyAgent(id, learner);
+    this.settings = setup.treeSearch as ResolvedTreeSearch;
+    this.beliefs = beliefsOf(setup, id);
+    this.search = searchOf(setup);
+    this.seat = setup.game.agents.indexOf(id);
+    this.queries = searchQueries(learner, this.seat);
+  }
+
+  initialState(rows: number): SearchingState {
+    const { stateType, stateSize, agents } = this.learner.setup.game;
+    checkCount(`HOP+ (${this.id}).initialState`, 'rows', rows);
+    return {
+      memory: this.policy.initialState(rows),
+      states: allocate(stateType, rows * stateSize) as ArrayOf<DType>,
+      previousActions: new Int32Array(rows * agents.length).fill(-1),
+    };
+  }
+
+  async act(input: AgentInput, state: SearchingState, generator: Generator): Promise<AgentOutput<SearchingState>> {
+    this.checkCall(input, state, generator);
+    const { game } = this.learner.setup;
+    const { rows } = input;
+    const decided = await this.policy.decide(input, state.memory);
+    const states = seenStates(game, input.observations, rows, this.seat);
+    const beliefs = await this.believe(input, states, state);
+    const chosen = chooseActions(decided.logProbs, rows, game.actions, generator);
+    const found = await this.plan(input, states, beliefs, decided.extras, generator);
+    this.lastSearch = found;
+    if (found && this.settings.plays === 'search') putPlayed(found, game.actions, chosen);
+    return {
+      actions: chosen.actions,
+      state: { memory: decided.state, states, previousActions: input.previousActions.slice() },
+      extras: {
+        logProbs: ndarray(chosen.logProbs),
+        ...decided.extras,
+        ...searchExtras(found, rows, game.actions, decided.logProbs),
+        ...(beliefs && { [BELIEFS]: ndarray(Float32Array.from(beliefs), [rows, beliefs.length / rows]) }),
+      },
+    };
+  }
+
+  /** The policy's probabilities and values, and the visits of the last search; its policy is in the answer already. */
+  async insight(input: AgentInput, state: SearchingState, output: AgentOutput<SearchingState>): Promise<NamedArrays> {
+    const K = this.learner.setup.game.actions;
+    const visits = new Int32Array(input.rows * K);
+    this.lastSearch?.rows.forEach((row, i) => {
+      visits.set(this.lastSearch!.result.visits.subarray(i * K, (i + 1) * K), row * K);
+    });
+    const seen = await this.policy.insight(input, state.memory, { ...output, state: output.state.memory });
+    return { ...seen, visits: ndarray(visits, [input.rows, K]) };
+  }
+
+  observe(step: AgentStep): void {
+    checkAgentStep(`HOP+ (${this.id}).observe`, this.learner.setup.game, step);
+    this.beliefs?.observe(step);
+  }
+
+  save(): SavedState {
+    return this.beliefs?.save() ?? {};
+  }
+
+  restore(saved: SavedState): void {
+    this.beliefs?.restore(saved);
+  }
+
+  private checkCall(input: AgentInput, state: SearchingState, generator: Generator): void {
+    const { game } = this.learner.setup;
+    const where = `HOP+ (${this.id}).act`;
+    checkAct(where, game, input, generator);
+    checkRecord(where, 'state', state);
+    checkTypedArray(where, 'state.states', state.states, game.stateType, input.rows * game.stateSize);
+    const { length } = input.previousActions;
+    checkTypedArray(where, 'state.previousActions', state.previousActions, 'int32', length);
+  }
+
+  /** [B, A, G], or undefined without goals. */
+  private async believe(
+    input: AgentInput,
+    states: ArrayOf<DType>,
+    before: SearchingState,
+  ): Promise<Float64Array | undefined> {
+    const { beliefs, seat, learner } = this;
+    if (!beliefs) return undefined;
+    const played = { ...before, actions: input.previousActions };
+    const likelihoods = this.settings.intraOM
+      ? await stepLikelihoods(learner.setup.game, seat, beliefs.goals, played, this.queries.coPlayers)
+      : undefined;
+    return beliefs.see(states, input.isFirst, likelihoods).slice();
+  }
+
+  /** The search from all rows in which the agent plays; undefined where there is none, or the world model is poor. */
+  private async plan(
+    input: AgentInput,
+    states: ArrayOf<DType>,
+    beliefs: Float64Array | undefined,
+    inferred: NamedArrays,
+    generator: Generator,
+  ): Promise<RowSearch | undefined> {
+    const { learner, seat, search, settings } = this;
+    const { game } = learner.setup;
+    const rows = nonZero(input.active);
+    if (rows.length === 0 || !learner.isReadyToSearch) return undefined;
+    const own = generator.fork();
+    const generators = Array.from(rows, (row) => own.split(row));
+    const supposed = beliefs && takeRows(beliefs, rows, beliefs.length / input.rows);
+    if (supposed) {
+      replaceByUniform(supposed, generators, this.beliefs!.goals, anneal(settings.uniformGoals, learner.progress));
+    }
+    const subgoals = inferred[SUBGOALS];
+    const atRoots = subgoals && takeRows(subgoals.data as Float32Array, rows, subgoals.shape[1]);
+    search.forget(); // parameters, and the subgoals at a root of the same number, are others
+    const roots = {
+      rows: rows.length,
+      states: takeRows(states, rows, game.stateSize),
+      seats: new Int32Array(rows.length).fill(seat),
+      generator: generators,
+      ...(supposed && { beliefs: supposed }),
+      previousActions: takeRows(input.previousActions, rows, game.agents.length),
+    };
+    const { focal, coPlayers } = this.queries;
+    const result = await search.search(roots, { focal: (leaves) => focal(leaves, atRoots), coPlayers });
+    return { rows, result };
+  }
+}
+
+sharedAmongCopies(HopPlusSearchAgent, '@coplay/trainers/HopPlusSearchAgent@0.1');
+
+/** A search for an agent of this setup. */
+function searchOf({ treeSearch, worldModel, imagined }: HopPlusSetup): TreeSearch {
+  const { search } = treeSearch as ResolvedTreeSearch;
+  if (typeof worldModel !== 'object') return createSearch(search); // which has a way of its own for the rules
+  return createSearch({ ...search, simulator: worldModel.simulator({ sample: imagined ? imagined.sample : true }) });
+}
+
+/** An agent's beliefs about its co-players; undefined where the models of them know no goals. */
+function beliefsOf({ game, treeSearch, coPlayerModels }: HopPlusSetup, id: AgentId): GoalBeliefs | undefined {
+  const { moa } = coPlayerModels.get(game.agents.indexOf(id)) ?? {};
+  if (!moa || moa.goals === 0) return undefined;
+  const { intraOM } = treeSearch as ResolvedTreeSearch;
+  const goalDiscount = moa.config['goalDiscount'] as number | undefined;
+  return goalBeliefs(`HOP+ (${id})`, game, id, { inter: true, intra: intraOM, goalDiscount });
+}
+
+/**
+ * The networks of one agent, as its search and its beliefs call them: PPO's actor and critic, and the models of
+ * co-players; without any, copies of the policy that see no subgoals.
+ */
+function searchQueries(learner: HopPlusLearner, seat: number) {
+  const { ppo } = learner;
+  const { game } = learner.setup;
+  const { moa, omg } = learner.coPlayerModelsOf(seat);
+  const size = omg?.subgoalSize ?? 0;
+  const view = stateViewer(game);
+
+  /** @param subgoals  [R, size] as inferred at the roots: a search holds them fixed */
+  const focal = async (rows: LeafRows, subgoals: Float32Array | undefined): Promise<FocalAnswer> => {
+    const input = asInput(view(rows));
+    const extras = subgoals ? subgoalExtras(subgoalsOfRoots(rows, subgoals, size, input.rows), size) : {};
+    const { logProbs, values } = await ppo.policyAndValues(input, seat, extras);
+    return { logits: logProbs, values };
+  };
+
+  const copy: SeatPrediction = async (other, views) => {
+    const none = size > 0 ? subgoalExtras(new Float32Array(views.rows * size), size) : {};
+    return (await ppo.policy.act(asInput(views), other, new Float32Array(0), none)).logProbs;
+  };
+  const model: SeatPrediction = (other, views, goals) => moa!.predict(game.agents[other], views, goals);
+  // One network that doesn't read the co-player's id predicts all of them in one call.
+  const isShared = moa?.config['share'] === true && moa.config['previousActions'] !== true;
+  const sharedBy = isShared ? (seat + 1) % game.agents.length : undefined;
+  const coPlayers: (rows: CoPlayerRows) => Promise<Float32Array> = coPlayerQuery(game, moa ? model : copy, sharedBy);
+
+  return { focal, coPlayers };
+}
+
+function asInput(views: StateViews): AgentInput {
+  const { rows } = views;
+  return { ...views, active: new Uint8Array(rows).fill(1), isFirst: new Uint8Array(rows) };
+}
+
+function subgoalExtras(data: Float32Array, size: number): NamedArrays {
+  return { [SUBGOALS]: ndarray(data, [data.length / size, size]) };
+}
+
+/** [n, size] the subgoals of each row's root; zeros in rows that only fill up. */
+function subgoalsOfRoots(rows: LeafRows, subgoals: Float32Array, size: number, count: number): Float32Array {
+  const own = new Float32Array(count * size);
+  own.set(takeRows(subgoals, rows.roots!.subarray(0, rows.rows), size));
+  return own;
+}
