@@ -3,16 +3,13 @@ import { axisOf, integerOf, isElementwise, reducedAxes } from '../patterns';
 import { product } from '../products/products';
 import { joinRows } from './rows';
 
-/** Fewer nodes than this aren't worth a Concat of their operands. */
-const FEW = 4;
-
 /**
  * Rows that are computed block by block and then joined are joined first and computed at once: concat(f(a), f(b)) =
  * f(concat(a, b)) for operations that work row by row.
  */
 export function joinedNodes(graph: Graph): Graph {
   return rewrite(graph, (node, context) => {
-    if (node.op !== 'Concat' || axisOf(node) !== 0 || node.inputs.length < FEW) return undefined;
+    if (node.op !== 'Concat' || axisOf(node) !== 0) return undefined;
     const joined = join(node.inputs as Value[], context);
     return joined.length === node.inputs.length ? undefined : [joinRows(context, joined)];
   });
@@ -28,7 +25,7 @@ function join(parts: readonly Value[], context: RewriteContext): readonly Value[
     else runs.push([part]);
     last = maker;
   }
-  return runs.flatMap((run) => (run.length < FEW ? run : (joinRun(run, context) ?? run)));
+  return runs.flatMap((run) => (run.length === 1 ? run : (joinRun(run, context) ?? run)));
 }
 
 /** Whether two nodes differ in their operands alone. */

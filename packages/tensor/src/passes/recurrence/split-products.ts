@@ -3,22 +3,19 @@ import { axisOf, integerOf, madeBy } from '../patterns';
 import { isProduct, product } from '../products/products';
 import { joinRows, sliceRows } from './rows';
 
-/** A matrix that so many products use belongs to a recurrence. */
-const MANY = 4;
-
 /**
  * concat(x, h) W = x Wx + h Wh where x is cut from a value that's known before the recurrence: its half can then be
- * computed for all steps at once. In the backward pass, only the columns of d W' that are read are computed, separately
- * for x and h.
+ * computed for all steps at once. A matrix of a single product is left alone, since it belongs to no recurrence. In the
+ * backward pass, only the columns of d W' that are read are computed, separately for x and h.
  */
 export function splitProducts(graph: Graph): Graph {
   const uses = countUses(graph);
   const matrices = countMatrices(graph);
-  const isRecurrent = (node: Node) => (matrices.get(node.inputs[1]!) ?? 0) >= MANY;
+  const isRepeated = (node: Node) => (matrices.get(node.inputs[1]!) ?? 0) > 1;
   return rewrite(graph, (node, context) => {
     if (node.op === 'Split') return cutBack(node, context, uses);
     const isPlain = node.op === 'MatMul' || (node.op === 'Gemm' && integerOf(node, 'transB', 0) === 0);
-    return isPlain && isRecurrent(node) ? cutForward(node, context) : undefined;
+    return isPlain && isRepeated(node) ? cutForward(node, context) : undefined;
   });
 }
 
@@ -64,7 +61,7 @@ function cutForward(node: Node, context: RewriteContext): readonly Value[] | und
 /** Whether a value is cut out of one that's computed for all steps. */
 function isKnown(part: Value, context: RewriteContext): boolean {
   const split = madeBy(part, context, 'Split');
-  return split !== undefined && axisOf(split) === 0 && split.outputs.length >= MANY;
+  return split !== undefined && axisOf(split) === 0;
 }
 
 /** The rows of a matrix that belong to these parts of the left operand. */

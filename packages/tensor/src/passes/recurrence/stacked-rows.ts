@@ -3,11 +3,8 @@ import { axisOf, madeBy } from '../patterns';
 import { reshape, transpose } from '../simplify/shapes';
 import { cutRows, joinRows } from './rows';
 
-/** Fewer parts than this are left as they are. */
-const FEW = 3;
-
 /**
- * Stacking and unstacking of many parts, with a reshape for each, become joining and cutting of rows with one reshape
+ * Stacking and unstacking of parts, with a reshape for each, become joining and cutting of rows with one reshape
  * for all. An operation on each part can then be done on all rows at once.
  */
 export function stackedRows(graph: Graph): Graph {
@@ -29,7 +26,7 @@ function unstacked(graph: Graph): ReadonlySet<Value> {
   }
   const isDropped = (node: Node) =>
     node.outputs.every((part) => part.shape[axisOf(node)] === 1 && (uses.get(part) ?? 0) === (drops.get(part) ?? 0));
-  const splits = graph.nodes.filter(({ op, outputs }) => op === 'Split' && outputs.length > FEW);
+  const splits = graph.nodes.filter(({ op, outputs }) => op === 'Split' && outputs.length > 1);
   return new Set(
     splits.filter((node) => node.outputs[0].shape.length > 2 && isDropped(node)).map(({ outputs }) => outputs[0]),
   );
@@ -54,7 +51,7 @@ function joined(node: Node, context: RewriteContext): readonly Value[] | undefin
   const [output] = node.outputs;
   const axis = axisOf(node);
   const count = node.inputs.length;
-  if (count <= FEW || output.shape[axis] !== count || output.shape.length < 3) return undefined;
+  if (count < 2 || output.shape[axis] !== count || output.shape.length < 3) return undefined;
   const plain = output.shape.filter((_, i) => i !== axis);
   const parts = node.inputs.map((input) => {
     const before = madeBy(input, context, 'Reshape')?.inputs[0];
