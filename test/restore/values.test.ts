@@ -12,8 +12,8 @@ import {
   vectorEnv,
 } from '@coplay/core';
 import { randomAgent, stagHunt } from '@coplay/envs';
-import { mlp } from '@coplay/models';
-import { createMoa } from '@coplay/trainers';
+import { cellsWorldModel, mlp, planesWorldModel } from '@coplay/models';
+import { createMoa, createWorldModel } from '@coplay/trainers';
 import { expect, it } from 'vitest';
 import type { Restorable } from './mutations';
 
@@ -134,4 +134,57 @@ it.each([
 ])('a collector refuses in %s the number %d', async (name, number) => {
   const change = (state: Tree) => setFirst(state.arrays[name], number);
   await expectRefused(collector, change, new RegExp(`saved\\.arrays\\.${name}: .*got ${number}`));
+});
+
+const kinds = { cells: cellsWorldModel({ filters: [2], hidden: 2 }), planes: planesWorldModel({ filters: [2] }) };
+
+async function world(kind: keyof typeof kinds) {
+  const model = createWorldModel({ game, model: kinds[kind], capacity: 64 });
+  await model.initialise(createGenerator(5));
+  model.push(experience);
+  return model;
+}
+
+/** In the first transition: a number that no game gives, and what the message says of it. Cell 9 is off the map. */
+const TRANSITIONS: Record<string, [column: string, number: number, says: string]> = {
+  'a reward that is NaN': ['rewards', Number.NaN, 'a finite number at index 0, got NaN'],
+  'an infinite reward': ['rewards', Number.POSITIVE_INFINITY, 'a finite number at index 0, got Infinity'],
+  'no such action': ['actions', K, `from -1 to ${K - 1} at index 0, got ${K}`],
+  'an action below -1': ['actions', -2, `from -1 to ${K - 1} at index 0, got -2`],
+  'a cell after 9': ['cells', 10, 'from 0 to 9 at index 0, got 10'],
+  'a negative cell': ['next/cells', -1, 'from 0 to 9 at index 0, got -1'],
+  'a flag of 2': ['things', 2, 'from 0 to 1 at index 0, got 2'],
+  'a step after the last': ['elapsed', 4, 'from 0 to 3 at index 0, got 4'],
+};
+
+it.each(Object.keys(TRANSITIONS))('a world model refuses %s', async (name) => {
+  const [column, number, says] = TRANSITIONS[name];
+  const model = await world('cells');
+  const parts: Record<string, (state: Tree) => NamedArrays> = {
+    'saved.store.rows': (state) => state.store.rows,
+    'saved.outcomes.rooms[0].room.rows': (state) => state.outcomes.rooms[0].room.rows,
+    'saved.fresh': (state) => state.fresh,
+  };
+  for (const [path, rowsOf] of Object.entries(parts)) {
+    const message = `worldModel.restore: ${path}: ${column}: `.replaceAll(/[.[\]]/g, '\\$&');
+    await expectRefused(model, (state) => setFirst(rowsOf(state)[column], number), new RegExp(`${message}.*${says}`));
+  }
+});
+
+it('a world model of observations refuses flags, actions and rewards, and takes any finite reward', async () => {
+  const model = await world('planes');
+  for (const [column, number] of Object.entries({ rewards: Number.NaN, actions: K })) {
+    const message = new RegExp(`saved\\.store\\.rows: ${column}: .*got ${number}`);
+    await expectRefused(model, (state) => setFirst(state.store.rows[column], number), message);
+  }
+  await model.restore(await changed(model, (state) => setFirst(state.store.rows.rewards, -1e30)));
+});
+
+it('a world model was not right about more transitions than there were', async () => {
+  const model = await world('cells');
+  await model.update(createGenerator(6));
+  const change = (state: Tree) => {
+    state.score[1] = state.score[0] + 1;
+  };
+  await expectRefused(model, change, /worldModel\.restore: saved\.score: expected at most as many exact transitions/);
 });

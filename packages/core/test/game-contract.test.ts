@@ -450,7 +450,14 @@ describe('gameContract', () => {
   it('refuses bad options', () => {
     expect(() => gameContract(sound, { episodes: 0 })).toThrow(/gameContract: option episodes/);
     expect(() => gameContract(sound, { episode: 3 } as object)).toThrow(/"episode"/);
-    expect(() => assertGame(sound, { allocation: 1 } as object)).toThrow(/assertGame: option allocation/);
+    for (const allocation of [true, false, 1]) {
+      const refused = `assertGame: option allocation: expected no such option, got ${allocation}.`;
+      expect(() => assertGame(sound, { allocation } as object)).toThrow(refused);
+    }
+    expect(() => assertGame(sound, { allocation: true } as object)).toThrow(
+      /gameContract\(game\) in a process of its own/,
+    );
+    expect(() => assertGame(sound, { episode: 3 } as object)).toThrow(/The options are: episodes, seed\./);
   });
 
   it('finds the same violations with the same seed', () => {

@@ -42,6 +42,8 @@ describe('rows', () => {
       pair: ndarray(Float32Array.of(20, 20.5, 0, 0.5, 20, 20.5), [3, 2]),
     });
     expect(() => gatherRows(rows, [3])).toThrow(CoplayError);
+    const named = Object.fromEntries([...Object.entries(rows), ['__proto__', rows['step']]]);
+    expect(() => gatherRows(named, [0])).toThrow('gatherRows: expected fields with names of their own, got __proto__');
   });
 
   it('are sliced as views', () => {

@@ -66,6 +66,16 @@ describe('a memory of your own', () => {
     expect(() => createBeliefs({ game, id: 'agent_0', inter: () => memory as never })).toThrow(message);
   });
 
+  it('is made by a function: a class is refused by name', () => {
+    class Memory {
+      readonly prior = () => Float64Array.of(0.5, 0.5);
+    }
+    expect(() => createBeliefs({ game, id: 'agent_0', inter: Memory as never })).toThrow(
+      /^createBeliefs: option inter: expected a function that makes .*, got the class Memory\. .*new MyMemory/,
+    );
+    expect(() => createBeliefs({ game, id: 'agent_0', inter: class {} as never })).toThrow(/got the class/);
+  });
+
   it('is refused by name whenever its prior is used', () => {
     let prior = [0.5, 0.5];
     const beliefs = believer(() => prior);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -210,10 +210,31 @@ describe('L02: no room for a checkpoint, and a kill before the first one', () =>
     root = mkdtempSync(join(tmpdir(), 'coplay-field-'));
   });
   afterAll(() => rmSync(root, { recursive: true }));
-  const make = (directory: string, warn: (line: string) => void, checkpointEvery: number | false) => {
+  const make = (
+    directory: string,
+    warn: (line: string) => void,
+    checkpointEvery: number | false,
+    keepCheckpoints = 3,
+  ) => {
     const agents = game.agents.map((id) => ppoAgent({ game, id, network }));
-    return selfPlay({ game, agents, envs: 2, steps: 4, directory, checkpointEvery, warn });
+    return selfPlay({ game, agents, envs: 2, steps: 4, directory, checkpointEvery, warn, keepCheckpoints });
   };
+
+  test('keeps as many checkpoints as asked, and with Infinity all', async () => {
+    for (const [keep, kept] of [
+      [2, 2],
+      [Number.POSITIVE_INFINITY, 5],
+    ] as const) {
+      const directory = join(root, `keeps-${kept}`);
+      const run = make(directory, () => {}, 1, keep);
+      await run.train({ envSteps: 5 * 8 });
+      expect(readdirSync(join(directory, 'checkpoints'))).toHaveLength(kept);
+      run.dispose();
+    }
+    expect(() => make(root, () => {}, 1, 0)).toThrow(
+      /selfPlay: option keepCheckpoints: expected a whole number of at least 1, or Infinity, got 0/,
+    );
+  });
 
   test('training goes on, loudly; but the last checkpoint must be written', async () => {
     const directory = join(root, 'full');

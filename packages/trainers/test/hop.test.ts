@@ -30,6 +30,15 @@ import { tinyGame } from './games';
 
 const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 2, maxSteps: 8 });
 const network = mlp({ hidden: [16], activation: 'relu' });
+function messageOf(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'no error';
+}
+
 const small = {
   network,
   search: { simulations: 6, trees: 2 },
@@ -538,6 +547,11 @@ describe('planner', () => {
     expect(() => planner(agents[0], { gamma: 0.9 } as never)).toThrow(
       /planner: expected options of a search, got gamma/,
     );
+    expect(() => planner(agents[0], { simulations: -1 })).toThrow(/^planner: option simulations: .*got -1/);
+    const unknown = /^planner: expected known options only, got the unknown option "tree"\. The options are: (.*)\.$/;
+    const listed = unknown.exec(messageOf(() => planner(agents[0], { tree: 3 } as never)))![1].split(', ');
+    expect(listed).toEqual(expect.arrayContaining(['id', 'interOM', 'intraOM', 'simulations', 'trees', 'capacity']));
+    expect(listed).not.toContain('gamma');
     const { settings } = planner(agents[0], { simulations: undefined, trees: undefined }).search;
     expect([settings.simulations, settings.trees]).toEqual([6, 2]); // the agent's
     expect(() => planner(agents[0]).restore!({})).toThrow(/beliefs.restore: .*expected/);
@@ -554,7 +568,9 @@ describe('mistakes', () => {
     expect(make({ hop: { gama: 1 } })).toThrow(/hopAgent: hop.*gama/s);
     expect(make({ hop: { valueTarget: 'td' } })).toThrow(/valueTarget/);
     expect(make({ search: { beta: 2 } })).toThrow(/hopAgent: option search.*beta/s);
+    expect(messageOf(make({ search: { beta: 2 } }))).not.toContain('gamma');
     expect(make({ search: { gamma: 0.9 } })).toThrow(/hopAgent: option search.*gamma/s);
+    expect(make({ search: { trees: 0 } })).toThrow(/^hopAgent: option search: option trees: .*got 0/);
     expect(make({ moa: { recurrent: 8 } })).toThrow(/present step/);
     expect(make({ id: 'nobody' })).toThrow(/agent_0, agent_1.*nobody/s);
     expect(make({ simulator: 'rules' })).toThrow(/simulator/);

@@ -84,6 +84,17 @@ describe('a run', () => {
     await run.train({ envSteps: 32 });
   });
 
+  it('refuses dispose while it trains, and goes on', async () => {
+    const run = runOf();
+    const training = run.train({ envSteps: 24 });
+    expect(() => run.dispose()).toThrow(
+      /^dispose: expected a run that is not training, got one that is\. Await train\(\)/,
+    );
+    await training;
+    expect(run.envSteps).toBe(24);
+    run.dispose();
+  });
+
   it('refuses to go on after dispose, where it would start anew unseen', async () => {
     const run = runOf();
     await run.train({ envSteps: 8 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkGame } from '../check-game';
-import { checkOptions, fail } from '../errors';
+import { checkOptions, fail, show } from '../errors';
 import type { Game } from '../game';
 import { splitSeed, streamSeed } from '../generator';
 import { checkAllocation } from './allocation';
@@ -12,12 +12,16 @@ import { playEpisode, type Transition } from './play';
 import { Probe } from './probe';
 import { checkDeterminism, checkIgnored } from './replay';
 
-/** Options of {@link gameContract} and {@link assertGame}. */
-export interface GameContractOptions {
+/** Options of {@link assertGame}. */
+export interface AssertGameOptions {
   /** Episodes that are played at random, 1 or more. Default 10 */
   readonly episodes?: number | undefined;
   /** Seed of the play, an integer in [0, 2^53). Default 0 */
   readonly seed?: number | undefined;
+}
+
+/** Options of {@link gameContract}. */
+export interface GameContractOptions extends AssertGameOptions {
   /**
    * Whether to measure the memory that a step allocates (in Node). Default true. {@link assertGame} never measures it.
    * In a process that has run much other code, the engine may allocate for numbers that it keeps in registers
@@ -81,11 +85,17 @@ function checkEpisode(probe: Probe, seed: number, transitions: Transition[], oth
 /**
  * Throws unless a game keeps the contract: for tests. `assertGame(myGame())`. Warnings of {@link gameContract} pass.
  *
- * @throws CoplayError that names the first error, and how many more there are
+ * @throws CoplayError that names the first error, and how many more there are; also for unknown options, and for
+ *         `allocation`
  */
-export function assertGame(game: Game, options: GameContractOptions = {}): void {
+export function assertGame(game: Game, options: AssertGameOptions = {}): void {
   if (typeof game !== 'object' || game === null) checkGame('assertGame', game);
-  const checked = checkOptions('assertGame', schema, options);
+  const { allocation } = (options ?? {}) as GameContractOptions;
+  if (allocation !== undefined) {
+    const remedy = 'A shared process gives false findings: call gameContract(game) in a process of its own.';
+    fail('assertGame: option allocation', 'no such option', show(allocation), remedy);
+  }
+  const checked = checkOptions('assertGame', schema.omit({ allocation: true }), options);
   const violations = gameContract(game, { ...checked, allocation: false });
   if (violations.length === 0) return;
   const [{ rule, where, expected, got, remedy }] = violations;

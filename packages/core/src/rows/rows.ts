@@ -44,19 +44,18 @@ export function rowSpecOf(rows: NamedArrays): RowSpec {
  */
 export function checkRowSpec(where: string, spec: RowSpec, rows: NamedArrays): void {
   const given = rowSpecOf(rows);
-  if (Object.hasOwn(rows, '__proto__')) {
-    fail(
-      where,
-      'fields with names of their own',
-      '__proto__',
-      'Rename it: JavaScript takes that name for something else.',
-    );
-  }
+  refusePrototype(where, rows);
   for (const name of new Set([...Object.keys(spec), ...Object.keys(given)])) {
     const expected = describe(spec, name);
     const got = describe(given, name);
     if (expected !== got) fail(where, expected, got, 'Give all rows the same fields.');
   }
+}
+
+function refusePrototype(where: string, rows: NamedArrays): void {
+  if (!Object.hasOwn(rows, '__proto__')) return;
+  const remedy = 'Rename it: JavaScript takes that name for something else.';
+  fail(where, 'fields with names of their own', '__proto__', remedy);
 }
 
 function describe(spec: RowSpec, name: string): string {
@@ -96,9 +95,14 @@ export function gatherInto(target: NamedArrays, start: number, source: NamedArra
   }
 }
 
-/** The rows at `indices`, in that order, of every column: copies. */
+/**
+ * The rows at `indices`, in that order, of every column: copies.
+ *
+ * @throws CoplayError for columns of different lengths or with the name `__proto__`, and for indices without a row
+ */
 export function gatherRows(rows: NamedArrays, indices: ArrayLike<number>): NamedArrays {
   checkArgument('gatherRows', 'rows', namedArrays, rows);
+  refusePrototype('gatherRows', rows);
   const count = Object.keys(rows).length === 0 ? 0 : rowCount('gatherRows', rows);
   checkNumbers('gatherRows', 'indices', indices, { min: 0, max: count - 1, whole: true });
   const gathered = allocateRows(rowSpecOf(rows), indices.length);

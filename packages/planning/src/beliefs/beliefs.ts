@@ -83,8 +83,8 @@ const schema = z
  * Makes the beliefs of one agent.
  *
  * @param where  name of the option `inter`, for messages. Default: `createBeliefs: option inter`
- * @throws CoplayError for unknown options, a game without goals or without that agent, and a memory whose prior isn't a
- *         distribution over the game's goals
+ * @throws CoplayError for unknown options, a game without goals or without that agent, a class instead of a function,
+ *         and a memory whose prior isn't a distribution over the game's goals
  */
 export function createBeliefs(options: BeliefOptions, where = 'createBeliefs: option inter'): GoalBeliefs {
   const { game, id, intra, inter } = checkOptions('createBeliefs', schema, options);
@@ -95,6 +95,15 @@ export function createBeliefs(options: BeliefOptions, where = 'createBeliefs: op
   const set = game.goals ?? fail('createBeliefs', 'a game with goals', game.name, 'Give the game goals.');
   const goals = set.names.length;
   const { noGoal } = set;
+  if (inter && isClass(inter)) {
+    const remedy = 'Give a function that makes one: (coPlayer) => new MyMemory(coPlayer).';
+    fail(
+      where,
+      'a function that makes the memory of a co-player',
+      `the class ${inter.name || 'without a name'}`,
+      remedy,
+    );
+  }
   const byGame = () => (noGoal === undefined ? goalMemory(goals) : countMemory({ goals, noGoal }));
   const memory = inter === false ? () => uniformMemory(goals) : (inter ?? byGame);
   const memories = game.agents.map((other) => (other === id ? uniformMemory(goals) : memory(other)));
@@ -102,6 +111,11 @@ export function createBeliefs(options: BeliefOptions, where = 'createBeliefs: op
     if (other !== id) checkMemory(where, other, memories[seat], set);
   });
   return new Beliefs(game, id, set, intra, memories);
+}
+
+/** Whether a function can only be called with `new`. */
+function isClass(inter: (coPlayer: AgentId) => GoalMemory): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(inter));
 }
 
 /** Arrays of B games, of which a checkpoint holds all. */

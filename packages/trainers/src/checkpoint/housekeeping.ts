@@ -1,11 +1,11 @@
 import type { FileSystem } from './file-system';
 import { findCheckpoints } from './find';
-import { readManifest } from './manifest';
+import { FILES, readChecked, readManifest } from './manifest';
 import { abandoned, checkpointName, leftovers, withName } from './names';
 
 /**
- * Renames a finished checkpoint to its own name. An older one of the same step steps aside until that's done. One whose
- * manifest can't be read, such as one of a newer version, keeps another name: `step-000000000024.unreadable-1`.
+ * Renames a finished checkpoint to its own name. An older one of the same step steps aside until that's done. One that
+ * can't be read, since it is damaged or of a newer version, keeps another name: `step-000000000024.unreadable-1`.
  */
 export async function moveIntoPlace(
   files: FileSystem,
@@ -39,11 +39,15 @@ export async function moveIntoPlace(
   });
 }
 
+/** Whether a checkpoint is complete: its manifest, and the files with the checksums there. */
 async function isReadable(files: FileSystem, path: string): Promise<boolean> {
-  return readManifest(files, path).then(
-    () => true,
-    () => false,
-  );
+  try {
+    const manifest = await readManifest(files, path);
+    for (const name of FILES) await readChecked(files, path, name, manifest);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -6,6 +6,12 @@ export const fileSystemSchema = z.custom<FileSystem>((value) => typeof value ===
   error: 'a file system',
 });
 
+const isCount = (value: unknown): boolean =>
+  value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && Number(value) >= 1);
+
+/** How many checkpoints stay. */
+export const keepSchema = z.custom<number>(isCount, { error: 'a whole number of at least 1, or Infinity' });
+
 /** A function that receives a line. */
 export const warnSchema = z.custom<(line: string) => void>((value) => typeof value === 'function', {
   error: 'a function that takes a line',

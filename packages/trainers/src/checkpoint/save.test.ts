@@ -47,6 +47,20 @@ describe('saveCheckpoint', () => {
     expect(readFileSync(join(directory, names[2], 'manifest.json'), 'utf8')).toContain('100');
   });
 
+  test.each(['arrays.safetensors', 'state.json'])(
+    'keeps a checkpoint of the same step with a damaged %s',
+    async (name) => {
+      const path = await saveCheckpoint(directory, 24, stateOf(1));
+      const bytes = readFileSync(join(path, name));
+      bytes[bytes.length - 1] ^= 1;
+      writeFileSync(join(path, name), bytes);
+      await saveCheckpoint(directory, 24, stateOf(2));
+      expect(await latestMark()).toBe(2);
+      expect(readdirSync(directory).sort()).toEqual(['step-000000000024', 'step-000000000024.unreadable-1']);
+      expect(readFileSync(join(directory, 'step-000000000024.unreadable-1', name))).toEqual(bytes);
+    },
+  );
+
   test('makes one directory a step, with readable files', async () => {
     const nested = join(directory, 'runs', 'a', 'checkpoints');
     const path = await saveCheckpoint(nested, 12345, stateOf(7), { about: { game: 'stag-hunt', update: 3 } });

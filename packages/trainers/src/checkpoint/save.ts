@@ -8,7 +8,7 @@ import { flattenState } from './flatten';
 import { clean, moveIntoPlace, prune } from './housekeeping';
 import { createManifest, FILES, type FileRecord, writeManifest } from './manifest';
 import { checkpointName, withName } from './names';
-import { fileSystemSchema, warnSchema } from './options';
+import { fileSystemSchema, keepSchema, warnSchema } from './options';
 import { encodeSafetensors } from './safetensors';
 
 /** Options of {@link saveCheckpoint}. */
@@ -26,11 +26,8 @@ export interface SaveOptions {
   readonly fileSystem?: FileSystem;
 }
 
-const isCount = (value: unknown): boolean =>
-  value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && Number(value) >= 1);
-
 const schema = z.strictObject({
-  keep: z.custom<number>(isCount, { error: 'a whole number of at least 1, or Infinity' }).default(3),
+  keep: keepSchema.default(3),
   about: z.record(z.string(), z.unknown()).default({}),
   warn: warnSchema.default(() => (line: string) => console.warn(line)),
   fileSystem: fileSystemSchema.optional(),

@@ -35,7 +35,7 @@ import {
   type SharedHopOptions,
 } from './options';
 import { type NetworkQueries, networkQueries } from './queries';
-import { beliefsOf, type HopSetup, hopSetup, searchOf } from './setup';
+import { beliefsOf, checkBudget, type HopSetup, hopSetup, searchOf } from './setup';
 
 /** The state of a HOP agent from step to step. */
 export type HopState = {
@@ -119,6 +119,7 @@ export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlaye
   const { setup } = agent.learner;
   const beliefs = { ...setup.beliefs, inter: interOM, intra: intraOM };
   const budget = { ...setup.search, rootNoise: false as const, ...search };
+  checkBudget('planner', setup, budget);
   const own = new PlanningHopActor(id, agent.learner, budget, () => 0, beliefs);
   if (id === agent.id && interOM === setup.beliefs.inter) own.restore(agent.save());
   return own;
@@ -128,7 +129,7 @@ function plannerOptions({ id: ownId, learner }: HopAgent, options: PlannerOption
   const { inter, intra } = learner.setup.beliefs;
   checkRecord('planner', 'options', options);
   const { id = ownId, interOM = inter, intraOM = intra, ...others } = options;
-  checkSearchOptions('planner', others);
+  checkSearchOptions('planner', others, ['id', 'interOM', 'intraOM']);
   // Left out and undefined are the same.
   const search: HopSearchOptions = Object.fromEntries(
     Object.entries(others).filter(([, value]) => value !== undefined),

@@ -13,11 +13,32 @@ const OWN_SEARCH_OPTIONS = ['game', 'simulator', 'gamma', 'cacheAnswers', 'netwo
 /** How an agent of {@link hopAgent} searches: those options of `createSearch` that aren't given by the agent itself. */
 export type HopSearchOptions = Omit<SearchOptions, (typeof OWN_SEARCH_OPTIONS)[number]>;
 
-/** Refuses options of a search that the agent's own would replace. */
-export function checkSearchOptions(where: string, search: object): void {
+const searchOption = z.unknown().optional();
+const searchFields: Readonly<Record<keyof HopSearchOptions, typeof searchOption>> = {
+  simulations: searchOption,
+  trees: searchOption,
+  exploration: searchOption,
+  unvisited: searchOption,
+  policy: searchOption,
+  rationality: searchOption,
+  temperature: searchOption,
+  rootNoise: searchOption,
+  coPlayerSampling: searchOption,
+  capacity: searchOption,
+};
+const searchNames = z.strictObject(searchFields);
+
+/**
+ * Refuses options of a search that the agent's own would replace, and unknown ones. Values are checked by
+ * `resolveSearch`.
+ *
+ * @param others  names of options that are given with them, for the list in the message
+ */
+export function checkSearchOptions(where: string, search: object, others: readonly string[] = []): void {
   const own = OWN_SEARCH_OPTIONS.find((name) => (search as Partial<SearchOptions>)[name] !== undefined);
-  if (own === undefined) return;
-  fail(where, 'options of a search', own, "Leave it out of the search: it is the agent's own.");
+  if (own !== undefined) fail(where, 'options of a search', own, "Leave it out of the search: it is the agent's own.");
+  const known = Object.entries(search).filter(([name]) => !OWN_SEARCH_OPTIONS.includes(name as never));
+  checkOptions(where, searchNames, Object.fromEntries(known), others);
 }
 
 /**

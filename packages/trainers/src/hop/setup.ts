@@ -131,6 +131,15 @@ export function searchOf(
   });
 }
 
+/** Refuses a search that {@link searchOf} can't make, in the name of `where`. */
+export function checkBudget(
+  where: string,
+  setup: Pick<HopSetup, 'game' | 'options' | 'networkInputs'>,
+  search: HopSearchOptions,
+): void {
+  resolveSearch(searchOptions(setup, search), where);
+}
+
 /** All but the simulator. */
 function searchOptions(
   { game, options, networkInputs }: Pick<HopSetup, 'game' | 'options' | 'networkInputs'>,

@@ -1,6 +1,7 @@
 import type { Agent, Experience, Game, Log } from '@coplay/core';
 import { checkOptions } from '@coplay/core';
 import { z } from 'zod';
+import { keepSchema } from '../checkpoint/options';
 
 /** Options of {@link selfPlay}. */
 export interface SelfPlayOptions {
@@ -20,7 +21,7 @@ export interface SelfPlayOptions {
   readonly directory?: string;
   /** Updates between checkpoints, where there's a directory; false for one at the end only. Default 50 */
   readonly checkpointEvery?: number | false;
-  /** Checkpoints kept; at least 1. Default 3 */
+  /** Checkpoints kept; at least 1, or Infinity to keep all. Default 3 */
   readonly keepCheckpoints?: number;
   /** Sees each rollout after it was learned from. A promise that it returns is awaited before training goes on. */
   readonly onRollout?: (experience: Experience, run: { readonly envSteps: number; readonly update: number }) => void;
@@ -54,7 +55,7 @@ const schema = z.strictObject({
   log: z.array(having(['start', 'write', 'close'], 'a log, such as progress()')).default([]),
   directory: z.string().min(1).optional(),
   checkpointEvery: z.union([z.int().min(1), z.literal(false)]).default(50),
-  keepCheckpoints: z.int().min(1).default(3),
+  keepCheckpoints: keepSchema.default(3),
   onRollout: callable.optional(),
   clock: callable.optional(),
   now: callable.optional(),

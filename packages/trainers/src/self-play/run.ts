@@ -90,7 +90,11 @@ export interface SelfPlay {
   resume(): Promise<boolean>;
   state(): Promise<SavedState>;
   restore(saved: SavedState): Promise<void>;
-  /** Frees the learners' memory. */
+  /**
+   * Frees the learners' memory.
+   *
+   * @throws CoplayError while `train` runs
+   */
   dispose(): void;
 }
 
@@ -290,6 +294,9 @@ class SelfPlayRun implements SelfPlay {
   }
 
   dispose(): void {
+    if (this.isTraining) {
+      fail('dispose', 'a run that is not training', 'one that is', 'Await train(); its option signal ends it early.');
+    }
     this.isDisposed = true;
     for (const learner of this.learners) learner.dispose();
   }

@@ -44,6 +44,7 @@ import {
   worldModelSetup,
 } from './options';
 import { RunningScore, type Score, scoreRows } from './score';
+import { checkTransitions } from './transitions';
 
 /**
  * A learner of a world model: (state, joint action) to next state, rewards and who has ended.
@@ -60,7 +61,10 @@ const savedSchema = z.looseObject({
   outcomes: z.looseObject({ rooms: z.array(z.looseObject({ room: z.looseObject({ rows: namedArrays }) })) }),
   shares: z.array(z.number()),
   fresh: namedArrays.nullable(),
-  score: z.array(z.number().min(0)).length(3),
+  score: z
+    .array(z.number().min(0))
+    .length(3)
+    .refine(([rows, exact]) => exact <= rows, 'at most as many exact transitions (the second number) as transitions'),
   updates: z.int().min(0),
 });
 
@@ -271,15 +275,20 @@ class Learner implements WorldModelLearner {
     }
   }
 
-  /** All pushed rows have the same fields, and the model's inputs have its shapes. */
+  /** All pushed rows have the same fields, the model's inputs have its shapes, and a game can give the numbers. */
   private checkSavedRows(where: string, saved: SavedState): void {
     const { store, outcomes, fresh } = saved as unknown as SavedRows;
     if (Object.keys(store.rows).length > 0) this.checkRows(where, 'saved.store.rows', store.rows, ['rewards']);
     const fields = rowSpecOf(store.rows);
+    checkTransitions(`${where}: saved.store.rows`, this.setup.model, store.rows);
+    const checkHeld = (path: string, rows: NamedArrays) => {
+      checkRowSpec(`${where}: ${path}`, fields, rows);
+      checkTransitions(`${where}: ${path}`, this.setup.model, rows);
+    };
     outcomes.rooms.forEach(({ room }, i) => {
-      checkRowSpec(`${where}: saved.outcomes.rooms[${i}].room.rows`, fields, room.rows);
+      checkHeld(`saved.outcomes.rooms[${i}].room.rows`, room.rows);
     });
-    if (fresh) checkRowSpec(`${where}: saved.fresh`, fields, fresh);
+    if (fresh) checkHeld('saved.fresh', fresh);
   }
 
   /** On rows that were learned from already: it tells whether rare outcomes are known at all. */

@@ -5,7 +5,9 @@ import { cutRows, joinRows } from './rows';
 
 /**
  * Joins of fewer numbers are left as they are: a product of all at once takes no longer than the products of the parts,
- * and fewer nodes.
+ * and fewer nodes. Graphs of `npm run bench -- compile` have no larger ones. An update of Dreamer (nano, 16 x 32 steps)
+ * has 7,560 nodes, and 7,469 with twice this number; in size1m it has 12,134 with half of it, 12,011, and 11,916 with
+ * twice. With 0, recurrence takes 7% longer.
  */
 const MANY = 2 ** 20;
 
