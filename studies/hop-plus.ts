@@ -52,7 +52,7 @@ export const study: Experiment = {
     'ablation-seeds': { what: 'seeds of each ablation', default: '3', isSelection: true },
     'long-seeds': { what: 'seeds of the run with search that is twice as long', default: '3', isSelection: true },
     parts: {
-      what: 'which parts to run: small, ablations, large, squares, alone; search (about 9 hours with --seeds 10)',
+      what: 'which parts to run: small, ablations, large, squares, alone; search (about 7 hours with --seeds 10)',
       default: 'small,ablations,large,squares,alone',
       isSelection: true,
     },

@@ -288,7 +288,7 @@ describe('learning with tree search', () => {
   it('goes on to the bit after a save, with a learned world model', async () => {
     const more = {
       worldModel: { stepsPerUpdate: 2, batchSize: 16 },
-      treeSearch: { ...treeSearch, minAccuracy: 0, uniformGoals: 0.5 },
+      treeSearch: { ...treeSearch, minAccuracy: 0, target: 0.5, uniformGoals: 0.5 }, // no schedules
     };
     const whole = run(more);
     await whole.play.train({ envSteps: 4 * STEPS });

@@ -29,7 +29,7 @@ export interface TreeSearchOptions extends Omit<SearchOptions, (typeof OWN_SEARC
   readonly plays?: 'search' | 'policy' | undefined;
   /**
    * Weight, at least 0, of the policy's cross-entropy with the search's policy in PPO's loss, in real rows with a
-   * search; 0: the search is no target. Default 0.5
+   * search; 0: the search is no target. Default 0.5 to 0
    */
   readonly target?: Annealed | undefined;
   /**
@@ -41,17 +41,17 @@ export interface TreeSearchOptions extends Omit<SearchOptions, (typeof OWN_SEARC
   readonly intraOM?: boolean | undefined;
   /**
    * Probability, in [0, 1], that a search draws co-players' goals uniformly from the open ones, instead of from the
-   * beliefs (exploration). Default 1 to 0
+   * beliefs (exploration). Default 1 to 0, in the first half of the training
    */
   readonly uniformGoals?: Annealed | undefined;
 }
 
 const schema = z.looseObject({
   plays: z.enum(['search', 'policy']).default('search'),
-  target: annealed(z.number().min(0)).default(0.5),
+  target: annealed(z.number().min(0)).default({ from: 0.5, to: 0 }),
   minAccuracy: unit.optional(),
   intraOM: z.boolean().default(true),
-  uniformGoals: annealedUnit.default({ from: 1, to: 0 }),
+  uniformGoals: annealedUnit.default({ from: 1, to: 0, by: 0.5 }),
 });
 
 /** {@link TreeSearchOptions} with the defaults filled in. */
