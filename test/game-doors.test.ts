@@ -10,6 +10,7 @@ import {
   otherView,
   parallelEnv,
   rulesSimulator,
+  startsFrom,
   vectorEnv,
 } from '@coplay/core';
 import { allocateExperience } from '@coplay/core/arrays';
@@ -31,7 +32,7 @@ import {
   withAgentId,
   withPreviousActions,
 } from '@coplay/envs';
-import { canCentre, cellsWorldModel, inputEncoder, planesWorldModel } from '@coplay/models';
+import { canCentre, cellsWorldModel, inputEncoder, observationsWorldModel, planesWorldModel } from '@coplay/models';
 import { beliefTracer, createBeliefs, createSearch, openGoals, seenStates } from '@coplay/planning';
 import {
   createMoa,
@@ -96,6 +97,8 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   canCentre: (game) => canCentre(game),
   cellsWorldModel: (game) => cellsWorldModel()(game),
   planesWorldModel: (game) => planesWorldModel()(game),
+  observationsWorldModel: (game) => observationsWorldModel()(game),
+  startsFrom: (game) => startsFrom({ game, step() {} }, experience, Int32Array.of(0)),
   createBeliefs: (game) => createBeliefs({ game, id }),
   beliefTracer: (game) => beliefTracer(game, id),
   openGoals: (game) => openGoals(game, states, 1),

@@ -393,8 +393,8 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: 'world model: one wrong agent does not matter',
-    find: 'if (Math.abs(predicted[i] - truth[i]) > CLOSE) exact[Math.floor(i / width)] = 0;',
-    replace: 'exact[Math.floor(i / width)] = Math.abs(predicted[i] - truth[i]) > CLOSE ? 0 : 1;',
+    find: 'if (!agrees(predicted[i], truth[i])) exact[Math.floor(i / width)] = 0;',
+    replace: 'exact[Math.floor(i / width)] = agrees(predicted[i], truth[i]) ? 1 : 0;',
     tests: WORLD_MODEL,
   },
   {
@@ -454,8 +454,8 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: 'hop+: goals are drawn though they cannot be reached',
-    find: 'goals.isOpen(goal, starts.states, row * game.stateSize) ? p : 0',
-    replace: 'goals.isOpen(goal, starts.states, row * game.stateSize) ? p : p',
+    find: '(isOpen(goal, row) ? p : 0)',
+    replace: '(isOpen(goal, row) ? p : p)',
     tests: HOP_PLUS,
   },
   {

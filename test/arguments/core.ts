@@ -147,6 +147,17 @@ export const coreDoors: Doors = {
   streamSeed: door(() => [1, 'evaluate/env'], ['seed', 'text']),
   splitSeed: door(() => [1, 2], ['seed']),
   until: door(() => [5], ['limit'], clock),
+  startsFrom: door(
+    () => [
+      core.rulesSimulator(game),
+      {
+        ...arrays.allocateExperience(game, 2, 3),
+        states: core.ndarray(new Int32Array(6 * game.stateSize), [2, 3, game.stateSize]),
+      },
+      Int32Array.of(0),
+    ],
+    ['nothing', 'nothing', ['longer']],
+  ),
   vectorEnv: door(() => [game, { envs: 2 }], [], {
     reset: door(() => [{}], ['options']),
     step: door(() => [new Int32Array(4)]),

@@ -44,6 +44,7 @@ export const modelsDoors: Doors = {
   layersModel: door(() => [() => layers], ['function']),
   mlp: door(() => [{}], ['options']),
   moaNet: built,
+  observationsWorldModel: door(() => [{}], ['options']),
   planesWorldModel: door(() => [{}], ['options']),
   showsSelf: door(() => [game, 'grid'], ['nothing', 'text']),
   torsoBuilderId: door(() => [models.mlp()], ['function']),

@@ -40,6 +40,7 @@ export {
   gridTransitions,
   loadTransitions,
   type OutcomeStore,
+  observationRows,
   observationTransitions,
   type TransitionStore,
 } from './transitions';

@@ -2,7 +2,7 @@ import type { AgentId } from './game';
 import type { Generator } from './generator';
 import type { Metrics } from './metrics';
 import type { ObservationArrays } from './observations';
-import type { NamedArrays, TypedArray } from './typed-arrays';
+import type { ArrayOf, DType, NamedArrays, TypedArray } from './typed-arrays';
 
 /** The inputs from which one agent chooses its actions in B games at once. The arrays are views: copy what you keep. */
 export interface AgentInput {
@@ -18,6 +18,8 @@ export interface AgentInput {
   readonly isFirst: Uint8Array;
   /** [B, A] the actions of all agents in the previous step; -1 in the first step and for agents that had left */
   readonly previousActions: Int32Array;
+  /** [B, S] the game's states; only of games in which each agent sees all of the state (`game.observesState`) */
+  readonly states?: ArrayOf<DType>;
 }
 
 /** An agent's actions, and its state for the next call. */

@@ -7,7 +7,8 @@ import type { Experience } from './experience';
 import type { ExperienceSpec } from './game';
 
 const count = z.int().min(0);
-const named = z.record(z.string(), z.looseObject({ data: typedArrays(), shape: z.array(count) }));
+const ndarray = z.looseObject({ data: typedArrays(), shape: z.array(count) });
+const named = z.record(z.string(), ndarray);
 const bytes = typedArrays('uint8');
 
 const schema = z.looseObject({
@@ -35,8 +36,10 @@ const schema = z.looseObject({
     masks: bytes,
     previousActions: typedArrays('int32'),
     extras: named.optional(),
+    states: ndarray.optional(),
   }),
   extras: named,
+  states: ndarray.optional(),
 });
 
 /**
@@ -70,6 +73,12 @@ export function checkExperience(where: string, experience: Experience, name = 'e
     const size = sizeOf(shape);
     sizes.push([`observations.${field}`, experience.observations[field]?.length, rows * size]);
     sizes.push([`cuts.observations.${field}`, cuts.observations[field]?.length, places * size]);
+  }
+  const { states } = experience;
+  if (states) {
+    const size = states.shape[2];
+    sizes.push(['states', states.data.length, envs * steps * size]);
+    if (cuts.states) sizes.push(['cuts.states', cuts.states.data.length, cuts.env.length * size]);
   }
   for (const [path, length, expected] of sizes) {
     if (length === expected) continue;

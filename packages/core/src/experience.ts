@@ -6,7 +6,7 @@ import { checkArgument } from './checks';
 import { fail, show } from './errors';
 import type { AgentId, ExperienceSpec } from './game';
 import type { ObservationArrays, ObservationSpec } from './observations';
-import type { NamedArrays, TypedArray } from './typed-arrays';
+import type { NamedArrays, NDArray, TypedArray } from './typed-arrays';
 
 /**
  * Experience of A agents in E environments over T steps: arrays `[E, T, A, ...]`; each row is one agent's step. Index t
@@ -57,6 +57,11 @@ export interface Experience {
    * none), and the infos of the game as `info/NAME`.
    */
   readonly extras: NamedArrays;
+  /**
+   * [E, T, S] the game's state before each step: what imagination and hindsight labels start from. A rollout records
+   * it; experience from elsewhere may lack it. It may hold what no agent sees, so no agent acts by it.
+   */
+  readonly states?: NDArray;
 }
 
 /**
@@ -77,6 +82,8 @@ export interface Cuts {
   readonly previousActions: Int32Array;
   /** Named numbers [N, A, ...] that a learner adds for its networks, such as subgoals; a rollout gives none. */
   readonly extras?: NamedArrays;
+  /** [N, S] the game's states after the steps, where the experience has states */
+  readonly states?: NDArray;
 }
 
 /**

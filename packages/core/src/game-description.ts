@@ -35,6 +35,8 @@ export function descriptionFaults<State extends DType>(game: Game<State>): Descr
     checkNumbers(game, refuse);
     if (typeof game.name !== 'string' || game.name === '') refuse('name', 'a name', game.name);
     checkNames('infos', game.infos, 0, refuse);
+    const { observesState = false } = game;
+    if (typeof observesState !== 'boolean') refuse('observesState', 'true or false', observesState);
     if (!isRecord(game.options)) refuse('options', 'a record', game.options, 'Give {} if the game has no options.');
     checkGoals(game, refuse);
     checkGrid(game, refuse);

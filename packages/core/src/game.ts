@@ -66,6 +66,11 @@ export interface Game<State extends DType = DType> {
   readonly maxSteps: number;
   /** Names of the extra numbers per agent that `step` writes, such as `illegal`. */
   readonly infos: readonly string[];
+  /**
+   * Whether each agent's observation, together with the number of steps played, determines the state. Then an agent may
+   * plan from the state itself (`input.states` of `act`). Default: false, part of the state may be hidden
+   */
+  readonly observesState?: boolean;
   /** The options that made the game, as JSON, for run directories and checkpoints. */
   readonly options: Readonly<Record<string, unknown>>;
 

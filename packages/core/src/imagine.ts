@@ -8,12 +8,12 @@ import { allocateCuts, type Cuts, copyRow, type Experience } from './experience'
 import type { Game } from './game';
 import type { Generator } from './generator';
 import { checkGenerator } from './generator';
-import { type ImaginationStarts, ImaginedEnv } from './imagined-env';
+import type { ImaginationStarts } from './imagination-starts';
+import { ImaginedEnv } from './imagined-env';
 import { createRollout } from './rollout';
+import { takeRows } from './rows';
 import { checkAgent, seatAgents } from './seats';
 import { checkSimulator, type Simulator } from './simulator';
-
-export type { ImaginationStarts } from './imagined-env';
 
 /** Options of {@link imagine}. */
 export interface ImagineOptions {
@@ -56,7 +56,7 @@ export async function imagine(
   const experience = await rollout.collect(horizon);
   experience.isImagined.fill(1);
   experience.lengths.set(filledSteps(experience));
-  return { ...experience, cuts: cutsWithin(experience) };
+  return { ...experience, cuts: cutsWithin(experience, simulator.game.stateSize) };
 }
 
 const startsSchema = z.looseObject({
@@ -106,9 +106,9 @@ function filledSteps({ envs, steps, ended }: Experience): Int32Array {
 }
 
 /** The cuts at filled steps. */
-function cutsWithin(experience: Experience): Cuts {
+function cutsWithin(experience: Experience, stateSize: number): Cuts {
   const { cuts, agents, observation, actionCount, lengths } = experience;
-  const kept = Array.from(cuts.env.keys()).filter((n) => cuts.step[n] < lengths[cuts.env[n]]);
+  const kept = Int32Array.from(cuts.env.keys()).filter((n) => cuts.step[n] < lengths[cuts.env[n]]);
   const within = allocateCuts({ agents, observation, actions: actionCount }, kept.length);
   kept.forEach((from, to) => {
     within.env[to] = cuts.env[from];
@@ -120,5 +120,6 @@ function cutsWithin(experience: Experience): Cuts {
       copyRow(cuts.observations[name], from, within.observations[name], to, size);
     }
   });
-  return within;
+  const states = takeRows(cuts.states!.data, kept, stateSize); // a rollout records them
+  return { ...within, states: { data: states, shape: [kept.length, stateSize] } };
 }

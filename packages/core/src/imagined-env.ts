@@ -3,21 +3,12 @@ import { isOver, rememberActions } from './env-rows';
 import { allocateObservations } from './experience';
 import type { AgentId, Game, StepArrays } from './game';
 import type { Generator } from './generator';
+import type { ImaginationStarts } from './imagination-starts';
 import type { ObservationArrays } from './observations';
 import type { Simulator } from './simulator';
 import type { ArrayOf, DType } from './typed-arrays';
 import type { RolloutEnv } from './vector-env';
 import { allocateStepArrays } from './vector-env';
-
-/** Where B imagined episodes begin: somewhere in the middle of real ones, or at their start. */
-export interface ImaginationStarts {
-  /** B states of the game, one after the other. */
-  readonly states: ArrayOf<DType>;
-  /** [B, A] what everyone did before; -1 for nothing */
-  readonly previousActions: Int32Array;
-  /** [B] 1 where it's the first step of an episode */
-  readonly isFirst: Uint8Array;
-}
 
 /**
  * B games that are played in a {@link Simulator}, for a rollout. A game that is over stays over: no agent is active in
@@ -35,6 +26,7 @@ export class ImaginedEnv implements RolloutEnv {
   readonly result: StepArrays;
   readonly ended: Uint8Array;
   readonly states: ArrayOf<DType>;
+  readonly finalStates: ArrayOf<DType>;
   /** The observation at a game's end stays the observation from then on. */
   readonly finalObservations: ObservationArrays;
   readonly finalMasks: Uint8Array;
@@ -52,6 +44,7 @@ export class ImaginedEnv implements RolloutEnv {
     this.envs = starts.isFirst.length;
     const rows = this.envs * game.agents.length;
     this.states = starts.states.slice() as ArrayOf<DType>;
+    this.finalStates = this.states;
     this.observations = allocateObservations(game.observation, rows);
     this.masks = new Uint8Array(rows * game.actions);
     this.finalObservations = this.observations;

@@ -16,7 +16,8 @@ export {
 } from './generator';
 export type { GoalSet } from './goals';
 export type { GridParts } from './grid-parts';
-export { type ImaginationStarts, imagine } from './imagine';
+export { type ImaginationStarts, startsFrom } from './imagination-starts';
+export { imagine } from './imagine';
 export type { Log, LogEntry, Metrics, RunInfo } from './metrics';
 export type { ObservationArrays, ObservationField, ObservationKind, ObservationSpec } from './observations';
 export { otherView } from './other-views';

@@ -2,20 +2,23 @@ import type { AgentOutput } from './agent';
 import { allocate, dtypeOf, sizeOf } from './arrays';
 import { fail } from './errors';
 import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow, type Experience } from './experience';
-import type { NamedArrays, TypedArray } from './typed-arrays';
+import type { NamedArrays, NDArray, TypedArray } from './typed-arrays';
 import type { RolloutEnv } from './vector-env';
 
 /** Writes a stream of steps into an {@link Experience}. */
 export class Recorder {
-  private readonly experience: Experience;
+  private readonly experience: Experience & { readonly states: NDArray };
   private readonly extras: Record<string, { data: TypedArray; shape: number[] }> = {};
-  private readonly cuts: { env: number; step: number; cuts: Cuts }[] = [];
+  private readonly cuts: { env: number; step: number; cuts: Cuts; state: TypedArray }[] = [];
 
   constructor(
     private readonly env: RolloutEnv,
     private readonly steps: number,
   ) {
-    this.experience = allocateExperience(env.game, env.envs, steps);
+    const { game, envs } = env;
+    const { stateSize: S, stateType } = game;
+    const states = { data: allocate(stateType, envs * steps * S), shape: [envs, steps, S] };
+    this.experience = { ...allocateExperience(game, envs, steps), states };
   }
 
   /** Before step t: the observations. */
@@ -32,6 +35,7 @@ export class Recorder {
       copyRow(env.masks, e, experience.masks, step, agents * game.actions);
       copyRow(env.active, e, experience.active, step, agents);
       copyRow(env.previousActions, e, experience.previousActions, step, agents);
+      copyRow(env.states, e, experience.states.data, step, game.stateSize);
       experience.isFirst[step] = env.isFirst[e];
     }
   }
@@ -65,6 +69,8 @@ export class Recorder {
   private cut(e: number, t: number, actions: Int32Array, ended: boolean): void {
     const { env } = this;
     const agents = env.agents.length;
+    const { stateSize: S } = env.game;
+    const state = (ended ? env.finalStates : env.states).slice(e * S, (e + 1) * S);
     const cuts = allocateCuts(env.game, 1);
     const observations = ended ? env.finalObservations : env.observations;
     for (let seat = 0; seat < agents; seat++) {
@@ -73,14 +79,15 @@ export class Recorder {
       cuts.previousActions[seat] = wasActive ? actions[e * agents + seat] : -1;
     }
     copyRow(ended ? env.finalMasks : env.masks, e, cuts.masks, 0, agents * env.game.actions);
-    this.cuts.push({ env: e, step: t, cuts });
+    this.cuts.push({ env: e, step: t, cuts, state });
   }
 
   private joinCuts(): Cuts {
     const { game } = this.env;
     const agents = game.agents.length;
+    const states = allocate(game.stateType, this.cuts.length * game.stateSize);
     const joined = allocateCuts(game, this.cuts.length);
-    this.cuts.forEach(({ env, step, cuts }, n) => {
+    this.cuts.forEach(({ env, step, cuts, state }, n) => {
       joined.env[n] = env;
       joined.step[n] = step;
       for (const name in game.observation) {
@@ -94,8 +101,9 @@ export class Recorder {
       }
       copyRow(cuts.masks, 0, joined.masks, n, agents * game.actions);
       copyRow(cuts.previousActions, 0, joined.previousActions, n, agents);
+      copyRow(state, 0, states, n, game.stateSize);
     });
-    return joined;
+    return { ...joined, states: { data: states, shape: [this.cuts.length, game.stateSize] } };
   }
 
   private keepInfos(t: number): void {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Agent, AgentInput, AgentOutput, Saved, SavedState } from './agent';
-import { dtypeOf, isTypedArray } from './arrays';
+import { allocate, dtypeOf, isTypedArray } from './arrays';
 import { checkGame } from './check-game';
 import { checkFunction, checkNumber } from './check-values';
 import { checkArgument, typedArrays } from './checks';
@@ -28,6 +28,7 @@ const envSchema = z.looseObject({
   ended: bytes,
   result: z.looseObject({}),
   states: typedArrays(),
+  finalStates: typedArrays(),
 });
 
 /** The functions of a batch of environments aren't its own properties, so they are looked at here. */
@@ -271,6 +272,7 @@ function allocateInput(env: RolloutEnv): AgentInput {
     active: new Uint8Array(envs),
     isFirst: new Uint8Array(envs),
     previousActions: new Int32Array(envs * game.agents.length),
+    ...(game.observesState && { states: allocate(game.stateType, envs * game.stateSize) }),
   };
 }
 
@@ -286,4 +288,5 @@ function gatherInput(env: RolloutEnv, seat: number, input: AgentInput): void {
   }
   input.isFirst.set(env.isFirst);
   input.previousActions.set(env.previousActions);
+  input.states?.set(env.states);
 }

@@ -3,6 +3,7 @@ import { checkGame } from './check-game';
 import { checkNumbers } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
+import type { Experience } from './experience';
 import type { Game, StepArrays } from './game';
 import type { Generator } from './generator';
 import { checkGenerator } from './generator';
@@ -30,6 +31,14 @@ export interface Simulator {
    * @param result     [B, A] rewards, terminated and truncated are written (infos are left alone)
    */
   step(states: ArrayOf<DType>, actions: Int32Array, generator: Generator, result: StepArrays): Promise<void> | void;
+  /**
+   * The states of `game` at steps of real experience. Only for a simulator whose states aren't those of the game that
+   * was played, such as a model of observations.
+   *
+   * @param steps  [B] steps e T + t of the experience
+   * @returns [B, S]
+   */
+  statesAt?(experience: Experience, steps: Int32Array): ArrayOf<DType>;
 }
 
 /**

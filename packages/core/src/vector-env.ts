@@ -5,7 +5,7 @@ import { checkCount, checkNumbers } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { isOver, readStart, rememberActions } from './env-rows';
 import { checkOptions, fail, show } from './errors';
-import { allocateObservations } from './experience';
+import { allocateObservations, copyRow } from './experience';
 import type { AgentId, Game, StepArrays } from './game';
 import { createGenerator, type Generator, type GeneratorState, generatorFrom, splitSeed } from './generator';
 import type { ObservationArrays } from './observations';
@@ -94,6 +94,8 @@ export interface VectorEnv {
   readonly finalMasks: Uint8Array;
   /** The states, `game.stateSize` values for each environment; read only. */
   readonly states: ArrayOf<DType>;
+  /** [E, S] the last states of episodes that ended with the last step; elsewhere not meaningful */
+  readonly finalStates: ArrayOf<DType>;
   reset(options?: ResetOptions): void;
   /**
    * Plays one step in every environment.
@@ -137,6 +139,7 @@ class BatchedEnv implements VectorEnv {
   readonly finalObservations: ObservationArrays;
   readonly finalMasks: Uint8Array;
   readonly states: ArrayOf<DType>;
+  readonly finalStates: ArrayOf<DType>;
   private generators: Generator[];
 
   constructor(
@@ -157,6 +160,7 @@ class BatchedEnv implements VectorEnv {
     this.ended = new Uint8Array(envs);
     this.result = allocateStepArrays(game, envs);
     this.states = allocate(game.stateType, envs * game.stateSize);
+    this.finalStates = allocate(game.stateType, envs * game.stateSize);
     this.generators = Array.from({ length: envs }, (_, i) => createGenerator(splitSeed(seed, i)));
     this.reset();
   }
@@ -189,6 +193,7 @@ class BatchedEnv implements VectorEnv {
       ended[env] = over ? 1 : 0;
       if (over) {
         this.look(env, this.finalObservations, this.finalMasks);
+        copyRow(this.states, env, this.finalStates, env, game.stateSize);
         game.reset(this.states, env * game.stateSize, this.generators[env]);
         this.enter(env);
       } else {

@@ -28,6 +28,8 @@ export {
 export {
   type CellsWorldModelOptions,
   cellsWorldModel,
+  type ObservationsWorldModelOptions,
+  observationsWorldModel,
   type PlanesWorldModelOptions,
   planesWorldModel,
   type WorldModel,

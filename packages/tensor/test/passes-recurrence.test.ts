@@ -209,6 +209,14 @@ describe('splitProducts and batchedProducts', () => {
 });
 
 describe('joinedNodes', () => {
+  it('leaves reductions of rows of different widths apart', async () => {
+    const graph = graphOf({ x: [2, 3], y: [2, 4] }, (b, { x, y }) => {
+      const largest = [x, y].map((rows) => b.op('ReduceMax', [rows, indices([1])], f32(2), { keepdims: 0 }));
+      return { all: b.op('Concat', largest, f32(4), { axis: 0 }) };
+    });
+    expect(countOps(await keepsValues(graph, joinedNodes))).toEqual({ ReduceMax: 2, Concat: 1 });
+  });
+
   it('does row by row work once for all rows', async () => {
     const inputs = { ...perStep('x', [2, 3]), ...perStep('y', [2, 3]), w: [3, 4], row: [4] };
     const graph = graphOf(inputs, (b, values) => {

@@ -252,7 +252,7 @@ describe('a world model', () => {
     expect(model.store.pushed).toBe(0);
     expect(() => createWorldModel({ game, learningrate: 1 } as never)).toThrow(/unknown option "learningrate"/);
     expect(() => createWorldModel({ game, seat: 2 })).toThrow(/seat from 0 to 1/);
-    expect(() => createWorldModel({ game: matrixGame() })).toThrow(/grid parts/);
+    expect(() => createWorldModel({ game: matrixGame(), model: cellsWorldModel() })).toThrow(/grid parts/);
     await expect(createWorldModel({ game }).predict({})).rejects.toThrow(/initialise/);
     model.dispose();
   });

@@ -64,6 +64,7 @@ export function experienceArrays(experience: Experience): ExperienceArrays {
   arrays['cuts/step'] = { data: cuts.step, shape: [count] };
   arrays['cuts/masks'] = { data: cuts.masks, shape: [count, agents.length, actionCount] };
   arrays['cuts/previousActions'] = { data: cuts.previousActions, shape: [count, agents.length] };
+  if (cuts.states) arrays['cuts/states'] = cuts.states;
   for (const [name, { shape }] of Object.entries(observation)) {
     arrays[`cuts/observations/${name}`] = { data: cuts.observations[name], shape: [count, agents.length, ...shape] };
   }
@@ -123,8 +124,10 @@ export function experienceFrom({ about, arrays }: ExperienceArrays, where = 'exp
       observations: look('cuts/observations', cutCount, count),
       masks: take('uint8', 'cuts/masks', cutCount, count, actionCount),
       previousActions: take('int32', 'cuts/previousActions', cutCount, count),
+      ...takeStates(where, arrays, 'cuts/states', [cutCount]),
     },
     extras: takeExtras(where, arrays, [envs, steps, count]),
+    ...takeStates(where, arrays, 'states', [envs, steps]),
   };
 }
 
@@ -160,6 +163,14 @@ function takeArray(
   const remedy = 'Its arrays must be as its about says: the data are damaged or not experience.';
   if (got !== expected) fail(where, `${name} of ${expected}`, got, remedy);
   return array.data;
+}
+
+/** The game's states [...lead, S] under a name, where there are any. */
+function takeStates(where: string, arrays: NamedArrays, name: string, lead: readonly number[]) {
+  if (!arrays[name]) return {};
+  const { data, shape } = arrays[name];
+  const full = [...lead, ...shape.slice(lead.length)];
+  return { states: { data: takeArray(where, arrays, name, dtypeOf(data), full), shape: full } };
 }
 
 /** Every array under `extras/`; they begin with [E, T, A]. */

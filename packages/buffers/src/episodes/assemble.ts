@@ -1,5 +1,13 @@
-import type { Experience } from '@coplay/core';
-import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow } from '@coplay/core/arrays';
+import { allocate, type Experience, type NDArray } from '@coplay/core';
+import {
+  allocateCuts,
+  allocateExperience,
+  type Cuts,
+  copyObservation,
+  copyRow,
+  dtypeOf,
+  sizeOf,
+} from '@coplay/core/arrays';
 import { allocateExtras, checkSameKind, type StepField, stepFields, stepWidth } from './fields';
 
 /** Consecutive steps of one environment. */
@@ -28,7 +36,12 @@ export function assemble(
 ): Experience {
   const spec = { agents: like.agents, observation: like.observation, actions: like.actionCount };
   const extras = allocateExtras(like.extras, rows.length, steps);
-  const result: Experience = { ...allocateExperience(spec, rows.length, steps), extras };
+  const { states } = like;
+  const result: Experience = {
+    ...allocateExperience(spec, rows.length, steps),
+    extras,
+    ...(states && { states: zeroStates(states, [rows.length, steps]) }),
+  };
   const target = fieldsByName(result);
   const sources = new Map<Experience, StepField[]>();
   for (const { source } of rows.flat()) {
@@ -50,7 +63,7 @@ export function assemble(
     result.lengths[row] = offset;
     if (pieces.length > 0) result.isImagined[row] = pieces[0].source.isImagined[pieces[0].env];
   });
-  return { ...result, cuts: assembleCuts(spec, rows) };
+  return { ...result, cuts: assembleCuts(spec, rows, states) };
 }
 
 function fieldsByName(experience: Experience): Record<string, StepField> {
@@ -61,15 +74,27 @@ function fieldsByName(experience: Experience): Record<string, StepField> {
 interface Look {
   readonly row: number;
   readonly step: number;
-  readonly from: Pick<Cuts, 'observations' | 'masks' | 'previousActions'>;
+  readonly from: Pick<Cuts, 'observations' | 'masks' | 'previousActions' | 'states'>;
   readonly index: number;
 }
 
-function assembleCuts(spec: Parameters<typeof allocateCuts>[0], rows: readonly (readonly Piece[])[]): Cuts {
+/** Zeroed states [...lead, S] like others [E, T, S]. */
+function zeroStates({ data, shape }: NDArray, lead: readonly number[]): NDArray {
+  const full = [...lead, shape[2]];
+  return { data: allocate(dtypeOf(data), sizeOf(full)), shape: full };
+}
+
+/** @param states  those of one of the sources; undefined where they have none */
+function assembleCuts(
+  spec: Parameters<typeof allocateCuts>[0],
+  rows: readonly (readonly Piece[])[],
+  states: NDArray | undefined,
+): Cuts {
   const cutsOf = indexCuts(rows);
   const looks = rows.flatMap((pieces, row) => looksOf(pieces, row, cutsOf));
   const cuts = allocateCuts(spec, looks.length);
   const agents = spec.agents.length;
+  const after = states && zeroStates(states, [looks.length]);
   looks.forEach(({ row, step, from, index }, n) => {
     cuts.env[n] = row;
     cuts.step[n] = step;
@@ -84,8 +109,9 @@ function assembleCuts(spec: Parameters<typeof allocateCuts>[0], rows: readonly (
     }
     copyRow(from.masks, index, cuts.masks, n, agents * spec.actions);
     copyRow(from.previousActions, index, cuts.previousActions, n, agents);
+    if (after) copyRow(from.states!.data, index, after.data, n, after.shape[1]);
   });
-  return cuts;
+  return { ...cuts, ...(after && { states: after }) };
 }
 
 /** The numbers of a source's cuts by environment and step. */

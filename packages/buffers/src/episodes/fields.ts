@@ -7,7 +7,8 @@ export interface StepField {
   readonly name: string;
   readonly data: TypedArray;
   /**
-   * `agent`: [E, T, A, ...shape], each agent has its own; `everyone`: [E, T, A], of interest to each; `step`: [E, T]
+   * `agent`: [E, T, A, ...shape], each agent has its own; `everyone`: [E, T, A], of interest to each; `step`: [E, T,
+   * ...shape]
    */
   readonly of: 'agent' | 'everyone' | 'step';
   /** The part of one agent (or step). */
@@ -16,7 +17,7 @@ export interface StepField {
 
 /** All arrays with an entry for each step, in a fixed order. */
 export function stepFields(experience: Experience): StepField[] {
-  const { observation, observations, extras, actionCount } = experience;
+  const { observation, observations, extras, actionCount, states } = experience;
   const agent = (name: string, data: TypedArray, shape: readonly number[] = []): StepField => {
     return { name, data, of: 'agent', shape };
   };
@@ -31,13 +32,14 @@ export function stepFields(experience: Experience): StepField[] {
     agent('truncated', experience.truncated),
     { name: 'isFirst', data: experience.isFirst, of: 'step', shape: [] },
     { name: 'ended', data: experience.ended, of: 'step', shape: [] },
+    ...(states ? [{ name: 'states', data: states.data, of: 'step' as const, shape: states.shape.slice(2) }] : []),
     ...Object.entries(extras).map(([key, { data, shape }]) => agent(`extras/${key}`, data, shape.slice(3))),
   ];
 }
 
 /** The number of a field's values for one step, of all agents together. */
 export function stepWidth(field: StepField, agents: number): number {
-  return field.of === 'step' ? 1 : agents * sizeOf(field.shape);
+  return (field.of === 'step' ? 1 : agents) * sizeOf(field.shape);
 }
 
 /** Refuses experience of other agents, observations, actions or extras than `like`, by field. */

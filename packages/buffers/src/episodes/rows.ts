@@ -61,7 +61,8 @@ function agentColumns(experience: Experience, seat: number): NamedArrays {
     return experience.isImagined[Math.floor(row / experience.steps)];
   });
   const columns: NamedArrays = { isImagined: { data: isImagined, shape: [isImagined.length] } };
-  for (const field of stepFields(experience)) {
+  // States may hold what the agent doesn't see.
+  for (const field of stepFields(experience).filter(({ name }) => name !== 'states')) {
     const name = field.name.replace(/^extras\//, '');
     if (name in columns) fail('agentRows', 'extras with names of their own', show(name), 'Rename the extra.');
     columns[name] = agentColumn(field, seat, agents);

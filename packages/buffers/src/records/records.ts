@@ -18,7 +18,8 @@ import type { AgentId, NamedArrays, ObservationArrays, ObservationSpec } from '@
  * isLast                   0              0              0              1
  * ```
  *
- * Arrays are [E, R, A, ...], R records. An agent that ends before the others has its last record there and then.
+ * Arrays are [E, R, A, ...], R records; the game's states aren't kept. An agent that ends before the others has its
+ * last record there and then.
  */
 export interface Records {
   readonly agents: readonly AgentId[];

@@ -1,3 +1,3 @@
 export { createOutcomeStore, type OutcomeStore } from './outcomes';
-export { gridTransitions, observationTransitions } from './rows';
+export { gridTransitions, observationRows, observationTransitions } from './rows';
 export { createTransitionStore, loadTransitions, type TransitionStore } from './store';

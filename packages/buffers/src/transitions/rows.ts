@@ -1,5 +1,7 @@
 import {
+  allocate,
   checkGame,
+  checkOptions,
   type Experience,
   fail,
   type Game,
@@ -10,8 +12,10 @@ import {
   show,
   type TypedArray,
 } from '@coplay/core';
-import { allocateGrid, copyRow, type GridArrays, sizeOf } from '@coplay/core/arrays';
+import { allocateGrid, copyRow, dtypeOf, type GridArrays, sizeOf } from '@coplay/core/arrays';
+import { checkArgument, checkExperience, checkNumbers, checkRecord, typedArrays } from '@coplay/core/checks';
 import { takeRows } from '@coplay/core/rows';
+import { z } from 'zod';
 import { type TransitionPlaces, transitionPlaces } from './places';
 
 /**
@@ -48,41 +52,128 @@ export function gridTransitions(game: Game, experience: Experience, seat = 0): N
     things: ndarray(before.things, [rows, things, cells]),
     fixed: ndarray(before.fixed, [rows, fixed, cells]),
     elapsed: ndarray(before.elapsed),
-    ...played(experience, places),
+    actions: takeSteps(playedActions(experience), places.steps, [agents]),
+    rewards: takeSteps(experience.rewards, places.steps, [agents]),
     'next/cells': ndarray(after.cells, [rows, agents]),
     'next/things': ndarray(after.things, [rows, things, cells]),
   };
 }
 
+/** Options of {@link observationTransitions}. */
+export interface ObservationRowOptions {
+  /** L, steps before each that are added as `past/FIELD` and `past/actions`, 0 or more. Default 0 */
+  readonly history?: number;
+  /**
+   * Counts the steps played in each episode, where the experience has states. Default: from the episode's start, or
+   * from the first step of the experience where it started before that
+   */
+  readonly game?: Game;
+}
+
 /**
- * Transitions of any game, as the observations of all agents: each field [B, A, ...shape] and `next/FIELD`, `actions`
- * int32 [B, A] (-1 for agents that had left), `active` uint8 [B, A] before the step, `rewards` [B, A], and
- * `next/terminated` uint8 [B, A].
+ * Transitions of any game, as the observations of all agents: each field [B, A, ...shape] and `next/FIELD`, `masks`
+ * uint8 [B, A, K] and `next/masks`, `actions` int32 [B, A] (-1 for agents that had left), `active` uint8 [B, A] before
+ * the step, `elapsed` int32 [B], `rewards` [B, A], and `next/terminated` uint8 [B, A]. With `history` L also
+ * `past/FIELD` [B, L, A, ...shape] and `past/actions` int32 [B, L, A], the oldest step first; actions are -1 where the
+ * episode, or the experience, hadn't begun.
  *
  * @throws CoplayError for imagined experience
  */
-export function observationTransitions(experience: Experience): NamedArrays {
-  const places = transitionPlaces('observationTransitions', experience);
-  const { observation, observations, cuts, agents } = experience;
-  const rows: NamedArrays = {};
+export function observationTransitions(experience: Experience, options: ObservationRowOptions = {}): NamedArrays {
+  const where = 'observationTransitions';
+  checkRowOptions(where, options);
+  const places = transitionPlaces(where, experience);
+  const { observation, observations, cuts, agents, terminated, rewards, masks, actionCount: K } = experience;
+  const A = agents.length;
+  const rows = observationRows(experience, places.steps, options);
   for (const [name, field] of Object.entries(observation)) {
-    const shape = [agents.length, ...field.shape];
-    rows[name] = takeSteps(observations[name], places.steps, shape);
-    rows[`next/${name}`] = takeNext(observations[name], cuts.observations[name], places, shape);
+    rows[`next/${name}`] = takeNext(observations[name], cuts.observations[name], places, [A, ...field.shape]);
   }
   return {
     ...rows,
-    active: takeSteps(experience.active, places.steps, [agents.length]),
-    ...played(experience, places),
-    'next/terminated': takeSteps(experience.terminated, places.steps, [agents.length]),
+    rewards: takeSteps(rewards, places.steps, [A]),
+    'next/masks': takeNext(masks, cuts.masks, places, [A, K]),
+    'next/terminated': takeSteps(terminated, places.steps, [A]),
   };
 }
 
-/** Actions and rewards. */
-function played({ actions, active, rewards, agents }: Experience, { steps }: TransitionPlaces): NamedArrays {
-  const shape = [agents.length];
-  const chosen = Int32Array.from(actions, (action, i) => (active[i] === 1 ? action : -1));
-  return { actions: takeSteps(chosen, steps, shape), rewards: takeSteps(rewards, steps, shape) };
+/**
+ * The columns of {@link observationTransitions} that are known before a step.
+ *
+ * @param steps  [B] steps e T + t of the experience
+ */
+export function observationRows(
+  experience: Experience,
+  steps: Int32Array,
+  options: ObservationRowOptions = {},
+): NamedArrays {
+  const where = 'observationRows';
+  checkExperience(where, experience);
+  checkArgument(where, 'steps', typedArrays('int32'), steps);
+  checkNumbers(where, 'steps', steps, { min: 0, max: experience.envs * experience.steps - 1 });
+  const { history, game } = checkRowOptions(where, options);
+  const { observation, observations, agents, actionCount: K, masks, active } = experience;
+  const A = agents.length;
+  const rows: NamedArrays = {};
+  for (const [name, { shape }] of Object.entries(observation)) {
+    rows[name] = takeSteps(observations[name], steps, [A, ...shape]);
+  }
+  rows['masks'] = takeSteps(masks, steps, [A, K]);
+  rows['active'] = takeSteps(active, steps, [A]);
+  rows['elapsed'] = ndarray(elapsedAt(experience, steps, game));
+  rows['actions'] = takeSteps(playedActions(experience), steps, [A]);
+  if (history > 0) Object.assign(rows, pastRows(experience, steps, history));
+  return rows;
+}
+
+const optionsSchema = z.strictObject({ history: z.int().min(0).default(0), game: z.unknown().optional() });
+
+function checkRowOptions(where: string, options: ObservationRowOptions) {
+  checkRecord(where, 'options', options);
+  const { history } = checkOptions(where, optionsSchema, options);
+  if (options.game !== undefined) checkGame(`${where}: option game`, options.game);
+  return { history, game: options.game };
+}
+
+/** [B] steps that were played before. */
+function elapsedAt(experience: Experience, steps: Int32Array, game: Game | undefined): Int32Array {
+  const { states, isFirst } = experience;
+  if (game && states) return steps.map((step) => game.elapsed(states.data, step * game.stateSize));
+  return steps.map((step) => {
+    let played = 0;
+    for (let at = step; at % experience.steps > 0 && isFirst[at] === 0; at--) played++;
+    return played;
+  });
+}
+
+/** The columns of the L steps before. */
+function pastRows(experience: Experience, steps: Int32Array, L: number): NamedArrays {
+  const { observation, observations, agents } = experience;
+  const A = agents.length;
+  const places = new Int32Array(steps.length * L).fill(-1); // of past steps; -1 for none
+  steps.forEach((step, row) => {
+    let at = step;
+    for (let l = L - 1; l >= 0 && at % experience.steps > 0 && experience.isFirst[at] === 0; l--) {
+      places[row * L + l] = --at;
+    }
+  });
+  const take = (data: TypedArray, shape: readonly number[], none: number): NDArray => {
+    const size = sizeOf(shape);
+    const taken = allocate(dtypeOf(data), places.length * size).fill(none);
+    places.forEach((place, i) => {
+      if (place >= 0) copyRow(data, place, taken, i, size);
+    });
+    return { data: taken, shape: [steps.length, L, ...shape] };
+  };
+  const fields = Object.entries(observation).map(([name, { shape }]) => {
+    return [`past/${name}`, take(observations[name], [A, ...shape], 0)];
+  });
+  return { ...Object.fromEntries(fields), 'past/actions': take(playedActions(experience), [A], -1) };
+}
+
+/** [E, T, A] -1 for agents that had left */
+function playedActions({ actions, active }: Experience): Int32Array {
+  return actions.map((action, i) => (active[i] === 1 ? action : -1));
 }
 
 function takeSteps(from: TypedArray, places: Int32Array, shape: readonly number[]): NDArray {

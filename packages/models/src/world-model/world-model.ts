@@ -12,14 +12,17 @@ import type { TensorRecord, tf } from '@coplay/tensor';
  * - `grid`: `cells` int32 [B, A], `things` uint8 [B, M, HW], `fixed` uint8 [B, F, HW], `elapsed` int32 [B], `actions`
  *   int32 [B, A] (-1 for agents that had left), `rewards` float32 [B, A], `next/cells`, `next/things`: see `GridArrays`
  *   of core.
- * - `observations`: every field of the game's observation [B, A, ...shape] and `next/FIELD`, `actions` and `rewards` as
- *   above, `active` uint8 [B, A] before the step, `next/terminated` uint8 [B, A].
+ * - `observations`: every field of the game's observation [B, A, ...shape] and `next/FIELD`, `masks` uint8 [B, A, K]
+ *   and `next/masks`, `elapsed`, `actions` and `rewards` as above, `active` uint8 [B, A] before the step,
+ *   `next/terminated` uint8 [B, A]. With `history` L also `past/FIELD` [B, L, A, ...shape] and `past/actions` int32 [B,
+ *   L, A], the oldest step first; actions are -1 where the episode hadn't begun.
  */
 export interface WorldModel {
   /** What kind of model it is, such as `cells`. */
   readonly kind: string;
   /** As JSON, for run directories and checkpoints. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** The game whose states it predicts: that of its experience, or one derived from it, as of joint observations. */
   readonly game: Game;
   readonly data: 'grid' | 'observations';
   /** Fresh parameters. */
@@ -62,6 +65,21 @@ export interface WorldModel {
   planes?(imagined: NamedArrays, rows: NamedArrays): NDArray<Float32Array>;
   /** Refuses transitions that the model can't represent. */
   check?(rows: NamedArrays): void;
+  /** L, past steps in the rows of `observations`. Default 0 */
+  readonly history?: number;
+  /** The game of its experience, where `game` is derived from it. */
+  readonly source?: Game;
+  /**
+   * [B, S] states of `game` that rows of `observations` before a step say; where `game` is derived, imagination starts
+   * from them.
+   */
+  statesOf?(rows: NamedArrays): ArrayOf<DType>;
+  /**
+   * Whether a number of what happened counts as predicted. Default: an error of at most 1e-4
+   *
+   * @param name  as in what `decode` returns: `next/planes`
+   */
+  agrees?(name: string, predicted: number, truth: number): boolean;
 }
 
 /** Makes a {@link WorldModel} of a game: what trainers ask for. */

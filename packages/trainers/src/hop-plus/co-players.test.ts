@@ -19,9 +19,7 @@ function starts(rows: number) {
   for (let row = 0; row < rows; row += 4) env.reset({ envs: [row], layout: '1.2\n...\n.h.' });
   const states = env.states.slice();
   return {
-    rows: new Int32Array(rows),
-    states,
-    previousActions: new Int32Array(2 * rows),
+    real: states,
     isFirst: new Uint8Array(rows),
   };
 }

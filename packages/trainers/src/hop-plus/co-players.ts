@@ -1,6 +1,8 @@
 import {
   type Agent,
   type AgentId,
+  type ArrayOf,
+  type DType,
   type Game,
   type Generator,
   type ImaginationStarts,
@@ -25,12 +27,18 @@ export interface ImaginedPlayer {
  */
 export type GoalChance = number | undefined;
 
+/** The part of imagined starts that goals are drawn by. */
+export type GoalStarts = Pick<ImaginationStarts, 'isFirst'> & {
+  /** [B, S] states of the game, which say which goals can still be reached; without them all can */
+  readonly real: ArrayOf<DType> | undefined;
+};
+
 /** A co-player as the model of it: its goal is drawn once for each imagined episode. */
 export function modelledCoPlayer(
   moa: MoaLearner,
   coPlayer: AgentId,
   game: Game,
-  starts: ImaginationStarts,
+  starts: GoalStarts,
   choice: GoalChance,
   generator: Generator,
 ): ImaginedPlayer {
@@ -45,7 +53,7 @@ function drawGoals(
   moa: MoaLearner,
   coPlayer: AgentId,
   game: Game,
-  starts: ImaginationStarts,
+  starts: GoalStarts,
   choice: GoalChance,
   generator: Generator,
 ): Int32Array {
@@ -54,9 +62,11 @@ function drawGoals(
   if (!goals || choice === undefined || moa.goals === 0) return drawn;
   const shown = moa.prior(coPlayer);
   const uniform = shown.map(() => 1);
+  const { real } = starts;
+  const isOpen = (goal: number, row: number) => !real || goals.isOpen(goal, real, row * game.stateSize);
   for (let row = 0; row < drawn.length; row++) {
     const prior = generator.uniform() < choice ? uniform : shown;
-    const open = prior.map((p, goal) => (goals.isOpen(goal, starts.states, row * game.stateSize) ? p : 0));
+    const open = prior.map((p, goal) => (isOpen(goal, row) ? p : 0));
     drawn[row] = drawIndex(open, generator);
     // Nothing was drawn where no goal is open; the rows after it must not depend on that.
     if (drawn[row] === -1) generator.uniform();

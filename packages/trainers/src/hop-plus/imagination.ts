@@ -1,16 +1,14 @@
 import {
   type ArrayOf,
-  allocate,
   type DType,
   type Experience,
-  type Game,
   type Generator,
   type ImaginationStarts,
   imagine,
   type Metrics,
   type Simulator,
+  startsFrom,
 } from '@coplay/core';
-import { allocateGrid } from '@coplay/core/arrays';
 import { nonZero, seatRows, takeRows } from '@coplay/core/rows';
 import { anneal } from '../training/annealed';
 import { copiedCoPlayer, type ImaginedPlayer, modelledCoPlayer } from './co-players';
@@ -72,7 +70,7 @@ export async function imagineFrom(
   const { game } = learner.setup;
   const count = Math.max(1, Math.round((options.ratio * experience.envs * experience.steps) / horizon));
   const own = generator.fork();
-  const starts = drawStarts(game, experience, seat, count, own.split(SPLITS.starts));
+  const starts = drawStarts(simulator, experience, seat, count, own.split(SPLITS.starts));
   if (!starts) return undefined;
   const goals = own.split(SPLITS.goals);
   const players = game.agents.map((_, player) => {
@@ -118,42 +116,26 @@ function coPlayer(
 interface Starts extends ImaginationStarts {
   /** [B] rows e T + t of the experience */
   readonly rows: Int32Array;
+  /** [B, S] states of the game itself, where the experience has them */
+  readonly real: ArrayOf<DType> | undefined;
 }
 
 /**
- * Draws steps in which the agent was playing, each with the same chance, with replacement; states are read from the
- * agent's own observations.
+ * Draws steps in which the agent was playing, each with the same chance, with replacement.
  *
  * @returns undefined where it never played
  */
 function drawStarts(
-  game: Game,
+  simulator: Simulator,
   experience: Experience,
   seat: number,
   count: number,
   generator: Generator,
 ): Starts | undefined {
-  const { active, agents } = experience;
+  const { active, agents, states } = experience;
   const played = nonZero(seatRows(active, seat, agents.length).data);
   if (played.length === 0) return undefined;
   const rows = Int32Array.from({ length: count }, () => played[generator.integer(played.length)]);
-  return { rows, ...startsAt(game, experience, seat, rows) };
-}
-
-/** The information in steps of an experience, as starts. */
-function startsAt(game: Game, experience: Experience, seat: number, rows: Int32Array): ImaginationStarts {
-  const { observations, previousActions, isFirst } = experience;
-  const agents = game.agents.length;
-  const states = allocate(game.stateType, rows.length * game.stateSize) as ArrayOf<DType>;
-  const grid = game.grid!; // refused without it when the options were checked
-  const parts = allocateGrid(grid, agents, 1);
-  rows.forEach((row, i) => {
-    grid.see(observations, row * agents + seat, seat, parts, 0);
-    grid.write(parts, 0, states, i * game.stateSize);
-  });
-  return {
-    states,
-    previousActions: takeRows(previousActions, rows, agents),
-    isFirst: takeRows(isFirst, rows, 1),
-  };
+  const real = states && takeRows(states.data, rows, states.shape[2]);
+  return { rows, real, ...startsFrom(simulator, experience, rows, seat) };
 }

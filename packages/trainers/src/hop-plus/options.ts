@@ -19,7 +19,10 @@ export interface ImaginedOptions {
   readonly ratio?: number;
   /** Updates, at least 0, before anything is imagined. Default 3 */
   readonly startUpdates?: number;
-  /** Accuracy of the world model, in [0, 1], that imagination waits for; see the learner's `accuracy`. Default 0.98 */
+  /**
+   * Accuracy of the world model, in [0, 1], that imagination waits for; see the learner's `accuracy`. Default 0.98, and
+   * 0.8 for models of observations
+   */
   readonly minAccuracy?: number;
   /**
    * Accuracy of the model of a co-player, above 0 and at most 1, from which on it is imagined for the whole horizon;

@@ -58,6 +58,12 @@ const MODULE_DEFAULTS = {
   ppo: { realRatio: { from: 0.5, to: 1 } },
 };
 
+/**
+ * The accuracy that imagination waits for where a model predicts all observations: chance and what no agent sees keep
+ * it from predicting every number of every agent.
+ */
+const OBSERVED_ACCURACY = 0.8;
+
 const epsilonSchema = z.strictObject({ epsilon: annealedUnit.default(0) });
 
 /** Checks options and makes the modules. Nothing here is random or touches a tensor. */
@@ -101,8 +107,10 @@ export function hopPlusSetup(
     typeof worldModel === 'object'
       ? createWorldModel({ ...MODULE_DEFAULTS.worldModel, ...worldModel, game, executor })
       : worldModel;
-  const imagination: HopPlusSetup['imagined'] = imagined === false ? false : resolveImagined(where, imagined);
-  if (imagination) checkImagination(where, game, model);
+  const minAccuracy = typeof model === 'object' && model.model.data === 'observations' ? OBSERVED_ACCURACY : undefined;
+  const imagination: HopPlusSetup['imagined'] =
+    imagined === false ? false : resolveImagined(where, { ...(minAccuracy && { minAccuracy }), ...imagined });
+  if (imagination) checkImagination(where, model);
   const first = coPlayerModels.get(game.agents.indexOf(ids[0]));
   const config = {
     ...setup.config,
@@ -170,13 +178,9 @@ function inputsWith(inputs: HopPlusOptions['inputs'], subgoalSize: number) {
   return subgoalSize > 0 ? { ...seen, extras: { [SUBGOALS]: subgoalSize } } : seen;
 }
 
-function checkImagination(where: string, game: Game, worldModel: HopPlusSetup['worldModel']): void {
+function checkImagination(where: string, worldModel: HopPlusSetup['worldModel']): void {
   if (worldModel === false) {
     const remedy = "Switch imagined off too, or give worldModel: 'rules'.";
     fail(`${where}: option imagined`, 'a world model to imagine with', 'worldModel: false', remedy);
-  }
-  if (!game.grid) {
-    const remedy = 'Switch imagined off, or give the game grid parts.';
-    fail(`${where}: option imagined`, "a game whose state can be read from an agent's observation", game.name, remedy);
   }
 }

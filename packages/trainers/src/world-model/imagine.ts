@@ -1,3 +1,4 @@
+import { observationRows } from '@coplay/buffers';
 import { type Generator, type NamedArrays, ndarray, type Simulator } from '@coplay/core';
 import { concatRows, gatherRows, paddedCount, padRows, reshapeRows, sliceRows } from '@coplay/core/rows';
 import type { WorldModel } from '@coplay/models';
@@ -103,10 +104,13 @@ export function modelSimulator(
   imagine: Imagine,
   { sample = true }: SimulatorOptions,
 ): Simulator {
-  const { game } = model;
+  const { game, source = game, history = 0 } = model;
   const agents = game.agents.length;
   return {
     game,
+    ...(model.statesOf && {
+      statesAt: (experience, steps) => model.statesOf!(observationRows(experience, steps, { game: source, history })),
+    }),
     async step(states, actions, generator, result) {
       const rows = model.encode(states, actions);
       const imagined = await byRandomMembers(imagine, members, rows, generator);

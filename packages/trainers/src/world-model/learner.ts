@@ -189,8 +189,11 @@ class Learner implements WorldModelLearner {
   private transitionsOf(where: string, experience: Experience): NamedArrays {
     checkExperienceOf(where, this.setup.model.game, experience);
     const { model, seat } = this.setup;
+    const { game, source = game, history = 0 } = model;
     const rows =
-      model.data === 'grid' ? gridTransitions(model.game, experience, seat) : observationTransitions(experience);
+      model.data === 'grid'
+        ? gridTransitions(game, experience, seat)
+        : observationTransitions(experience, { game: source, history });
     model.check?.(rows);
     return rows;
   }
@@ -294,12 +297,12 @@ class Learner implements WorldModelLearner {
   /** On rows that were learned from already: it tells whether rare outcomes are known at all. */
   private async accuracyByOutcome(generator: Generator): Promise<number> {
     const rows = this.outcomes.sample(generator, OUTCOMES_SCORED);
-    return mean(scoreRows((await this.predicted(rows)).happened, rows).exact);
+    return mean(scoreRows((await this.predicted(rows)).happened, rows, this.setup.model.agrees).exact);
   }
 
   private async measure(rows: NamedArrays): Promise<Metrics> {
     const { happened, disagreement } = await this.predicted(rows);
-    const score: Score = scoreRows(happened, rows);
+    const score: Score = scoreRows(happened, rows, this.setup.model.agrees);
     this.score.add(score);
     const isEnsemble = this.setup.members > 1;
     return {

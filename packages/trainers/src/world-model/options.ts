@@ -1,6 +1,6 @@
 import { checkGame, checkOptions, fail, type Game, type Generator, type Metrics, show } from '@coplay/core';
 import { checkRecord, functions } from '@coplay/core/checks';
-import { cellsWorldModel, type WorldModel, type WorldModelBuilder } from '@coplay/models';
+import { cellsWorldModel, observationsWorldModel, type WorldModel, type WorldModelBuilder } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 
@@ -8,11 +8,14 @@ import { z } from 'zod';
 export interface WorldModelOptions {
   /** The rules; `game.grid` defines the parts of a state, where it exists. */
   readonly game: Game;
-  /** `cellsWorldModel()`, `planesWorldModel()`, or a builder of a model of your own. Default `cellsWorldModel()` */
+  /**
+   * `cellsWorldModel()`, `planesWorldModel()`, `observationsWorldModel()`, or a builder of a model of your own. Default
+   * `cellsWorldModel()` for games with grid parts, `observationsWorldModel()` for all others
+   */
   readonly model?: WorldModelBuilder;
   /** N, models that learn apart and take turns in imagination, 1 to 32. Default 1 */
   readonly members?: number;
-  /** Step size of Adam, positive. Default 3e-3 */
+  /** Step size of Adam, positive. Default 3e-3; 1e-3 for `observationsWorldModel` */
   readonly learningRate?: number;
   /** Transitions of a minibatch, at least 1. Default 256 */
   readonly batchSize?: number;
@@ -43,13 +46,14 @@ export interface WorldModelOptions {
 
 /** Everything that's fixed before the first parameter is drawn. */
 export interface WorldModelSetup extends z.infer<typeof schema> {
+  readonly learningRate: number;
   readonly model: WorldModel;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
 const schema = z.strictObject({
   members: z.int().min(1).max(32).default(1),
-  learningRate: z.number().positive().default(3e-3),
+  learningRate: z.number().positive().optional(),
   batchSize: z.int().min(1).default(256),
   outcomeShare: z.number().min(0).lt(1).default(0),
   stepsPerUpdate: z.int().min(1).default(32),
@@ -73,11 +77,14 @@ export function worldModelSetup(given: WorldModelOptions): WorldModelSetup {
     fail(`${where}: option seat`, expected, String(checked.seat), 'Give a seat of the game.');
   }
   if (builder !== undefined && typeof builder !== 'function') {
-    const expected = 'cellsWorldModel(), planesWorldModel(), or a function that makes a model of a game';
+    const expected = 'observationsWorldModel(), cellsWorldModel(), or a function that makes a model of a game';
     fail(`${where}: option model`, expected, show(builder), 'Give a builder.');
   }
-  const model = (builder ?? cellsWorldModel())(game);
-  return { ...checked, model, config: { algorithm: 'world-model', ...checked, model: model.config } };
+  const model = (builder ?? (game.grid ? cellsWorldModel() : observationsWorldModel()))(game);
+  // Numbers are predicted with squared errors, in which larger steps show as noise.
+  const { learningRate = model.kind === 'observations' ? 1e-3 : 3e-3 } = checked;
+  const numbers = { ...checked, learningRate };
+  return { ...numbers, model, config: { algorithm: 'world-model', ...numbers, model: model.config } };
 }
 
 /** Options of {@link WorldModelLearner.pretrain}. */

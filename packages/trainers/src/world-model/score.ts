@@ -8,16 +8,19 @@ export interface Score {
   readonly rewardErrors: Float32Array;
 }
 
-/** Numbers of float fields that count as the same. */
-const CLOSE = 1e-4;
+/** Whether a number of what happened counts as predicted. */
+export type Agrees = (name: string, predicted: number, truth: number) => boolean;
+
+const isEqual: Agrees = (_, predicted, truth) => Math.abs(predicted - truth) <= 1e-4;
 
 /**
  * Compares predicted with true outcomes.
  *
  * @param happened  fields `next/NAME`, `rewards` and `terminated`, as a model's `decode` gives them
  * @param rows      transitions
+ * @param agrees    for all but rewards. Default: an error of at most 1e-4
  */
-export function scoreRows(happened: NamedArrays, rows: NamedArrays): Score {
+export function scoreRows(happened: NamedArrays, rows: NamedArrays, agrees: Agrees = isEqual): Score {
   const count = rows['rewards'].shape[0];
   const exact = new Uint8Array(count).fill(1);
   for (const [name, { data }] of Object.entries(happened)) {
@@ -32,15 +35,20 @@ export function scoreRows(happened: NamedArrays, rows: NamedArrays): Score {
         "Name what decode returns as the rows' fields.",
       );
     }
-    markDifferences(exact, data, truth);
+    markDifferences(exact, data, truth, (predicted, value) => agrees(name, predicted, value));
   }
   return { exact, rewardErrors: meanSquares(happened['rewards'].data, rows['rewards'].data, count) };
 }
 
-function markDifferences(exact: Uint8Array, predicted: TypedArray, truth: TypedArray): void {
+function markDifferences(
+  exact: Uint8Array,
+  predicted: TypedArray,
+  truth: TypedArray,
+  agrees: (predicted: number, truth: number) => boolean,
+): void {
   const width = predicted.length / exact.length;
   for (let i = 0; i < predicted.length; i++) {
-    if (Math.abs(predicted[i] - truth[i]) > CLOSE) exact[Math.floor(i / width)] = 0;
+    if (!agrees(predicted[i], truth[i])) exact[Math.floor(i / width)] = 0;
   }
 }
 

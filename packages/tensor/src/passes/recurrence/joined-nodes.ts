@@ -77,11 +77,10 @@ export function roleOf(
     return isShared && (position === 1 || operand.shape.length === 1) ? 'shared' : undefined;
   }
   if (node.op === 'Concat' && axisOf(node) > 0) return areRows ? 'joined' : undefined;
-  if (isRowReshape(node) || isRowSoftmax(node)) {
-    if (position > 0) return 'shared';
+  if (isRowReshape(node) || isRowSoftmax(node) || isRowReduction(node)) {
+    if (position > 0) return node.op === 'Reshape' || isShared ? 'shared' : undefined;
     return column.every((value) => sameShape(value!.shape, operand.shape)) ? 'joined' : undefined;
   }
-  if (isRowReduction(node)) return position === 0 ? 'joined' : isShared ? 'shared' : undefined;
   return undefined;
 }
 

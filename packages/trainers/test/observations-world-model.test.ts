@@ -1,0 +1,180 @@
+/** The model of observations: what it predicts before it has learned, its loss by hand, its game, its history. */
+
+import { observationRows, observationTransitions } from '@coplay/buffers';
+import { createGenerator, createRollout, type Game, type NamedArrays, ndarray, vectorEnv } from '@coplay/core';
+import { randomAgent } from '@coplay/envs';
+import { observationsWorldModel, type WorldModel } from '@coplay/models';
+import { tf, useBackend } from '@coplay/tensor';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+beforeAll(async () => {
+  await useBackend('cpu');
+});
+
+/** Two agents; every kind of field. The state is [steps, value]. */
+function kinds(): Game<'float32'> {
+  return {
+    name: 'kinds',
+    agents: ['a', 'b'],
+    actions: 3,
+    actionNames: ['x', 'y', 'z'],
+    observation: {
+      flags: { shape: [2], dtype: 'uint8', kind: 'planes' },
+      code: { shape: [3], dtype: 'uint8', kind: 'one-hot' },
+      index: { shape: [1], dtype: 'int32', kind: 'indices', classes: 4 },
+      numbers: { shape: [2], dtype: 'float32', kind: 'vector' },
+      picture: { shape: [2, 2, 1], dtype: 'uint8', kind: 'image' },
+    },
+    stateType: 'float32',
+    stateSize: 2,
+    maxSteps: 9,
+    infos: [],
+    options: {},
+    reset: (state, offset) => void state.fill(0, offset, offset + 2),
+    step(state, offset, _actions, _at, _generator, result, row) {
+      state[offset]++;
+      for (let i = 0; i < 2; i++) {
+        result.rewards[row * 2 + i] = 0;
+        result.terminated[row * 2 + i] = 0;
+        result.truncated[row * 2 + i] = state[offset] >= 9 ? 1 : 0;
+      }
+    },
+    legal(_state, _offset, agent, mask, at) {
+      mask.set([1, 1, agent], at);
+    },
+    observe(_state, _offset, agent, out, row) {
+      out['flags'].set([1, 0], row * 2);
+      out['code'].set(agent === 0 ? [0, 1, 0] : [0, 0, 0], row * 3);
+      out['index'][row] = 3;
+      out['numbers'].set([agent, -7.5], row * 2);
+      out['picture'].set([0, 51, 102, 255], row * 4);
+    },
+    isActive: (state, offset) => state[offset] < 9,
+    elapsed: (state, offset) => state[offset],
+  };
+}
+
+const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
+
+/** Parameters whose heads give zeros, so that the prediction is "nothing changes". */
+function silent(model: WorldModel): NamedArrays {
+  return Object.fromEntries(
+    Object.entries(model.init(createGenerator(1))).map(([name, { data, shape }]) => {
+      const isHead = /^(field|masks|rewards|terminated)|change/.test(name);
+      return [name, isHead ? { data: new Float32Array(data.length), shape } : { data, shape }];
+    }),
+  );
+}
+
+const tensors = (rows: NamedArrays) =>
+  Object.fromEntries(
+    Object.entries(rows).map(([name, { data, shape }]) => [name, tf.tensor(data as never, [...shape])]),
+  );
+
+async function transitions(game: Game, history = 0, steps = 4): Promise<NamedArrays> {
+  const agents = game.agents.map((id) => randomAgent({ game, id }));
+  const rollout = createRollout(vectorEnv(game, { envs: 2, seed: 1 }), agents, createGenerator(1));
+  return observationTransitions(await rollout.collect(steps), { game, history });
+}
+
+describe('a model of observations that has learned nothing', () => {
+  it('expects every field to stay, by its kind', async () => {
+    const model = observationsWorldModel()(kinds());
+    const rows = await transitions(kinds());
+    const imagined = model.imagine(tensors(silent(model)), tensors(rows));
+    const numbers = (name: string) => Array.from(imagined[name].dataSync());
+    const near = (name: string, expected: number[]) => {
+      for (const [i, value] of expected.entries()) expect(numbers(name)[i]).toBeCloseTo(value, 4);
+    };
+    near('field/flags', [sigmoid(4), sigmoid(-4)]);
+    // Three classes and "none"; the logit of the present one is 4: e^4 / (e^4 + 3).
+    const stays = Math.exp(4) / (Math.exp(4) + 3);
+    const other = 1 / (Math.exp(4) + 3);
+    near('field/code', [other, stays, other, other, other, other, other, stays]); // the second agent has none
+    near('field/index', [other, other, other, stays]);
+    near('field/numbers', [0, -7.5, 1, -7.5]);
+    near('field/picture', [0, 51, 102, 255]);
+    near('masks', [sigmoid(4), sigmoid(4), sigmoid(-4), sigmoid(4), sigmoid(4), sigmoid(4)]);
+    near('rewards', [0, 0]); // the mean of a uniform distribution over symmetric bins
+    near('terminated', [0.5, 0.5]);
+  });
+
+  it('has the loss that these predictions have', async () => {
+    const model = observationsWorldModel()(kinds());
+    const rows = await transitions(kinds());
+    const { loss, metrics } = model.loss(tensors(silent(model)), tensors(rows));
+    const flag = -Math.log(sigmoid(4));
+    const code = -Math.log(Math.exp(4) / (Math.exp(4) + 3));
+    expect(metrics['observation_loss'].dataSync()[0]).toBeCloseTo(2 * flag + 2 * code, 4); // numbers, picture: no error
+    expect(metrics['mask_loss'].dataSync()[0]).toBeCloseTo(3 * flag, 4);
+    expect(metrics['reward_loss'].dataSync()[0]).toBeCloseTo(Math.log(81), 4);
+    expect(metrics['termination_loss'].dataSync()[0]).toBeCloseTo(Math.log(2), 4);
+    expect(loss.dataSync()[0]).toBeCloseTo(5 * flag + 2 * code + Math.log(81) + Math.log(2), 3);
+  });
+
+  it('decodes to observations as the game gives them', async () => {
+    const model = observationsWorldModel()(kinds());
+    const rows = await transitions(kinds());
+    const tensorsOf = model.imagine(tensors(silent(model)), tensors(rows));
+    const imagined = Object.fromEntries(
+      Object.entries(tensorsOf).map(([name, tensor]) => [
+        name,
+        ndarray(tensor.dataSync() as Float32Array, tensor.shape),
+      ]),
+    );
+    const happened = model.decode(imagined, rows);
+    for (const name of ['flags', 'code', 'index', 'picture']) {
+      expect(happened[`next/${name}`]).toEqual(rows[`next/${name}`]);
+    }
+    for (const [i, value] of Array.from(rows['next/numbers'].data).entries()) {
+      expect(happened['next/numbers'].data[i]).toBeCloseTo(value as number, 4);
+    }
+    expect(happened['next/masks']).toEqual(rows['next/masks']);
+  });
+});
+
+describe('the game of a model of observations', () => {
+  it('gives agents what the game itself gives them', () => {
+    const model = observationsWorldModel({ history: 2 })(kinds());
+    const [real, seen] = [kinds(), model.game].map((game) => vectorEnv(game, { envs: 2, seed: 1 }));
+    expect(seen.observations).toEqual(real.observations);
+    expect(seen.masks).toEqual(real.masks);
+    expect(seen.active).toEqual(real.active);
+    expect(() => seen.step(new Int32Array(4))).toThrow(/Play it in the simulator of a model of observations/);
+  });
+
+  it('holds the same as rows before a step, there and back', async () => {
+    const agents = kinds().agents.map((id) => randomAgent({ game: kinds(), id }));
+    const rollout = createRollout(vectorEnv(kinds(), { envs: 2, seed: 1 }), agents, createGenerator(1));
+    const experience = await rollout.collect(12); // an episode has 9 steps
+    const steps = Int32Array.from({ length: 24 }, (_, step) => step);
+    for (const history of [0, 1, 3]) {
+      const model = observationsWorldModel({ history })(kinds());
+      const rows = observationRows(experience, steps, { game: kinds(), history });
+      const { elapsed, ...expected } = rows;
+      const states = model.statesOf!(rows);
+      expect(model.encode(states, rows['actions'].data as Int32Array)).toEqual(expected);
+      expect(Array.from(elapsed.data)).toEqual([0, 1].flatMap(() => [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 2]));
+    }
+  });
+
+  it('moves the step that was played into the history', async () => {
+    const model = observationsWorldModel({ history: 2 })(kinds());
+    const agents = kinds().agents.map((id) => randomAgent({ game: kinds(), id }));
+    const rollout = createRollout(vectorEnv(kinds(), { envs: 1, seed: 1 }), agents, createGenerator(1));
+    const experience = await rollout.collect(6);
+    const at = (step: number) => observationRows(experience, Int32Array.of(step), { game: kinds(), history: 2 });
+    const states = model.statesOf!(at(0));
+    for (let step = 0; step < 5; step++) {
+      const next = at(step + 1);
+      const happened: NamedArrays = {
+        ...Object.fromEntries(Object.keys(kinds().observation).map((name) => [`next/${name}`, next[name]])),
+        'next/masks': next['masks'],
+        actions: at(step)['actions'],
+        terminated: ndarray(new Uint8Array(2), [1, 2]),
+      };
+      model.write(happened, 0, states, 0);
+      expect(states).toEqual(model.statesOf!(next));
+    }
+  });
+});
