@@ -104,7 +104,7 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   openGoals: (game) => openGoals(game, states, 1),
   createSearch: (game) => createSearch({ game }),
   'createSearch: simulator': (game) => createSearch({ game: sound, simulator: { game, step() {} } }),
-  seenStates: (game) => seenStates(game, experience.observations, 1, 0),
+  seenStates: (game) => seenStates(game, { rows: 1, observations: experience.observations }, 0),
   ppoAgent: (game) => ppoAgent({ game, id }),
   sharedPpoAgents: (game) => sharedPpoAgents({ game }),
   dreamerAgent: (game) => dreamerAgent({ game, id }),

@@ -46,7 +46,7 @@ export const planningDoors: Doors = {
   openGoals: door(() => [game, env.states, 2], ['nothing', ['longer']]),
   priorOfCounts: door(() => [doubles(), 2]),
   resolveSearch: door(() => [{ game }]),
-  seenStates: door(() => [game, seen(), 2, 0]),
+  seenStates: door(() => [game, { rows: 2, observations: seen() }, 0]),
   uniformMemory: door(() => [2]),
   updateBeliefs: door(
     () => [doubles(), doubles(), flags(), 2, doubles()],

@@ -6,6 +6,7 @@ import {
   createRollout,
   type Experience,
   type Game,
+  gameContract,
   imagine,
   rulesSimulator,
   startsFrom,
@@ -49,7 +50,7 @@ function diggers(observesState = false): Game<'int32'> {
     observe(state, offset, _agent, out, row) {
       out['clock'][row] = state[offset];
     },
-    isActive: (state, offset) => state[offset] < 3,
+    isActive: () => true, // until the time is up
     elapsed: (state, offset) => state[offset],
   };
 }
@@ -96,6 +97,15 @@ describe('the states of experience', () => {
       await createRollout(env, [digger('a', inputs), digger('b')], createGenerator(1)).step();
       expect(inputs[0].states).toEqual(observesState ? before : undefined);
     }
+  });
+});
+
+describe('gameContract', () => {
+  it('names a game that says that agents see all of the state, and hides a part', () => {
+    expect(gameContract(diggers(), { allocation: false })).toEqual([]);
+    const [violation] = gameContract(diggers(true), { allocation: false });
+    expect(violation).toMatchObject({ rule: 'observation', where: expect.stringContaining('observesState') });
+    expect(violation.got).toMatch(/two, which differ and look the same to a: 0,[01],0 and 0,[01],0/);
   });
 });
 

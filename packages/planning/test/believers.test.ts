@@ -73,7 +73,7 @@ function believer(beliefs: GoalBeliefs, look: (input: AgentInput, seen: Float64A
     name: 'Believer',
     initialState: () => null,
     act(input, state, random) {
-      const states = seenStates(game, input.observations, input.rows, 0) as Int32Array;
+      const states = seenStates(game, input, 0) as Int32Array;
       const likelihoods = before && likelihoodsOf(before, input.previousActions, generator);
       look(input, beliefs.see(states, input.isFirst, likelihoods));
       before = { states, rows: input.rows };
@@ -181,7 +181,7 @@ describe('beliefs in the snowdrift game', () => {
       ...freeRider({ game: snow, id: 'agent_0' }),
       initialState: () => null,
       act(input, _state, random) {
-        beliefs.see(seenStates(snow, input.observations, input.rows, 0), input.isFirst);
+        beliefs.see(seenStates(snow, input, 0), input.isFirst);
         const { actions } = rides.act(input, rides.initialState(input.rows), random) as { actions: Int32Array };
         // The observer stays, so that the cleaner alone shovels.
         return { actions: actions.fill(4), state: null };

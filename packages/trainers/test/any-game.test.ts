@@ -12,7 +12,7 @@ import {
 } from '@coplay/core';
 import { limitedView, matrixGame, randomAgent, stagHunt } from '@coplay/envs';
 import { mlp, observationsWorldModel } from '@coplay/models';
-import { createWorldModel, hopPlusAgent, selfPlay } from '@coplay/trainers';
+import { createWorldModel, hopAgent, hopPlusAgent, type LearningAgent, selfPlay } from '@coplay/trainers';
 import { describe, expect, it } from 'vitest';
 
 /**
@@ -236,4 +236,53 @@ describe('HOP+ in a game without a grid', () => {
       });
     }
   }
+});
+
+describe('planning in a game without a grid', () => {
+  const tiny = { executor: 'eager', network: mlp({ hidden: [8] }) } as const;
+  const search = { trees: 1, simulations: 4 };
+
+  async function trainedReturn(make: (game: Game, id: string) => LearningAgent): Promise<number> {
+    const game = matrixGame({ kind: 'stag-hunt', maxSteps: 4 });
+    const agents = game.agents.map((id) => make(game, id));
+    const run = selfPlay({ game, agents, envs: 2, steps: 4, seed: 1, log: [] });
+    await run.train({ envSteps: 16 });
+    const { mean } = await run.evaluate({ episodes: 2 });
+    run.dispose();
+    return mean;
+  }
+
+  it('searches from the state where agents see all of it', async () => {
+    expect(await trainedReturn((game, id) => hopAgent({ game, id, ...tiny, search }))).toBeGreaterThan(0);
+    const rules = { worldModel: 'rules', moa: { minRows: 8 }, omg: false, treeSearch: search } as const;
+    expect(await trainedReturn((game, id) => hopPlusAgent({ game, id, ...tiny, ...rules }))).toBeGreaterThan(0);
+  });
+
+  it('is refused where part of the state may be hidden, and for models of observations', () => {
+    const [hidden, seen] = [counters(), matrixGame()];
+    const seesAll = /a game whose agents see the whole state, got counters.*observesState/;
+    expect(() => hopAgent({ game: hidden, id: 'a' })).toThrow(seesAll);
+    expect(() => hopPlusAgent({ game: hidden, id: 'a', treeSearch: {}, worldModel: 'rules' })).toThrow(seesAll);
+    const ofStates = /a model of the game's states, got one of observations/;
+    expect(() => hopAgent({ game: seen, id: 'agent_0', simulator: {} })).toThrow(ofStates);
+    expect(() => hopPlusAgent({ game: seen, id: 'agent_0', treeSearch: {} })).toThrow(ofStates);
+  });
+});
+
+describe('what an agent does', () => {
+  it('depends on what it sees, not on a hidden part of the state', async () => {
+    const game = echo();
+    const agent = hopPlusAgent({ game, id: 'a', worldModel: 'rules', omg: false, executor: 'eager' });
+    await agent.learner.initialise(createGenerator(1));
+    const answers = [];
+    for (const hidden of [0, 1]) {
+      const env = vectorEnv(game, { envs: 4, seed: 1 });
+      const { states, ...others } = env.state();
+      // The bit of the step before is kept in the state, and nobody sees it any more.
+      env.restore({ ...others, states: states.map((value, i) => (i % 4 === 2 ? hidden : value)) as Int32Array });
+      answers.push(await createRollout(env, [agent], createGenerator(2)).step());
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    agent.learner.dispose();
+  });
 });

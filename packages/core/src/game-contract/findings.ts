@@ -9,7 +9,7 @@ import type { Complaint } from '../errors';
  * - `reset`: the first state depends on the previous content of the array
  * - `determinism`: the same seed and actions gave two episodes
  * - `hidden-state`: a step from a copied state gave another result
- * - `observation`: not all of a row is written, or a value doesn't fit its dtype
+ * - `observation`: not all of a row is written, a value doesn't fit its dtype, or `observesState` isn't so
  * - `mask`: bytes other than 0 and 1, or the wrong number of legal actions
  * - `activity`: agents that join or come back, or that earn or count after they left
  * - `result`: rewards, ends and infos that are missing or not what they should be

@@ -59,10 +59,12 @@ export function gameContract(game: Game, options: GameContractOptions = {}): Vio
   try {
     let transitions: Transition[] = [];
     let other: Transition[] | undefined;
+    const states = new Map<string, string>();
     for (let i = 0; i < episodes; i++) {
       const seed = splitSeed(own, i);
       transitions = playEpisode(probe, seed, i);
       checkScene(probe);
+      if (game.observesState) checkSeenStates(probe, transitions, states);
       other ??= playEpisode(probe, splitSeed(own, episodes), episodes);
       checkEpisode(probe, seed, transitions, other);
     }
@@ -80,6 +82,31 @@ function checkEpisode(probe: Probe, seed: number, transitions: Transition[], oth
   checkIgnored(probe, transitions);
   checkLayout(probe, seed);
   checkPictureCopies(probe, seed, other);
+}
+
+/**
+ * Notes two states that look the same to an agent after the same number of steps.
+ *
+ * @param states  the states seen so far, by what was seen of them; added to
+ */
+function checkSeenStates(
+  { game, findings }: Probe,
+  transitions: readonly Transition[],
+  states: Map<string, string>,
+): void {
+  transitions.forEach(({ before, views }, elapsed) => {
+    views.forEach(({ sight, isActive }, agent) => {
+      if (!isActive) return;
+      const seen = JSON.stringify([elapsed, agent, sight]);
+      const state = before.join();
+      const known = states.get(seen) ?? state;
+      states.set(seen, known);
+      if (known === state) return;
+      const got = `two, which differ and look the same to ${game.agents[agent]}: ${known} and ${state}`;
+      const remedy = 'Show all of the state in the observation, or leave observesState out.';
+      findings.add('observation', 'observesState', 'one state for each observation and number of steps', got, remedy);
+    });
+  });
 }
 
 /**

@@ -45,6 +45,7 @@ export function catchGame(options: CatchOptions = {}): Game<'int32'> {
     maxSteps,
     infos: [],
     options: { rows, columns },
+    observesState: true,
     reset: (state, offset, generator) => {
       state[offset + STEPS] = 0;
       state[offset + BALL] = generator.integer(columns);

@@ -70,6 +70,7 @@ export function matrixGame(options: MatrixGameOptions = {}): Game<'int32'> {
     maxSteps,
     infos: [],
     options: { ...rules, maxSteps },
+    observesState: true,
     reset: (state, offset) => {
       state[offset + STEPS] = 0;
       state[offset + LAST] = 0;

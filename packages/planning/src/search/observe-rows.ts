@@ -1,6 +1,23 @@
-import { type ArrayOf, allocate, checkGame, type DType, fail, type Game, type ObservationArrays } from '@coplay/core';
+import {
+  type AgentInput,
+  type ArrayOf,
+  allocate,
+  checkGame,
+  type DType,
+  fail,
+  type Game,
+  type ObservationArrays,
+} from '@coplay/core';
 import { allocateGrid, allocateObservations, sizeOf } from '@coplay/core/arrays';
-import { checkArgument, checkCount, checkNumber, checkNumbers, typedArrays } from '@coplay/core/checks';
+import {
+  checkArgument,
+  checkCount,
+  checkNumber,
+  checkNumbers,
+  checkRecord,
+  checkTypedArray,
+  typedArrays,
+} from '@coplay/core/checks';
 import { z } from 'zod';
 import type { LeafRows } from './networks';
 
@@ -71,24 +88,36 @@ export function observeRows(
 }
 
 /**
- * The states that a seat saw, read from its observations: roots for a search.
+ * The states that a seat sees: roots for a search. They come from its observations where the game has grid parts, else
+ * from `input.states`, which a game that declares `observesState` gives its agents.
  *
- * @param observations  [B, ...] for each field, as seat `seat` saw them
- * @param rows          B
+ * @param input  what the agent in seat `seat` was asked to act on, B games
  * @returns [B, S]
- * @throws CoplayError for a game whose observations don't show the whole state
+ * @throws CoplayError for a game whose agents don't see the whole state
  */
-export function seenStates(game: Game, observations: ObservationArrays, rows: number, seat: number): ArrayOf<DType> {
-  checkGame('seenStates', game);
-  const { grid } = game;
-  if (!grid) {
-    const remedy = 'Use a game in which everyone sees everything, or give the states themselves.';
-    fail('seenStates', 'a game with grid parts', game.name, remedy);
+export function seenStates(
+  game: Game,
+  input: Pick<AgentInput, 'rows' | 'observations' | 'states'>,
+  seat: number,
+): ArrayOf<DType> {
+  const where = 'seenStates';
+  checkGame(where, game);
+  const { grid, observesState } = game;
+  if (!grid && !observesState) {
+    const remedy = 'Declare observesState where that is so, or give the game grid parts.';
+    fail(where, 'a game whose agents see the whole state', game.name, remedy);
   }
-  checkArgument('seenStates', 'observations', z.record(z.string(), typedArrays()), observations);
-  checkCount('seenStates', 'rows', rows);
-  checkObservations('seenStates', game, rows, observations);
-  checkNumber('seenStates', 'seat', seat, { min: 0, max: game.agents.length - 1, whole: true });
+  checkRecord(where, 'input', input);
+  const { rows, observations } = input;
+  checkCount(where, 'input.rows', rows);
+  checkNumber(where, 'seat', seat, { min: 0, max: game.agents.length - 1, whole: true });
+  if (!grid) {
+    const { states } = input;
+    checkTypedArray(where, 'input.states', states, game.stateType, rows * game.stateSize);
+    return states!.slice() as ArrayOf<DType>;
+  }
+  checkArgument(where, 'input.observations', z.record(z.string(), typedArrays()), observations);
+  checkObservations(where, game, rows, observations);
   const parts = allocateGrid(grid, game.agents.length, 1);
   const states = allocate(game.stateType, rows * game.stateSize);
   for (let row = 0; row < rows; row++) {

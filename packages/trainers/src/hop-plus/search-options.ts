@@ -5,6 +5,7 @@ import type { MoaLearner } from '../moa';
 import type { OmgLearner } from '../omg';
 import type { PpoSetup } from '../ppo';
 import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
+import type { WorldModelLearner } from '../world-model';
 
 /** The extra with a search's policy: zeros in rows without a search. */
 export const SEARCH_POLICY = 'searchPolicy';
@@ -69,7 +70,7 @@ export interface ResolvedTreeSearch {
 interface SearchParts {
   readonly game: Game;
   readonly ppo: PpoSetup;
-  readonly hasWorldModel: boolean;
+  readonly worldModel: WorldModelLearner | 'rules' | false;
   /** Accuracy of the world model that imagination waits for. */
   readonly imaginedAccuracy: number | undefined;
   readonly moa: MoaLearner | undefined;
@@ -111,16 +112,20 @@ function ownOptions({ game, ppo, moa, omg }: SearchParts): SearchOptions {
 }
 
 /** Refuses settings in which a searched state can't be evaluated. */
-function checkParts(where: string, { game, ppo, hasWorldModel, moa }: SearchParts): void {
+function checkParts(where: string, { game, ppo, worldModel, moa }: SearchParts): void {
   const refuse = (option: string, expected: string, got: string, remedy: string) =>
     fail(`${where}: option ${option}`, expected, got, remedy);
-  if (!hasWorldModel) {
+  if (worldModel === false) {
     const remedy = "Leave treeSearch out, or give worldModel: 'rules'.";
     refuse('treeSearch', 'a world model to search with', 'worldModel: false', remedy);
   }
-  if (!game.grid) {
-    const remedy = 'Leave treeSearch out, or give the game grid parts.';
-    refuse('treeSearch', "a game whose state can be read from an agent's observation", game.name, remedy);
+  if (!(game.grid || game.observesState)) {
+    const remedy = 'Leave treeSearch out, declare observesState where that is so, or give the game grid parts.';
+    refuse('treeSearch', 'a game whose agents see the whole state', game.name, remedy);
+  }
+  if (typeof worldModel === 'object' && worldModel.model.source) {
+    const remedy = "Leave treeSearch out, or give worldModel: 'rules' or a model of the game's own states.";
+    refuse('treeSearch', "a model of the game's states", `one of ${worldModel.model.kind}`, remedy);
   }
   if (ppo.critic !== 'own') {
     const remedy = "Leave treeSearch out, or give critic: 'own'.";

@@ -97,7 +97,7 @@ export class HopPlusSearchAgent implements LearningAgent<SearchingState> {
     const { game } = this.learner.setup;
     const { rows } = input;
     const decided = await this.policy.decide(input, state.memory);
-    const states = seenStates(game, input.observations, rows, this.seat);
+    const states = seenStates(game, input, this.seat);
     const beliefs = await this.believe(input, states, state);
     const chosen = chooseActions(decided.logProbs, rows, game.actions, generator);
     const found = await this.plan(input, states, beliefs, decided.extras, generator);

@@ -123,7 +123,7 @@ export function hopPlusSetup(
   const parts = { game, ids, ppo: setup, coPlayerModels, worldModel: model, imagined: imagination, epsilon };
   if (!treeSearch) return { ...parts, treeSearch, config };
   const search = resolveTreeSearch(where, treeSearch, {
-    ...{ game, ppo: setup, moa: first?.moa, omg: first?.omg, hasWorldModel: model !== false },
+    ...{ game, ppo: setup, moa: first?.moa, omg: first?.omg, worldModel: model },
     imaginedAccuracy: imagination ? imagination.minAccuracy : undefined,
   });
   return {

@@ -185,7 +185,7 @@ class HopActor {
   async act(input: AgentInput, state: HopState, generator: Generator): Promise<AgentOutput<HopState>> {
     const { game } = this.hop.setup;
     this.checkCall(input, state, generator);
-    const states = seenStates(game, input.observations, input.rows, this.seat);
+    const states = seenStates(game, input, this.seat);
     const beliefs = await this.believe(input, states, state);
     const active = nonZero(input.active);
     const next = { states, previousActions: input.previousActions.slice() };

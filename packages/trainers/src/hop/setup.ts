@@ -95,6 +95,7 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
       goalDiscount: given.moa?.goalDiscount,
     },
   };
+  checkSimulated(where, parts.worldModel);
   const memory = typeof interOM === 'function' ? `function ${interOM.name || 'anonymous'}` : interOM;
   const numbers = { inputs, centred, interOM: memory, intraOM, uniformGoals, minAccuracy };
   return { ...parts, config: { ...describe(where, parts), ...numbers } };
@@ -229,10 +230,17 @@ export function kindOf({ config, ids, executor, network, modelNetwork }: HopSetu
 }
 
 function checkSeen(where: string, game: Game): void {
-  if (game.grid) return;
+  if (game.grid || game.observesState) return;
   const remedy =
-    'Give the game grid parts (see GridParts), or plan with createSearch of @coplay/planning, from states.';
-  fail(`${where}: option game`, "a game whose state can be read from an agent's observation", game.name, remedy);
+    'Declare observesState where each agent sees all of the state, or give the game grid parts (see GridParts).';
+  fail(`${where}: option game`, 'a game whose agents see the whole state', game.name, remedy);
+}
+
+/** A search plans from states of the game, which a model of observations doesn't have. */
+function checkSimulated(where: string, worldModel: WorldModelLearner | undefined): void {
+  if (!worldModel?.model.source) return;
+  const remedy = "Give simulator: 'game', or a model of the game's own states.";
+  fail(`${where}: option simulator`, "a model of the game's states", `one of ${worldModel.model.kind}`, remedy);
 }
 
 function checkModels(where: string, moa: object): void {
