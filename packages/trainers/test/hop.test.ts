@@ -574,9 +574,7 @@ describe('mistakes', () => {
     expect(make({ moa: { recurrent: 8 } })).toThrow(/present step/);
     expect(make({ id: 'nobody' })).toThrow(/agent_0, agent_1.*nobody/s);
     expect(make({ simulator: 'rules' })).toThrow(/simulator/);
-    expect(make({ game: tinyGame({ reward: () => 0 }) })).toThrow(
-      /state can be read from an agent's observation.*tiny/s,
-    );
+    expect(make({ game: tinyGame({ reward: () => 0 }) })).toThrow(/agents see the whole state.*tiny/s);
     expect(() => planner(hopAgent({ game, id: 'agent_0', ...small }), { id: 'agent_1' })).toThrow(/planner.*id/s);
     expect(make({ inputs: { centred: true } })).toThrow(/option inputs.*next to inputs/s);
     expect(() => planner(ppoAgent({ game, id: 'agent_0' }) as never)).toThrow(/hopAgent/);
