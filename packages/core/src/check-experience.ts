@@ -78,7 +78,7 @@ export function checkExperience(where: string, experience: Experience, name = 'e
   if (states) {
     const size = states.shape[2];
     sizes.push(['states', states.data.length, envs * steps * size]);
-    if (cuts.states) sizes.push(['cuts.states', cuts.states.data.length, cuts.env.length * size]);
+    sizes.push(['cuts.states', cuts.states?.data.length ?? 0, cuts.env.length * size]);
   }
   for (const [path, length, expected] of sizes) {
     if (length === expected) continue;

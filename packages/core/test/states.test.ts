@@ -141,7 +141,7 @@ describe('startsFrom', () => {
     expect(() => startsFrom(simulator, seen, steps)).toThrow(
       /experience.states: expected the states of diggers, got none/,
     );
-    const { states: _, ...cuts } = seen.cuts;
+    const cuts = { ...seen.cuts, states: { data: new Float32Array(8), shape: [4, 2] } };
     const others = { ...seen, cuts, states: { data: new Float32Array(24), shape: [4, 3, 2] } };
     expect(() => startsFrom(simulator, others, steps)).toThrow(/states of 3 int32 \(diggers\), got 2 float32/);
     expect(() => startsFrom(simulator, { ...seen, states: states! }, Int32Array.of(12))).toThrow(/steps/);

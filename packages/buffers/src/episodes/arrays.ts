@@ -64,7 +64,7 @@ export function experienceArrays(experience: Experience): ExperienceArrays {
   arrays['cuts/step'] = { data: cuts.step, shape: [count] };
   arrays['cuts/masks'] = { data: cuts.masks, shape: [count, agents.length, actionCount] };
   arrays['cuts/previousActions'] = { data: cuts.previousActions, shape: [count, agents.length] };
-  if (cuts.states) arrays['cuts/states'] = cuts.states;
+  if (experience.states && cuts.states) arrays['cuts/states'] = cuts.states;
   for (const [name, { shape }] of Object.entries(observation)) {
     arrays[`cuts/observations/${name}`] = { data: cuts.observations[name], shape: [count, agents.length, ...shape] };
   }
@@ -165,9 +165,17 @@ function takeArray(
   return array.data;
 }
 
-/** The game's states [...lead, S] under a name, where there are any. */
+/** The game's states [...lead, S] under a name, where there are any: then both of steps and of cuts. */
 function takeStates(where: string, arrays: NamedArrays, name: string, lead: readonly number[]) {
-  if (!arrays[name]) return {};
+  if (!(arrays['states'] || arrays['cuts/states'])) return {};
+  if (!arrays[name]) {
+    fail(
+      where,
+      `the array ${name}`,
+      'none',
+      'States belong to steps and to cuts: the data are damaged or not experience.',
+    );
+  }
   const { data, shape } = arrays[name];
   const full = [...lead, ...shape.slice(lead.length)];
   return { states: { data: takeArray(where, arrays, name, dtypeOf(data), full), shape: full } };
