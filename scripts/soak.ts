@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { writeWhole } from '@coplay/core/node';
-import { executorInfo, tf } from '@coplay/tensor';
+import { executorInfo, tf, useBackend } from '@coplay/tensor';
 import { TRAINERS } from '../packages/trainers/test/fixtures/trainers';
 
 /** Resident memory after collecting garbage. */
@@ -95,6 +95,7 @@ function inProcess(name: string): Promise<Soak> {
 
 /** Trains in this process until the time is over. */
 async function soak(name: string): Promise<Soak> {
+  await useBackend('auto'); // before tensors are counted
   await train(name, 0.2); // starts what stays for ever: ONNX Runtime, worker threads, the pool of libuv
   const before = await held();
   const { samples, updates } = await train(name, minutes);
