@@ -98,8 +98,9 @@ for (const [name, agents] of Object.entries(learners)) {
   await run.train({ envSteps });
   console.log(`${name}: ${(await run.evaluate({ episodes: 200 })).mean.toFixed(2)}`);
   if (name === 'HOP+') {
-    const [accuracy, reward] = [last['boat_0/world_model/accuracy'], last['boat_0/imagined/reward_mean'] ?? NaN];
-    console.log(`  accuracy of its world model ${accuracy.toFixed(3)}, imagined reward of a day ${reward.toFixed(3)}`);
+    const accuracy = last['boat_0/world_model/accuracy'].toFixed(3);
+    const reward = last['boat_0/imagined/reward_mean']?.toFixed(3) ?? 'nothing imagined yet';
+    console.log(`  accuracy of its world model ${accuracy}, imagined reward of a day: ${reward}`);
   }
   run.dispose();
 }
