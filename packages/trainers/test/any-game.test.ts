@@ -12,8 +12,9 @@ import {
 } from '@coplay/core';
 import { limitedView, matrixGame, randomAgent, stagHunt } from '@coplay/envs';
 import { mlp, observationsWorldModel } from '@coplay/models';
+import { useBackend } from '@coplay/tensor';
 import { createWorldModel, hopAgent, hopPlusAgent, type LearningAgent, selfPlay } from '@coplay/trainers';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 /**
  * Three agents hold numbers; action 1 adds 1 to the own number, action 2 doubles it, 0 keeps it. An agent is paid its
@@ -98,6 +99,10 @@ function echo(): Game<'int32'> {
     elapsed: (state, offset) => state[offset],
   };
 }
+
+beforeAll(async () => {
+  await useBackend('wasm'); // another file may have left the slowest one
+});
 
 /** Takes the last legal action: doubles its number where it can, else adds 1, else keeps it. */
 function doubler(id: string): Agent<null> {
