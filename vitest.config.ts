@@ -1,12 +1,10 @@
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const everywhere = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'];
-const tensor = ['packages/tensor/**/*.test.ts'];
-/** Tests that replace modules, measure the heap, count sessions or set what all of a process sees. */
+/** Tests that replace modules, measure the heap, count sessions or tensors, or set what all of a process sees. */
 const alone = [
   'packages/envs/test/allocation.test.ts',
-  'packages/tensor/src/compile/onnx/other-thread.test.ts',
-  'packages/tensor/test/{backend,compile-calls,compile-executor,memory,threads,two-copies}.test.ts',
+  'packages/tensor/**/*.test.ts',
   'packages/trainers/test/{copies,dreamer-memory,guards,threads}.test.ts',
 ];
 /** Files that share processes: a process for each would spend a quarter of the time on loading the packages again. */
@@ -24,9 +22,7 @@ const shared = (name: string, include: string[], exclude: string[]): TestProject
 });
 const node: TestProjectInlineConfiguration[] = [
   { extends: true, test: { name: 'alone', include: alone } },
-  // It changes backends and executors, which other tests keep: not in the same processes.
-  shared('tensor', tensor, alone),
-  shared('together', everywhere, [...alone, ...tensor]),
+  shared('together', everywhere, alone),
 ];
 
 /**
