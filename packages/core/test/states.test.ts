@@ -1,4 +1,4 @@
-/** States beside experience, and starts of imagination from them. */
+/** Experience keeps the game's states, and imagination starts from them. */
 import {
   type Agent,
   type AgentInput,
