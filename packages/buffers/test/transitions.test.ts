@@ -5,11 +5,12 @@ import {
   createTransitionStore,
   gridTransitions,
   loadTransitions,
+  observationRows,
   observationTransitions,
   splitEpisodes,
 } from '@coplay/buffers';
 import { createGenerator, createRollout, type NamedArrays, ndarray, vectorEnv } from '@coplay/core';
-import { allocateCuts, allocateGrid } from '@coplay/core/arrays';
+import { allocateCuts, allocateExperience, allocateGrid } from '@coplay/core/arrays';
 import { matrixGame, nearestHare, randomAgent, stagHunt } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
 
@@ -89,6 +90,16 @@ describe('gridTransitions', () => {
 });
 
 describe('observationTransitions', () => {
+  it('refuses a field of the name of another column', () => {
+    const field = { shape: [2], dtype: 'uint8' } as const;
+    for (const name of ['masks', 'active', 'past/actions']) {
+      const experience = allocateExperience({ agents: ['a'], actions: 2, observation: { [name]: field } }, 1, 1);
+      expect(() => observationRows(experience, Int32Array.of(0))).toThrow(
+        `observation: expected fields of other names`,
+      );
+    }
+  });
+
   it("pair everyone's observations: what was played is what is seen next", async () => {
     const matrix = matrixGame({ maxSteps: 5 });
     const agents = matrix.agents.map((id) => randomAgent({ game: matrix, id }));

@@ -114,6 +114,7 @@ export function observationRows(
   const { history, game } = checkRowOptions(where, options);
   const { observation, observations, agents, actionCount: K, masks, active } = experience;
   const A = agents.length;
+  checkFieldNames(where, Object.keys(observation));
   const rows: NamedArrays = {};
   for (const [name, { shape }] of Object.entries(observation)) {
     rows[name] = takeSteps(observations[name], steps, [A, ...shape]);
@@ -124,6 +125,17 @@ export function observationRows(
   rows['actions'] = takeSteps(playedActions(experience), steps, [A]);
   if (history > 0) Object.assign(rows, pastRows(experience, steps, history));
   return rows;
+}
+
+/** Columns that aren't fields of the observation. */
+const COLUMNS = ['masks', 'active', 'elapsed', 'actions', 'rewards', 'terminated'];
+
+/** Refuses a field that would be overwritten by a column of the same name. */
+function checkFieldNames(where: string, names: readonly string[]): void {
+  const taken = names.find((name) => COLUMNS.includes(name) || /^(next|past)\//.test(name));
+  if (taken === undefined) return;
+  const expected = `fields of other names than ${COLUMNS.join(', ')}, next/... and past/...`;
+  fail(`${where}: experience.observation`, expected, taken, 'Rename the field in the game.');
 }
 
 const optionsSchema = z.strictObject({ history: z.int().min(0).default(0), game: z.unknown().optional() });

@@ -45,7 +45,11 @@ export function observationsNetwork(
   );
   const features = body.outputSize + sizeOfPlaces(images) * A;
   const head = (inputSize: number, outputSize: number) => denseLayer({ inputSize, outputSize, gain: 0.01 });
-  const layers: Record<string, Pick<Layer, 'init'>> = { body, ...pixels, ...(memory && { memory }) };
+  const layers: Record<string, Pick<Layer, 'init'>> = {
+    body,
+    ...Object.fromEntries(Object.entries(pixels).map(([name, model]) => [`pixels/${name}`, model])),
+    ...(memory && { memory }),
+  };
   const heads: Record<string, Layer> = {
     ...Object.fromEntries(flat.map(({ name, size }) => [`field/${name}`, head(body.outputSize, A * size)])),
     masks: head(features, A * K),
@@ -76,7 +80,12 @@ export function observationsNetwork(
       );
       const seen = body.apply(within(params, 'body'), inputs); // [B, D]
       const seenPixels = Object.entries(pixels).map(([name, model]) => {
-        const { changes, places } = model.apply(within(params, name), inputs[name] as tf.Tensor4D, played, seen);
+        const { changes, places } = model.apply(
+          within(params, `pixels/${name}`),
+          inputs[name] as tf.Tensor4D,
+          played,
+          seen,
+        );
         return [name, changes, places] as const; // [B A, size], [B, 2 A C F]
       });
       const all = tf.concat([seen, ...seenPixels.map(([, , places]) => places)], 1) as tf.Tensor2D;

@@ -1,4 +1,4 @@
-import { checkGame, checkOptions, type Game, type Generator, type NamedArrays, ndarray } from '@coplay/core';
+import { checkGame, checkOptions, fail, type Game, type Generator, type NamedArrays, ndarray } from '@coplay/core';
 import { checkFunction, checkObservations } from '@coplay/core/checks';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { bernoulliLoss } from '@coplay/tensor/distributions';
@@ -61,6 +61,10 @@ function buildObservations(source: Game, options: z.infer<typeof schema>): World
   const { network = mlp({ hidden: [256, 256], activation: 'relu' }), ...config } = options;
   checkGame('observationsWorldModel', source);
   checkFunction('observationsWorldModel', 'option network', network);
+  if (source.observation['vector']?.shape.length === 3) {
+    const remedy = 'Rename the field: all flat numbers together are the input of that name.';
+    fail('observationsWorldModel', 'no image named vector', `one in ${source.name}`, remedy);
+  }
   const game = observedGame(source, config.history);
   const fields = Object.entries(game.observation).map(([name, field]) => fieldModel(name, field, config.tolerance));
   const net = observationsNetwork(game, fields, network, config);
