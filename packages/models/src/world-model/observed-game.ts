@@ -24,7 +24,8 @@ export interface ObservedField {
  *
  *   elapsed | active [A] | masks [A, K] | fields, each [A, size] | L past steps, the oldest first
  *
- * A past step is its fields and the actions [A] that followed; they are -1 where the episode hadn't begun.
+ * A past step is its fields and the actions [A] that followed; they are -1 where the episode, or the experience, hadn't
+ * begun.
  */
 export interface ObservedGame extends Game<'float32'> {
   /** The game that is observed. */

@@ -15,7 +15,8 @@ import type { TensorRecord, tf } from '@coplay/tensor';
  * - `observations`: every field of the game's observation [B, A, ...shape] and `next/FIELD`, `masks` uint8 [B, A, K]
  *   and `next/masks`, `elapsed`, `actions` and `rewards` as above, `active` uint8 [B, A] before the step,
  *   `next/terminated` uint8 [B, A]. With `history` L also `past/FIELD` [B, L, A, ...shape] and `past/actions` int32 [B,
- *   L, A], the oldest step first; actions are -1 where the episode hadn't begun.
+ *   L, A], the oldest step first; actions are -1 where the episode, or the
+ *   experience, hadn't begun.
  */
 export interface WorldModel {
   /** What kind of model it is, such as `cells`. */
