@@ -46,6 +46,12 @@ export const CHANGES: readonly Change[] = [
     tests: OMG,
   },
   {
+    name: 'world model: the negatives of the contrastive loss are predictions, not targets',
+    find: 'tf.logSumExp(similarities, 1)',
+    replace: 'tf.logSumExp(similarities, 0)',
+    tests: ['models/src/world-model/info-nce'],
+  },
+  {
     name: 'hop+: one co-player is imagined by the model of another',
     find: 'return modelledCoPlayer(moa, id, game, starts, chance, generator.split(player));',
     replace:

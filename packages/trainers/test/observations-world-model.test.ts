@@ -2,9 +2,10 @@
 
 import { observationRows, observationTransitions } from '@coplay/buffers';
 import { createGenerator, createRollout, type Game, type NamedArrays, ndarray, vectorEnv } from '@coplay/core';
-import { randomAgent } from '@coplay/envs';
-import { observationsWorldModel, type WorldModel } from '@coplay/models';
+import { randomAgent, snowdrift } from '@coplay/envs';
+import { cellsWorldModel, observationsWorldModel, planesWorldModel, type WorldModel } from '@coplay/models';
 import { tf, useBackend } from '@coplay/tensor';
+import { createWorldModel } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 beforeAll(async () => {
@@ -130,6 +131,64 @@ describe('a model of observations that has learned nothing', () => {
       expect(happened['next/numbers'].data[i]).toBeCloseTo(value as number, 4);
     }
     expect(happened['next/masks']).toEqual(rows['next/masks']);
+  });
+});
+
+describe('a model of observations with a contrastive loss', () => {
+  it('adds it by its weight, and leaves all other parts and parameters as they are', async () => {
+    const rows = tensors(await transitions(kinds()));
+    const plain = observationsWorldModel()(kinds());
+    const contrastive = observationsWorldModel({ contrastive: { weight: 0.5 } })(kinds());
+    const params = contrastive.init(createGenerator(1));
+    const { 'contrast/kernel': kernel, 'contrast/bias': bias, ...others } = params;
+    expect(others).toEqual(plain.init(createGenerator(1)));
+    expect([kernel.shape, bias.shape]).toEqual([[256, 256], [256]]);
+    const without = plain.loss(tensors(others), rows);
+    const { loss, metrics } = contrastive.loss(tensors(params), rows);
+    const { contrastive_loss, ...parts } = metrics;
+    const numbers = (record: Readonly<Record<string, tf.Tensor>>) =>
+      Object.entries(record).map(([name, tensor]) => [name, tensor.dataSync()[0]]);
+    expect(numbers(parts)).toEqual(numbers(without.metrics));
+    const expected = without.loss.dataSync()[0] + 0.5 * contrastive_loss.dataSync()[0];
+    expect(loss.dataSync()[0]).toBeCloseTo(expected, 3);
+    expect(contrastive_loss.dataSync()[0]).toBeGreaterThan(0);
+  });
+
+  it('cannot tell equal observations apart: log B', async () => {
+    const rows = await transitions(kinds(), 0, 1);
+    const same = { ...rows, actions: ndarray(new Int32Array(4), [2, 2]) }; // two games, each in its first step
+    const model = observationsWorldModel({ contrastive: { weight: 1 } })(kinds());
+    const { metrics } = model.loss(tensors(model.init(createGenerator(1))), tensors(same));
+    expect(metrics['contrastive_loss'].dataSync()[0]).toBeCloseTo(Math.log(2), 5);
+  });
+
+  it('learns, logs its loss, and with a weight of 0 is the model without it, to the bit', async () => {
+    const game = snowdrift({ size: 3, agents: 2, drifts: 2, maxSteps: 9 });
+    const rows = await transitions(game, 0, 16);
+    const learn = async (contrastive?: { weight: number; temperature?: number }) => {
+      const model = observationsWorldModel(contrastive ? { contrastive } : {});
+      const learner = createWorldModel({ game, model, batchSize: 8 });
+      await learner.initialise(createGenerator(1));
+      const metrics = await learner.pretrain(rows, { steps: 64, generator: createGenerator(2) });
+      const params = await learner.parameters();
+      learner.dispose();
+      return { metrics, params };
+    };
+    const plain = await learn();
+    expect(await learn({ weight: 0 })).toEqual(plain);
+    expect(plain.metrics['world_model/contrastive_loss']).toBeUndefined();
+    const { metrics, params } = await learn({ weight: 1, temperature: 0.2 });
+    expect(metrics['world_model/contrastive_loss']).toBeLessThan(Math.log(8));
+    expect(params[0]['body/0/kernel'].data).not.toEqual(plain.params[0]['body/0/kernel'].data);
+  });
+
+  it('is an option of this model only', () => {
+    const contrastive = { contrastive: { weight: 1 } } as object;
+    expect(() => cellsWorldModel(contrastive)).toThrow(/cellsWorldModel.*unknown option "contrastive"/);
+    expect(() => planesWorldModel(contrastive)).toThrow(/planesWorldModel.*unknown option "contrastive"/);
+    const noWeight = { contrastive: {} } as object;
+    expect(() => observationsWorldModel(noWeight)).toThrow(/contrastive.weight/);
+    expect(() => observationsWorldModel({ contrastive: { weight: 1, temperature: 0 } })).toThrow(/temperature/);
   });
 });
 

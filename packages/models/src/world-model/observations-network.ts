@@ -17,13 +17,16 @@ interface HistoryOptions {
  * Body and heads. Each image is also read by convolutions, together with what all agents do. They predict its pixels,
  * and give further features to the other heads: those of the pixels that each channel marks, before and after the step,
  * so that what happens to an agent is read off at the place where it is. Outputs: `field/NAME` [B, A, size], `masks`
- * [B, A, K], `rewards` [B, A, bins], `terminated` [B, A].
+ * [B, A, K], `rewards` [B, A, bins], `terminated` [B, A], and the body's features, `body` [B, D].
+ *
+ * @param isContrastive  whether a layer also predicts the body's features of the next step; see `contrast`
  */
 export function observationsNetwork(
   game: ObservedGame,
   fields: readonly FieldModel[],
   network: TorsoBuilder,
   options: HistoryOptions,
+  isContrastive: boolean,
 ) {
   const A = game.agents.length;
   const K = game.actions;
@@ -55,6 +58,28 @@ export function observationsNetwork(
     masks: head(features, A * K),
     rewards: head(features, A * REWARD_BINS),
     terminated: head(features, A),
+    // The last one: the parameters of the others are drawn as without it.
+    ...(isContrastive && { contrast: denseLayer({ inputSize: body.outputSize, outputSize: body.outputSize }) }),
+  };
+
+  /** What the body reads of rows before a step, and its features of them. */
+  const encode = (params: TensorRecord, rows: TensorRecord) => {
+    const read = new Map(fields.map((field) => [field, field.read(rows[field.name])])); // [B A, size] each
+    const masks = tf.cast(rows['masks'], 'float32'); // [B, A, K]
+    const played = actionCodes(rows['actions'], A, K); // [B, A K]
+    const inputs: TensorRecord = {};
+    for (const field of images) inputs[field.name] = jointImage(read.get(field)!, A, field.image!); // [B, H, W, A C]
+    inputs['vector'] = tf.concat(
+      [
+        ...flat.map((field) => tf.reshape(read.get(field)!, [-1, A * field.size])),
+        tf.cast(rows['active'], 'float32'), // [B, A]
+        tf.reshape(masks, [-1, A * K]),
+        played,
+        ...(memory ? [memory.read(within(params, 'memory'), rows)] : []), // [B, units]
+      ],
+      1,
+    );
+    return { read, masks, played, inputs, seen: body.apply(within(params, 'body'), inputs) }; // [B, D]
   };
 
   return {
@@ -63,22 +88,7 @@ export function observationsNetwork(
       return Object.assign({}, ...parts.map(([name, part]) => prefixed(name, part.init(generator.fork()))));
     },
     apply: (params: TensorRecord, rows: TensorRecord): TensorRecord => {
-      const read = new Map(fields.map((field) => [field, field.read(rows[field.name])])); // [B A, size] each
-      const masks = tf.cast(rows['masks'], 'float32'); // [B, A, K]
-      const played = actionCodes(rows['actions'], A, K); // [B, A K]
-      const inputs: TensorRecord = {};
-      for (const field of images) inputs[field.name] = jointImage(read.get(field)!, A, field.image!); // [B, H, W, A C]
-      inputs['vector'] = tf.concat(
-        [
-          ...flat.map((field) => tf.reshape(read.get(field)!, [-1, A * field.size])),
-          tf.cast(rows['active'], 'float32'), // [B, A]
-          tf.reshape(masks, [-1, A * K]),
-          played,
-          ...(memory ? [memory.read(within(params, 'memory'), rows)] : []), // [B, units]
-        ],
-        1,
-      );
-      const seen = body.apply(within(params, 'body'), inputs); // [B, D]
+      const { read, masks, played, inputs, seen } = encode(params, rows);
       const seenPixels = Object.entries(pixels).map(([name, model]) => {
         const { changes, places } = model.apply(
           within(params, `pixels/${name}`),
@@ -102,9 +112,37 @@ export function observationsNetwork(
         masks: tf.add(sameMasks, tf.reshape(of('masks', all), [-1, A, K])),
         rewards: tf.reshape(of('rewards', all), [-1, A, REWARD_BINS]),
         terminated: of('terminated', all),
+        body: seen,
       };
     },
+    /**
+     * The body's features of the next step, for a contrastive loss: as a linear layer predicts them from its features
+     * of this step, which know the joint action, and as the body reads the real next observations.
+     *
+     * @param seen  [B, D] the body's features of the rows
+     * @returns [B, D] each
+     */
+    contrast: (params: TensorRecord, seen: tf.Tensor2D, rows: TensorRecord) => ({
+      predicted: heads['contrast'].apply(within(params, 'contrast'), seen),
+      targets: encode(params, nextRows(fields, rows, options.history)).seen,
+    }),
   };
+}
+
+/** Transitions as rows before the next step, in which no agent has chosen an action yet. */
+function nextRows(fields: readonly FieldModel[], rows: TensorRecord, L: number): TensorRecord {
+  const next: TensorRecord = {
+    masks: rows['next/masks'],
+    active: tf.mul(tf.cast(rows['active'], 'float32'), tf.sub(1, tf.cast(rows['next/terminated'], 'float32'))),
+    actions: tf.sub(tf.zerosLike(rows['actions']), 1),
+  };
+  for (const { name } of fields) next[name] = rows[`next/${name}`];
+  for (const name of L > 0 ? [...fields.map((field) => field.name), 'actions'] : []) {
+    const played = tf.expandDims(rows[name], 1); // [B, 1, A, ...]
+    const kept = L > 1 ? [tf.slice(rows[`past/${name}`], [0, 1], [-1, L - 1])] : []; // without the oldest step
+    next[`past/${name}`] = tf.concat([...kept, played], 1);
+  }
+  return next;
 }
 
 /** [B, A K] one-hot codes of actions [B, A]; zeros for -1 */

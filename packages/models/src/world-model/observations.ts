@@ -4,6 +4,7 @@ import { type TensorRecord, tf } from '@coplay/tensor';
 import { bernoulliLoss } from '@coplay/tensor/distributions';
 import { z } from 'zod';
 import { mlp, type TorsoBuilder } from '../torso';
+import { infoNce } from './info-nce';
 import { observationsNetwork } from './observations-network';
 import { drawFlag, type FieldModel, fieldModel, isClose } from './observed-fields';
 import { type ObservedGame, observedGame, rowsOfStates, statesOfRows, writeObserved } from './observed-game';
@@ -29,6 +30,18 @@ export interface ObservationsWorldModelOptions {
    * `vector` as symlog, of an `image` as a share of its largest value. Default 0.05
    */
   readonly tolerance?: number;
+  /**
+   * Adds a contrastive loss (InfoNCE, van den Oord et al. 2018): a linear layer predicts the body's features of the next
+   * step from those of this step, and they should be more similar to the features of the real next observations than
+   * to those of the other next observations in the minibatch. It trains the body, and changes no prediction by itself.
+   * Default: none
+   */
+  readonly contrastive?: {
+    /** Weight of this loss next to the others, at least 0; with 0 the model is the one without it */
+    readonly weight: number;
+    /** Cosine similarities are divided by it; above 0. Default 0.1 */
+    readonly temperature?: number;
+  };
 }
 
 const schema = z.strictObject({
@@ -36,6 +49,9 @@ const schema = z.strictObject({
   history: z.int().min(0).max(64).default(0),
   historyUnits: z.int().min(1).default(64),
   tolerance: z.number().positive().default(0.05),
+  contrastive: z
+    .strictObject({ weight: z.number().min(0), temperature: z.number().positive().default(0.1) })
+    .optional(),
 });
 
 /**
@@ -47,8 +63,8 @@ const schema = z.strictObject({
  * as one more class) and `indices` by logits of the classes, `vector` as symlog and `image` as value / high by a normal
  * distribution whose standard deviation is `tolerance`; rewards as two-hot distributions over 81 bins from -53.6 to
  * 53.6 (Hafner et al. 2023), and who ends by a logit. The loss is the sum of their negative log-likelihoods (of a
- * normal distribution without its constant), a mean over rows and agents. In imagination they are drawn independently;
- * numbers and rewards are the expected ones.
+ * normal distribution without its constant), a mean over rows and agents; `contrastive` adds one of the body's features.
+ * In imagination they are drawn independently; numbers and rewards are the expected ones.
  *
  * @throws CoplayError for unknown options
  */
@@ -67,7 +83,8 @@ function buildObservations(source: Game, options: z.infer<typeof schema>): World
   }
   const game = observedGame(source, config.history);
   const fields = Object.entries(game.observation).map(([name, field]) => fieldModel(name, field, config.tolerance));
-  const net = observationsNetwork(game, fields, network, config);
+  const contrastive = config.contrastive && config.contrastive.weight > 0 ? config.contrastive : undefined;
+  const net = observationsNetwork(game, fields, network, config, contrastive !== undefined);
   const A = game.agents.length;
   return {
     kind: 'observations',
@@ -85,7 +102,15 @@ function buildObservations(source: Game, options: z.infer<typeof schema>): World
         terminated: tf.sigmoid(outputs['terminated']),
       };
     },
-    loss: (params, rows) => observationsLoss(fields, net.apply(params, rows), rows),
+    loss: (params, rows) => {
+      const outputs = net.apply(params, rows);
+      const { loss, metrics } = observationsLoss(fields, outputs, rows);
+      if (!contrastive) return { loss, metrics };
+      const { predicted, targets } = net.contrast(params, outputs['body'] as tf.Tensor2D, rows);
+      const contrast = infoNce(predicted, targets, contrastive.temperature);
+      const total = tf.add(loss, tf.mul(contrastive.weight, contrast)) as tf.Scalar;
+      return { loss: total, metrics: { ...metrics, contrastive_loss: contrast } };
+    },
     encode: (states, actions) => rowsOfStates(game, states, actions),
     decode: (imagined, rows, generator) => decodeObservations(game, fields, imagined, rows, generator),
     write: (happened, row, states, offset) => writeObserved(game, happened, row, states, offset),

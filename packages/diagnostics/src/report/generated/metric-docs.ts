@@ -86,7 +86,7 @@ export const METRIC_DOCS: readonly MetricDoc[] = [
   {"key":"influence/mean","what":"influence of an action on the next actions of the others, summed over them, without its weight: mean over the steps in which the agent played; missing until its models have learned","unit":"nats, 0 or more","section":"Social influence"},
   {"key":"influence/max","what":"the maximum over single steps; missing as above","unit":"nats","section":"Social influence"},
   {"key":"influence/weight","what":"its weight in the reward in this update","unit":"","section":"Social influence"},
-  {"key":"world_model/loss","what":"the minimised loss, the sum of the parts below","unit":"","section":"World model"},
+  {"key":"world_model/loss","what":"the minimised loss, the sum of the parts below (`contrastive_loss` times its weight)","unit":"","section":"World model"},
   {"key":"world_model/<part>_loss","what":"one part of it, see above","unit":"","section":"World model"},
   {"key":"world_model/gradient_norm","what":"norm of the gradient before clipping","unit":"","section":"World model"},
   {"key":"world_model/steps","what":"gradient steps of each member","unit":"1 or more","section":"World model"},
