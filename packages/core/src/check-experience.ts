@@ -4,7 +4,7 @@ import { checkExperienceSpec } from './check-game';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 import type { Experience } from './experience';
-import type { ExperienceSpec } from './game';
+import type { ExperienceSpec, Game } from './game';
 
 const count = z.int().min(0);
 const ndarray = z.looseObject({ data: typedArrays(), shape: z.array(count) });
@@ -118,4 +118,19 @@ export function checkExperienceOf(
     compare(`observation.${field}.shape`, shape, observation[field]?.shape);
     compare(`observation.${field}.dtype`, dtype, observation[field].dtype);
   }
+}
+
+/** Columns of transitions that aren't fields of the observation. */
+const COLUMNS = ['masks', 'active', 'elapsed', 'actions', 'rewards', 'terminated'];
+
+/**
+ * Refuses a field of an observation that a column of transitions of the same name would overwrite.
+ *
+ * @param where  what has the observation, for the message
+ */
+export function checkFieldNames(where: string, observation: Game['observation']): void {
+  const taken = Object.keys(observation).find((name) => COLUMNS.includes(name) || /^(next|past)\//.test(name));
+  if (taken === undefined) return;
+  const expected = `fields of other names than ${COLUMNS.join(', ')}, next/... and past/...`;
+  fail(where, expected, taken, 'Rename the field in the game.');
 }

@@ -29,7 +29,10 @@ export function checkArgument(where: string, name: string, schema: ZodType, valu
 export function typedArrays<Data extends TypedArray = TypedArray>(...dtypes: readonly DType[]): ZodType<Data> {
   const tags = (dtypes.length === 0 ? DTYPES : dtypes).map((dtype) => TAGS[dtype]);
   const accepts = (value: unknown) => ArrayBuffer.isView(value) && tags.includes(tagOf(value));
-  const expected = dtypes.length === 0 ? `a typed array of ${DTYPES.join(', ')}` : `a ${tags.join(' or ')}`;
+  const expected =
+    dtypes.length === 0
+      ? `a typed array of ${DTYPES.join(', ')}`
+      : `${tags[0].startsWith('Int') ? 'an' : 'a'} ${tags.join(' or ')}`;
   return z.custom<Data>(accepts, expected);
 }
 

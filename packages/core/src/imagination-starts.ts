@@ -42,8 +42,10 @@ export function startsFrom(
   checkArgument(where, 'steps', typedArrays('int32'), steps);
   checkNumbers(where, 'steps', steps, { min: 0, max: experience.envs * experience.steps - 1 });
   checkNumber(where, 'seat', seat, { min: 0, max: agents - 1, whole: true });
+  const states = simulator.statesAt?.(experience, steps) ?? statesAt(where, game, experience, steps, seat);
+  checkStates(where, game, states, steps);
   return {
-    states: simulator.statesAt?.(experience, steps) ?? statesAt(where, game, experience, steps, seat),
+    states,
     previousActions: takeRows(experience.previousActions, steps, agents),
     isFirst: takeRows(experience.isFirst, steps, 1),
   };
@@ -66,6 +68,13 @@ function statesAt(where: string, game: Game, experience: Experience, steps: Int3
     grid.write(parts, 0, seen, row * game.stateSize);
   });
   return seen;
+}
+
+function checkStates(where: string, { stateType, stateSize }: Game, states: ArrayOf<DType>, steps: Int32Array): void {
+  const wrong = stateType.startsWith('float') ? states.findIndex((value) => Number.isNaN(value)) : -1;
+  if (wrong < 0) return;
+  const expected = `numbers in the state at step ${steps[Math.floor(wrong / stateSize)]}`;
+  fail(`${where}: experience`, expected, 'NaN', 'Look for it in step() and observe() of the game.');
 }
 
 function checkedStates(where: string, game: Game, { data, shape }: NDArray) {

@@ -146,4 +146,14 @@ describe('startsFrom', () => {
     expect(() => startsFrom(simulator, others, steps)).toThrow(/states of 3 int32 \(diggers\), got 2 float32/);
     expect(() => startsFrom(simulator, { ...seen, states: states! }, Int32Array.of(12))).toThrow(/steps/);
   });
+
+  it('refuses states that are not numbers', async () => {
+    const float = { ...diggers(), stateType: 'float32' } as unknown as Game<'float32'>;
+    const env = vectorEnv(float, { envs: 4, seed: 1 });
+    const experience = await createRollout(env, [digger('a'), digger('b')], createGenerator(1)).collect(3);
+    experience.states!.data[7 * 3 + 1] = Number.NaN; // step 7
+    const starts = (...steps: number[]) => startsFrom(rulesSimulator(float), experience, Int32Array.from(steps));
+    expect(starts(6, 8).isFirst).toEqual(Uint8Array.of(1, 0));
+    expect(() => starts(6, 7)).toThrow(/startsFrom: experience: expected numbers in the state at step 7, got NaN/);
+  });
 });

@@ -420,7 +420,7 @@ describe('bad arguments are refused', () => {
     ],
     [
       () => titForTat(fit).restore!({ lastEpisode: 'x' }),
-      /titForTat\.restore: saved\.lastEpisode: expected a Int32Array, got "x"/,
+      /titForTat\.restore: saved\.lastEpisode: expected an Int32Array, got "x"/,
     ],
   ])('refusal %#', (make, message) => {
     expect(make).toThrow(message);

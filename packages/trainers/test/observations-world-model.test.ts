@@ -1,9 +1,19 @@
 /** The model of observations: what it predicts before it has learned, its loss by hand, its game, its history. */
 
 import { observationRows, observationTransitions } from '@coplay/buffers';
-import { createGenerator, createRollout, type Game, type NamedArrays, ndarray, vectorEnv } from '@coplay/core';
+import {
+  createGenerator,
+  createRollout,
+  type Experience,
+  type Game,
+  type NamedArrays,
+  ndarray,
+  type ObservationField,
+  type SavedState,
+  vectorEnv,
+} from '@coplay/core';
 import { randomAgent, snowdrift } from '@coplay/envs';
-import { cellsWorldModel, observationsWorldModel, planesWorldModel, type WorldModel } from '@coplay/models';
+import { cellsWorldModel, mlp, observationsWorldModel, planesWorldModel, type WorldModel } from '@coplay/models';
 import { tf, useBackend } from '@coplay/tensor';
 import { createWorldModel } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -72,10 +82,13 @@ const tensors = (rows: NamedArrays) =>
     Object.entries(rows).map(([name, { data, shape }]) => [name, tf.tensor(data as never, [...shape])]),
   );
 
-async function transitions(game: Game, history = 0, steps = 4): Promise<NamedArrays> {
+const rolloutOf = (game: Game) => {
   const agents = game.agents.map((id) => randomAgent({ game, id }));
-  const rollout = createRollout(vectorEnv(game, { envs: 2, seed: 1 }), agents, createGenerator(1));
-  return observationTransitions(await rollout.collect(steps), { game, history });
+  return createRollout(vectorEnv(game, { envs: 2, seed: 1 }), agents, createGenerator(1));
+};
+
+async function transitions(game: Game, history = 0, steps = 4): Promise<NamedArrays> {
+  return observationTransitions(await rolloutOf(game).collect(steps), { game, history });
 }
 
 describe('a model of observations that has learned nothing', () => {
@@ -236,4 +249,93 @@ describe('the game of a model of observations', () => {
       expect(states).toEqual(model.statesOf!(next));
     }
   });
+});
+
+/** The game with another field, or with another declaration of one. */
+const withField = (name: string, field: ObservationField): Game => {
+  const game = kinds();
+  return { ...game, observation: { ...game.observation, [name]: field } } as Game;
+};
+
+/** A small learner, and a batch of experience of its game. */
+async function learnerOf(game: Game, model = observationsWorldModel({ network: mlp({ hidden: [4] }) })) {
+  const learner = createWorldModel({ game, model, executor: 'eager', batchSize: 4, stepsPerUpdate: 1 });
+  await learner.initialise(createGenerator(1));
+  return learner;
+}
+
+describe('a model of observations refuses, and names,', () => {
+  const make = (game: Game) => () => createWorldModel({ game });
+
+  it('fields that no row or tensor can hold, when it is made', () => {
+    const vector = { shape: [1], dtype: 'float32', kind: 'vector' } as const;
+    expect(make(withField('masks', vector))).toThrow(/observation of kinds: expected fields of other names.*got masks/);
+    expect(make(withField('next/x', vector))).toThrow(/got next\/x\. Rename the field/);
+    expect(make(withField('wide', { ...vector, dtype: 'uint32' }))).toThrow(/a dtype other than uint32, got wide/);
+  });
+
+  it('whole numbers that float32 rounds', async () => {
+    const game: Game = {
+      ...withField('count', { shape: [1], dtype: 'int32', kind: 'vector' }),
+      observe(state, offset, agent, out, row) {
+        kinds().observe(state as Float32Array, offset, agent, out, row);
+        out['count'][row] = 2 ** 24 + (state[offset] === 2 ? 1 : 0);
+      },
+    };
+    const learner = await learnerOf(game);
+    learner.push(await rolloutOf(game).collect(2)); // 2 ** 24 itself is exact
+    expect(learner.store.size).toBe(4);
+    const later = await rolloutOf(game).collect(4);
+    expect(() => learner.push(later)).toThrow(/to 16777216 in the observation field count, got 16777217 for a/);
+    learner.dispose();
+  });
+
+  it('rewards that are not numbers', async () => {
+    const learner = await learnerOf(kinds());
+    const played = await rolloutOf(kinds()).collect(4);
+    const wrong: Experience = { ...played, rewards: played.rewards.map((_, i) => (i === 5 ? Number.NaN : 0)) };
+    expect(() => learner.push(wrong)).toThrow(/worldModel\.push: experience\.rewards.*at index 5, got NaN/);
+    const rows = learner.transitions(played);
+    const bad = { ...rows, rewards: ndarray(rows['rewards'].data.map(() => Number.NaN) as Float32Array, [8, 2]) };
+    const options = { steps: 1, generator: createGenerator(1) };
+    await expect(learner.pretrain(bad, options)).rejects.toThrow(/worldModel\.pretrain: data\.rewards.*got NaN/);
+    learner.dispose();
+  });
+
+  it('parameters of another model of equal shapes, in a restore', async () => {
+    const network = (activation: 'relu' | 'tanh') => mlp({ hidden: [4], activation });
+    const learner = await learnerOf(kinds(), observationsWorldModel({ network: network('relu') }));
+    const saved = structuredClone(await learner.state()) as SavedState;
+    const numbers = kinds().observation['numbers'];
+    const others = {
+      'network.activation: expected "tanh", got "relu"': [kinds(), { network: network('tanh') }],
+      'tolerance: expected 0.1, got 0.05': [kinds(), { network: network('relu'), tolerance: 0.1 }],
+      'history: expected 2, got 0': [kinds(), { network: network('relu'), history: 2 }],
+      'observation.numbers.dtype: expected "int16", got "float32"': [
+        withField('numbers', { ...numbers, dtype: 'int16' }),
+        { network: network('relu') },
+      ],
+      'observation.flags.kind: expected "vector", got "planes"': [
+        withField('flags', { ...kinds().observation['flags'], kind: 'vector' }),
+        { network: network('relu') },
+      ],
+    } as const;
+    for (const [message, [game, options]] of Object.entries(others)) {
+      const other = await learnerOf(game, observationsWorldModel(options));
+      await expect(other.restore(saved)).rejects.toThrow(`worldModel.restore: saved.model.${message}`);
+      other.dispose();
+    }
+    await learner.restore(saved);
+    learner.dispose();
+  });
+});
+
+it('learns from steps whose history is in the experience, or whose episode has just begun', async () => {
+  const learner = await learnerOf(kinds(), observationsWorldModel({ network: mlp({ hidden: [4] }), history: 3 }));
+  const rollout = rolloutOf(kinds());
+  const elapsed = async (steps: number) => [...learner.transitions(await rollout.collect(steps))['elapsed'].data];
+  expect(await elapsed(5)).toEqual([0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
+  // Steps 5 to 8 of the episodes, then the next ones begin: steps 5 to 7 have no 3 steps before them here.
+  expect(await elapsed(6)).toEqual([8, 0, 1, 8, 0, 1]);
+  learner.dispose();
 });

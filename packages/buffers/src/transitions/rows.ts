@@ -13,7 +13,14 @@ import {
   type TypedArray,
 } from '@coplay/core';
 import { allocateGrid, copyRow, dtypeOf, type GridArrays, sizeOf } from '@coplay/core/arrays';
-import { checkArgument, checkExperience, checkNumbers, checkRecord, typedArrays } from '@coplay/core/checks';
+import {
+  checkArgument,
+  checkExperience,
+  checkFieldNames,
+  checkNumbers,
+  checkRecord,
+  typedArrays,
+} from '@coplay/core/checks';
 import { takeRows } from '@coplay/core/rows';
 import { z } from 'zod';
 import { type TransitionPlaces, transitionPlaces } from './places';
@@ -114,7 +121,7 @@ export function observationRows(
   const { history, game } = checkRowOptions(where, options);
   const { observation, observations, agents, actionCount: K, masks, active } = experience;
   const A = agents.length;
-  checkFieldNames(where, Object.keys(observation));
+  checkFieldNames(`${where}: experience.observation`, observation);
   const rows: NamedArrays = {};
   for (const [name, { shape }] of Object.entries(observation)) {
     rows[name] = takeSteps(observations[name], steps, [A, ...shape]);
@@ -125,17 +132,6 @@ export function observationRows(
   rows['actions'] = takeSteps(playedActions(experience), steps, [A]);
   if (history > 0) Object.assign(rows, pastRows(experience, steps, history));
   return rows;
-}
-
-/** Columns that aren't fields of the observation. */
-const COLUMNS = ['masks', 'active', 'elapsed', 'actions', 'rewards', 'terminated'];
-
-/** Refuses a field that would be overwritten by a column of the same name. */
-function checkFieldNames(where: string, names: readonly string[]): void {
-  const taken = names.find((name) => COLUMNS.includes(name) || /^(next|past)\//.test(name));
-  if (taken === undefined) return;
-  const expected = `fields of other names than ${COLUMNS.join(', ')}, next/... and past/...`;
-  fail(`${where}: experience.observation`, expected, taken, 'Rename the field in the game.');
 }
 
 const optionsSchema = z.strictObject({ history: z.int().min(0).default(0), game: z.unknown().optional() });

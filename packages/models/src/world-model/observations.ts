@@ -1,5 +1,15 @@
-import { checkGame, checkOptions, fail, type Game, type Generator, type NamedArrays, ndarray } from '@coplay/core';
-import { checkFunction, checkObservations } from '@coplay/core/checks';
+import {
+  checkGame,
+  checkOptions,
+  fail,
+  type Game,
+  type Generator,
+  type NamedArrays,
+  type NDArray,
+  ndarray,
+} from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
+import { checkFieldNames, checkFunction, checkObservations } from '@coplay/core/checks';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { bernoulliLoss } from '@coplay/tensor/distributions';
 import { z } from 'zod';
@@ -77,10 +87,7 @@ function buildObservations(source: Game, options: z.infer<typeof schema>): World
   const { network = mlp({ hidden: [256, 256], activation: 'relu' }), ...config } = options;
   checkGame('observationsWorldModel', source);
   checkFunction('observationsWorldModel', 'option network', network);
-  if (source.observation['vector']?.shape.length === 3) {
-    const remedy = 'Rename the field: all flat numbers together are the input of that name.';
-    fail('observationsWorldModel', 'no image named vector', `one in ${source.name}`, remedy);
-  }
+  checkFields(source);
   const game = observedGame(source, config.history);
   const fields = Object.entries(game.observation).map(([name, field]) => fieldModel(name, field, config.tolerance));
   const contrastive = config.contrastive && config.contrastive.weight > 0 ? config.contrastive : undefined;
@@ -124,8 +131,35 @@ function buildObservations(source: Game, options: z.infer<typeof schema>): World
       const check = { spec: game.observation, observations, rows: rows['active'].data.length, assumed: true };
       const nameOf = (row: number) => `${game.agents[row % A]}, transition ${Math.floor(row / A)}`;
       checkObservations('observationsWorldModel', check, nameOf);
+      for (const { name } of fields) checkExact(game, name, rows[name], nameOf);
     },
   };
+}
+
+/** Refuses fields that no rows or tensors can hold. */
+function checkFields({ name: game, observation }: Game): void {
+  const where = 'observationsWorldModel';
+  checkFieldNames(`${where}: observation of ${game}`, observation);
+  if (observation['vector']?.shape.length === 3) {
+    const remedy = 'Rename the field: all flat numbers together are the input of that name.';
+    fail(where, 'no image named vector', `one in ${game}`, remedy);
+  }
+  const unsigned = Object.keys(observation).find((name) => observation[name].dtype === 'uint32');
+  if (unsigned === undefined) return;
+  const remedy = 'Declare the field as int32 or float32.';
+  fail(`${where}: observation of ${game}`, 'fields of a dtype other than uint32', unsigned, remedy);
+}
+
+/** The largest whole number up to which float32, the type of states and tensors, holds all of them. */
+const LARGEST_EXACT = 2 ** 24;
+
+function checkExact({ observation }: Game, name: string, { data }: NDArray, nameOf: (row: number) => string) {
+  const { dtype, shape } = observation[name];
+  const wrong = dtype === 'int32' ? data.findIndex((value) => Math.abs(value) > LARGEST_EXACT) : -1;
+  if (wrong < 0) return;
+  const place = nameOf(Math.floor(wrong / sizeOf(shape)));
+  const expected = `whole numbers from -${LARGEST_EXACT} to ${LARGEST_EXACT} in the observation field ${name}`;
+  fail('observationsWorldModel', expected, `${data[wrong]} for ${place}`, 'Scale the numbers, or declare float32.');
 }
 
 function observationsLoss(fields: readonly FieldModel[], outputs: TensorRecord, rows: TensorRecord) {

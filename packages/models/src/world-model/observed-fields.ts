@@ -102,9 +102,9 @@ function codesField(name: string, field: ObservationField): FieldModel {
 }
 
 function drawClass(chances: ArrayLike<number>, from: number, classes: number, generator?: Generator): number {
-  const own = Float64Array.from({ length: classes }, (_, i) => chances[from + i]);
-  const best = own.indexOf(Math.max(...own));
-  return generator && own[best] < 1 - CERTAIN ? drawIndex(own, generator) : best;
+  let best = 0;
+  for (let i = 1; i < classes; i++) if (chances[from + i] > chances[from + best]) best = i;
+  return generator && chances[from + best] < 1 - CERTAIN ? drawIndex(chances, generator, from, classes) : best;
 }
 
 /** Numbers of a `vector` as symlog, or of an `image` as value / high; whole numbers are rounded. */

@@ -1,6 +1,7 @@
 import { fail, show } from '@coplay/core';
 import { checkArgument, checkNumber, checkRecord } from '@coplay/core/checks';
 import { z } from 'zod';
+import { differences } from '../training/differences';
 import type { Checkpoint } from './load';
 
 // More would hide the first ones.
@@ -18,14 +19,14 @@ const SHOWN = 5;
 export function resumeFits(about: Readonly<Record<string, unknown>>, current: Readonly<Record<string, unknown>>): void {
   checkRecord('resumeFits', 'about', about);
   checkRecord('resumeFits', 'current', current);
-  const differences = compare('', pick(about, Object.keys(current)), asJson(current));
-  if (differences.length === 0) return;
+  const found = differences(pick(about, Object.keys(current)), asJson(current));
+  if (found.length === 0) return;
   const list = (side: 'theirs' | 'ours'): string =>
-    differences
+    found
       .slice(0, SHOWN)
       .map((difference) => `${difference.path} ${show(difference[side])}`)
       .join(', ');
-  const more = differences.length > SHOWN ? ` (and ${differences.length - SHOWN} more)` : '';
+  const more = found.length > SHOWN ? ` (and ${found.length - SHOWN} more)` : '';
   const remedy = 'Resume with the settings of the checkpoint, or start a new run in another directory.';
   fail('resumeFits', `the run of the checkpoint: ${list('theirs')}${more}`, list('ours'), remedy);
 }
@@ -61,26 +62,6 @@ function asJson(current: Readonly<Record<string, unknown>>): unknown {
   } catch (error) {
     return fail('resumeFits: current', 'what JSON can hold', String(error), 'Give names, numbers, lists and records.');
   }
-}
-
-interface Difference {
-  readonly path: string;
-  readonly theirs: unknown;
-  readonly ours: unknown;
-}
-
-/** The leaves in which two JSON values differ. */
-function compare(path: string, theirs: unknown, ours: unknown): Difference[] {
-  if (isObject(theirs) && isObject(ours)) {
-    const keys = new Set([...Object.keys(theirs), ...Object.keys(ours)]);
-    return [...keys].flatMap((key) => compare(path === '' ? key : `${path}.${key}`, theirs[key], ours[key]));
-  }
-  return theirs === ours ? [] : [{ path, theirs, ours }];
-}
-
-/** Records and lists, which have indices for keys. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return value !== null && typeof value === 'object';
 }
 
 function pick(record: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {

@@ -24,13 +24,15 @@ import {
   checkArgument,
   checkExperienceOf,
   checkGenerator,
+  checkNumbers,
   checkRecord,
   namedArrays,
   restorePart,
 } from '@coplay/core/checks';
-import { checkRowSpec, concatRows, gatherRows, mean, rowSpecOf } from '@coplay/core/rows';
+import { checkRowSpec, concatRows, gatherRows, mean, nonZero, rowSpecOf } from '@coplay/core/rows';
 import type { WorldModel } from '@coplay/models';
 import { z } from 'zod';
+import { differences } from '../training/differences';
 import { type Takeover, takeOverParts } from '../training/restore';
 import { pretrainOn, trainOn, type WorldModelNetworks, worldModelNetworks } from './algorithm';
 import type { WorldModelLearner, WorldModelPrediction } from './contract';
@@ -56,6 +58,7 @@ export function createWorldModel(options: WorldModelOptions): WorldModelLearner 
 }
 
 const savedSchema = z.looseObject({
+  model: z.looseObject({}).optional(), // there is none in states that were saved before it was kept
   members: z.array(z.looseObject({ params: namedArrays, slots: namedArrays })),
   store: z.looseObject({ rows: namedArrays }),
   outcomes: z.looseObject({ rooms: z.array(z.looseObject({ room: z.looseObject({ rows: namedArrays }) })) }),
@@ -158,6 +161,7 @@ class Learner implements WorldModelLearner {
     checkRecord('worldModel.pretrain', 'data', data);
     const rows = isExperience(data) ? this.transitionsOf('worldModel.pretrain', data) : data;
     this.checkRows('worldModel.pretrain', 'data', rows, ['rewards']);
+    checkNumbers('worldModel.pretrain', 'data.rewards', rows['rewards'].data);
     this.setup.model.check?.(rows);
     return pretrainOn(this.setup, this.networks, rows, options);
   }
@@ -190,10 +194,11 @@ class Learner implements WorldModelLearner {
     checkExperienceOf(where, this.setup.model.game, experience);
     const { model, seat } = this.setup;
     const { game, source = game, history = 0 } = model;
+    checkNumbers(where, 'experience.rewards', experience.rewards);
     const rows =
       model.data === 'grid'
         ? gridTransitions(game, experience, seat)
-        : observationTransitions(experience, { game: source, history });
+        : withWholePast(observationTransitions(experience, { game: source, history }), history);
     model.check?.(rows);
     return rows;
   }
@@ -209,6 +214,7 @@ class Learner implements WorldModelLearner {
 
   async state(): Promise<SavedState> {
     return {
+      model: describe(this.setup.model),
       members: Object.values(await this.networks.readMembers()),
       store: this.store.state(),
       outcomes: this.outcomes.state(),
@@ -227,6 +233,7 @@ class Learner implements WorldModelLearner {
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = 'worldModel.restore';
     checkArgument(where, 'saved', savedSchema, saved);
+    this.checkModel(where, saved['model']);
     const members = saved['members'] as readonly SavedState[];
     if (members.length !== this.setup.members) {
       const remedy = 'Make the world model with the options that it was saved with.';
@@ -278,6 +285,14 @@ class Learner implements WorldModelLearner {
     }
   }
 
+  /** Refuses the parameters of another model: of equal shapes, they would give wrong numbers. */
+  private checkModel(where: string, saved: unknown): void {
+    const [first] = saved === undefined ? [] : differences(saved, describe(this.setup.model));
+    if (!first) return;
+    const remedy = 'Make the world model with the game and the options that it was saved with.';
+    fail(`${where}: saved.model.${first.path}`, show(first.ours), show(first.theirs), remedy);
+  }
+
   /** All pushed rows have the same fields, the model's inputs have its shapes, and a game can give the numbers. */
   private checkSavedRows(where: string, saved: SavedState): void {
     const { store, outcomes, fresh } = saved as unknown as SavedRows;
@@ -312,6 +327,29 @@ class Learner implements WorldModelLearner {
       ...(isEnsemble && { 'world_model/disagreement': mean(disagreement) }),
     };
   }
+}
+
+/** As JSON: what a model's parameters mean. */
+function describe({ config, data, game }: WorldModel): SavedState {
+  const observation = Object.entries(game.observation).map(([name, { channels: _, ...field }]) => [name, field]);
+  const fields = data === 'observations' ? { observation: Object.fromEntries(observation) } : {};
+  return JSON.parse(JSON.stringify({ ...config, ...fields })) as SavedState;
+}
+
+/**
+ * Leaves out steps whose past L steps are partly before the experience. Steps at an episode's beginning have fewer past
+ * steps; they stay.
+ */
+function withWholePast(rows: NamedArrays, history: number): NamedArrays {
+  if (history === 0) return rows;
+  const { data } = rows['past/actions']; // [N, L, A]
+  const elapsed = rows['elapsed'].data;
+  const agents = data.length / (elapsed.length * history);
+  const isWhole = elapsed.map((played, row) => {
+    const oldest = row * history + history - Math.min(played, history);
+    return played === 0 || data.subarray(oldest * agents, (oldest + 1) * agents).some((action) => action >= 0) ? 1 : 0;
+  });
+  return gatherRows(rows, nonZero(isWhole));
 }
 
 function isExperience(data: Experience | NamedArrays): data is Experience {
