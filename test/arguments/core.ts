@@ -176,6 +176,7 @@ export const checksDoors: Doors = {
   checkCount: door(() => ['checkCount', 'n', 1], ['where', 'where']),
   checkExperience: door(() => ['checkExperience', steps()], ['where']),
   checkExperienceOf: door(() => ['checkExperienceOf', game, steps()], ['where']),
+  checkFieldNames: door(() => ['checkFieldNames', game.observation], ['where', ['{}', 'a cyclic object']]),
   checkExperienceSpec: door(() => ['checkExperienceSpec', game], ['where']),
   checkSimulator: door(() => ['checkSimulator', core.rulesSimulator(game), game], ['where', 'nothing', ['undefined']]),
   kindFault: 'reads a field of a description that is being checked',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sizeOf } from './arrays';
 import { checkExperienceSpec } from './check-game';
+import { checkRecord } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 import type { Experience } from './experience';
@@ -129,6 +130,7 @@ const COLUMNS = ['masks', 'active', 'elapsed', 'actions', 'rewards', 'terminated
  * @param where  what has the observation, for the message
  */
 export function checkFieldNames(where: string, observation: Game['observation']): void {
+  checkRecord(where, 'observation', observation);
   const taken = Object.keys(observation).find((name) => COLUMNS.includes(name) || /^(next|past)\//.test(name));
   if (taken === undefined) return;
   const expected = `fields of other names than ${COLUMNS.join(', ')}, next/... and past/...`;

@@ -41,8 +41,8 @@ export interface ObservationsWorldModelOptions {
    */
   readonly tolerance?: number;
   /**
-   * Adds a contrastive loss (InfoNCE, van den Oord et al. 2018): a linear layer predicts the body's features of the next
-   * step from those of this step, and they should be more similar to the features of the real next observations than
+   * Adds a contrastive loss (InfoNCE, van den Oord et al. 2018): a linear layer predicts the body's features of the
+   * next step from those of this step, and they should be more similar to the features of the real next observations than
    * to those of the other next observations in the minibatch. It trains the body, and changes no prediction by itself.
    * Default: none
    */
@@ -73,8 +73,8 @@ const schema = z.strictObject({
  * as one more class) and `indices` by logits of the classes, `vector` as symlog and `image` as value / high by a normal
  * distribution whose standard deviation is `tolerance`; rewards as two-hot distributions over 81 bins from -53.6 to
  * 53.6 (Hafner et al. 2023), and who ends by a logit. The loss is the sum of their negative log-likelihoods (of a
- * normal distribution without its constant), a mean over rows and agents; `contrastive` adds one of the body's features.
- * In imagination they are drawn independently; numbers and rewards are the expected ones.
+ * normal distribution without its constant), a mean over rows and agents; `contrastive` adds one of the body's
+ * features. In imagination they are drawn independently; numbers and rewards are the expected ones.
  *
  * @throws CoplayError for unknown options
  */
