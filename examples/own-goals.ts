@@ -2,8 +2,8 @@
  * Goals of your own, recognised in the actions of others: `npx tsx --conditions=@coplay/source examples/own-goals.ts`
  *
  * Three walkers go to a shop of a street. A shop closes as soon as somebody has been served, so a walker may have to
- * change its mind. The game names its goals (`goals`), and a model of another agent (MOA) labels past steps with them:
- * the goal of a step is the shop that the walker enters next.
+ * change its mind. The game names its goals (`goals`) and recognises them by the states before and after a step. A model
+ * of another agent (MOA) labels past steps with them: the goal of a step is the shop that the walker enters next.
  */
 import { moaRows } from '@coplay/buffers';
 import { type Agent, assertGame, createGenerator, createRollout, type Game, ndarray, vectorEnv } from '@coplay/core';
@@ -41,9 +41,10 @@ const street: Game<'int32'> = {
 
   goals: {
     names: SHOPS,
-    reads: ['places'],
-    // The rules end a walker only when it is served; `row` holds its own observation before the step.
-    reached: (_action, left, { places }, row) => (left ? DOORS.indexOf(places[row * WALKERS]) : -1),
+    readsStates: true,
+    // A walker that was served has left the street, from the door at which it was before the step.
+    reached: ({ agent, before, after }) =>
+      after[PLACES + agent] === GONE ? DOORS.indexOf(before[PLACES + agent]) : -1,
     isOpen: (goal, state, offset) => state[offset + OPEN + goal] === 1,
   },
 

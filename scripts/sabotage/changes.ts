@@ -300,6 +300,12 @@ export const CHANGES: readonly Change[] = [
     tests: PLANNING,
   },
   {
+    name: 'planning: a goal is looked for in the state of the next episode',
+    find: 'for (let e = 0; e < envs; e++) if (ended[e] === 1) copyRow(finalStates, e, after, e, game.stateSize);',
+    replace: '',
+    tests: PLANNING,
+  },
+  {
     name: 'planning: priors of a memory are not checked when they are used',
     find: "this.priorOf('beliefs.see', seat, reached[at], open, openFrom)",
     replace: 'this.memories[seat].prior(reached[at], open, openFrom)',
@@ -341,6 +347,12 @@ export const CHANGES: readonly Change[] = [
     name: 'moa: accuracy is measured on rows that were trained on',
     find: 'const old = serials.findIndex((serial) => serial >= seen.episodes);',
     replace: 'const old = serials.findIndex((serial) => serial >= 0 && seen.episodes >= 0);',
+    tests: MOA,
+  },
+  {
+    name: 'moa: a goal that is reached in the last step of an episode is not seen in the state after it',
+    find: 'const after = isLast ? stateAt(cuts.states!.data, ends.get(place)!) : stateAt(states.data, place + 1);',
+    replace: 'const after = isLast ? stateAt(states.data, place) : stateAt(states.data, place + 1);',
     tests: MOA,
   },
   {

@@ -24,11 +24,14 @@ function goalsInHindsight(game: Game, experience: Experience): Int32Array {
   const { envs, steps, agents, observations, active, actions, terminated } = experience;
   const count = agents.length;
   const goals = new Int32Array(envs * steps * count).fill(-1);
+  const none = new Int32Array(0);
   for (let row = envs * steps - 1; row >= 0; row--) {
     const isLast = isLastStep(experience, row);
     for (let seat = row * count; seat < (row + 1) * count; seat++) {
       if (active[seat] === 0) continue;
-      const reached = game.goals?.reached(actions[seat], terminated[seat] === 1, observations, seat) ?? -1;
+      const [action, left] = [actions[seat], terminated[seat] === 1];
+      const step = { agent: seat % count, action, left, observations, row: seat, before: none, after: none };
+      const reached = game.goals?.reached(step) ?? -1;
       const later = isLast ? (game.goals?.noGoal ?? -1) : goals[seat + count];
       goals[seat] = reached >= 0 ? reached : later;
     }

@@ -43,7 +43,7 @@ const history = () => buffers.createHistoryBuffer({ observer: 0 });
 export const buffersDoors: Doors = {
   agentRows: door(() => [experience(), 0]),
   agentSequences: door(() => [experience(), 0, { length: 2 }]),
-  attemptRows: door(() => [moa(), game.goals]),
+  attemptRows: door(() => [moa(), 1, game.goals]),
   concatExperience: door(() => [[experience()]], [['longer']]),
   createEpisodeCollector: door(() => [], [], { push: door(() => [experience()]) }),
   createHistoryBuffer: door(() => [{ observer: 0 }], [], {

@@ -16,7 +16,7 @@ const game = {
 /** Action 1 reaches goal 0, action 2 goal 1, but only if the agent leaves by it. */
 const goals: GoalSet = {
   names: ['first', 'second'],
-  reached: (action, left) => (left && action > 0 ? action - 1 : -1),
+  reached: ({ action, left }) => (left && action > 0 ? action - 1 : -1),
   isOpen: () => true,
 };
 
@@ -68,7 +68,7 @@ describe('moaRows', () => {
       names: Array.from({ length: 14 }, (_, goal) => `goal ${goal}`),
       noGoal: 13,
       reads: ['vector'],
-      reached: (action, left, { vector }, row) => (action === 1 && !left ? vector[2 * row] : -1),
+      reached: ({ action, left, observations, row }) => (action === 1 && !left ? observations['vector'][2 * row] : -1),
       isOpen: () => true,
     };
     const three = episodes(5, [-1, -1, -1], [0, 0, 0]);
@@ -84,8 +84,11 @@ describe('moaRows', () => {
     const unknown = labels.map((goal) => (goal === 13 ? -1 : goal));
     expect(column(moaRows(three, 1, { goals: unsaid }), 'goals')).toEqual(unknown);
     // What was tried for was reached: no attempts in vain.
-    const always: GoalSet = { ...many, reached: (action, _, { vector }, row) => (action === 1 ? vector[2 * row] : -1) };
-    expect(attemptRows(moaRows(three, 1, { goals: always }), always)['goals'].shape).toEqual([0]);
+    const always: GoalSet = {
+      ...many,
+      reached: ({ action, observations, row }) => (action === 1 ? observations['vector'][2 * row] : -1),
+    };
+    expect(attemptRows(moaRows(three, 1, { goals: always }), 1, always)['goals'].shape).toEqual([0]);
   });
 
   it('leaves out episodes without a goal if asked', () => {
@@ -212,7 +215,7 @@ describe('attemptRows', () => {
     actions[(1 * 4 + 3) * 2 + 1] = 1; // a second try, of another goal
     actions[(2 * 4 + 1) * 2 + 1] = 1; // episode 2, step 1: tries goal 0, which it reaches in step 3
     const rows = moaRows({ ...three, actions }, 1, { goals });
-    const attempts = attemptRows(rows, goals);
+    const attempts = attemptRows(rows, 1, goals);
     expect(column(attempts, 'goals')).toEqual([0, 1, 1, 1]);
     expect(column(attempts, 'isFirst')).toEqual([1, 1, 0, 0]);
     expect(column(attempts, 'actions')).toEqual([1, 0, 0, 2]);
@@ -223,7 +226,7 @@ describe('attemptRows', () => {
   });
 
   it('are none where nothing was tried for, or nothing in vain', () => {
-    const rows = attemptRows(moaRows(episodes(4, [1, -1, 3], [2, 0, 1]), 1, { goals }), goals);
+    const rows = attemptRows(moaRows(episodes(4, [1, -1, 3], [2, 0, 1]), 1, { goals }), 1, goals);
     expect(rows['goals'].shape).toEqual([0]);
   });
 });

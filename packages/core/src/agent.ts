@@ -47,6 +47,11 @@ export interface AgentStep {
   readonly terminated: Uint8Array;
   /** [B, A] for each info of the game */
   readonly infos: Record<string, Float32Array>;
+  /**
+   * [B, S] the games' states after the step, before a next episode begins; only of games in which each agent sees all
+   * of the state (`game.observesState`)
+   */
+  readonly states?: ArrayOf<DType>;
 }
 
 /**

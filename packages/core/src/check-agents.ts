@@ -7,7 +7,7 @@ import type { ObservationArrays } from './observations';
 import { isNumberArray } from './typed-arrays';
 
 /** The part of a game that the arguments of its agents are checked by. */
-export type SeatedGame = Pick<Game, 'agents' | 'actions' | 'observation' | 'infos'>;
+export type SeatedGame = Pick<Game, 'agents' | 'actions' | 'observation' | 'infos' | 'stateType' | 'stateSize'>;
 
 /**
  * Refuses the input of `act` if an array is missing, or has another dtype or length than the rows need. It reads no
@@ -58,7 +58,7 @@ export function checkObservationArrays(
  */
 export function checkAgentStep(where: string, game: SeatedGame, step: AgentStep): void {
   checkRecord(where, 'step', step);
-  const { rows, actions, active, rewards, ended, terminated, infos } = step;
+  const { rows, actions, active, rewards, ended, terminated, infos, states } = step;
   checkCount(where, 'step.rows', rows);
   const size = rows * game.agents.length;
   checkTypedArray(where, 'step.actions', actions, 'int32', size);
@@ -68,4 +68,5 @@ export function checkAgentStep(where: string, game: SeatedGame, step: AgentStep)
   checkTypedArray(where, 'step.terminated', terminated, 'uint8', size);
   checkRecord(where, 'step.infos', infos);
   for (const name of game.infos) checkTypedArray(where, `step.infos.${name}`, infos[name], 'float32', size);
+  if (states !== undefined) checkTypedArray(where, 'step.states', states, game.stateType, rows * game.stateSize);
 }

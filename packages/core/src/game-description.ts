@@ -110,9 +110,10 @@ function checkGoals({ goals, observation }: Game, refuse: Refuse): void {
     refuse('goals', 'a set of goals', goals);
     return;
   }
-  const { names, noGoal, reads = [] } = goals;
+  const { names, noGoal, reads = [], readsStates = false } = goals;
   checkNames('goals.names', names, 1, refuse);
-  checkFunctions(goals, 'goals.', ['reached', 'isOpen'], [], refuse);
+  checkFunctions(goals, 'goals.', ['reached'], ['isOpen'], refuse);
+  if (typeof readsStates !== 'boolean') refuse('goals.readsStates', 'true or false', readsStates);
   if (noGoal !== undefined && !(Number.isInteger(noGoal) && noGoal >= 0 && noGoal < names?.length)) {
     refuse('goals.noGoal', `a goal from 0 to ${names?.length - 1}`, noGoal);
   }

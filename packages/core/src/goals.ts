@@ -1,7 +1,25 @@
 import type { ObservationArrays } from './observations';
 import type { ArrayOf, DType } from './typed-arrays';
 
-/** The goals that the agents of a game may pursue, recognised in hindsight. */
+/** A step of one agent, in which it may have reached a goal. The arrays are views: read them, and keep none. */
+export interface GoalStep<State extends DType = DType> {
+  /** The agent's index in `game.agents`. */
+  readonly agent: number;
+  /** Its action, in 0..K-1. */
+  readonly action: number;
+  /** Whether the rules ended it in this step. */
+  readonly left: boolean;
+  /** The observation before the step: arrays of the fields that `reads` names. */
+  readonly observations: ObservationArrays;
+  /** The row of these arrays that holds what this agent saw. */
+  readonly row: number;
+  /** [S] the state before the step; empty unless the goals have `readsStates` */
+  readonly before: ArrayOf<State>;
+  /** [S] the state after it, also where the episode ended; empty unless the goals have `readsStates` */
+  readonly after: ArrayOf<State>;
+}
+
+/** The goals that the agents of a game may pursue, recognised in hindsight. Any game can have them. */
 export interface GoalSet<State extends DType = DType> {
   /** G names, for tables and plots: `['stag', 'hare']`. */
   readonly names: readonly string[];
@@ -10,18 +28,19 @@ export interface GoalSet<State extends DType = DType> {
    * again". It counts among the G goals. Default: none; the goal of such an agent stays unknown.
    */
   readonly noGoal?: number;
-  /** Fields of the observation that `reached` reads. Default: none, the agent's actions are enough. */
+  /** Fields of the observation that `reached` reads. Default: none. */
   readonly reads?: readonly string[];
   /**
-   * Which goal an agent reached in a step.
+   * Whether `reached` reads the states before and after the step. Then labels need experience with states, as rollouts
+   * record it, and beliefs need a game with `observesState`. Default: false, action and observation are enough
+   */
+  readonly readsStates?: boolean;
+  /**
+   * Which goal an agent reached in a step: a function of the step, which changes nothing.
    *
-   * @param action        its action, in 0..K-1
-   * @param left          whether the rules ended it in that step
-   * @param observations  the observation before the step: arrays of the fields that `reads` names
-   * @param row           their row that holds what this agent saw
    * @returns 0..G-1, or -1 for none
    */
-  reached(action: number, left: boolean, observations: ObservationArrays, row: number): number;
-  /** Whether goal `goal` can still be reached: a goal whose prey is gone can't. */
-  isOpen(goal: number, state: ArrayOf<State>, offset: number): boolean;
+  reached(step: GoalStep<State>): number;
+  /** Whether goal `goal` can still be reached: a goal whose prey is gone can't. Default: every goal always can. */
+  isOpen?(goal: number, state: ArrayOf<State>, offset: number): boolean;
 }

@@ -14,7 +14,7 @@ export {
   splitSeed,
   streamSeed,
 } from './generator';
-export type { GoalSet } from './goals';
+export type { GoalSet, GoalStep } from './goals';
 export type { GridParts } from './grid-parts';
 export { type ImaginationStarts, startsFrom } from './imagination-starts';
 export { imagine } from './imagine';

@@ -11,6 +11,7 @@ import { checkObservations } from './observations';
 import { Recorder } from './recorder';
 import { mapColumns } from './rows';
 import { checkAgent, seatAgents } from './seats';
+import type { ArrayOf, DType } from './typed-arrays';
 import type { RolloutEnv } from './vector-env';
 
 const arrays = z.record(z.string(), typedArrays());
@@ -200,6 +201,7 @@ class SeatedAgents implements Rollout {
   private tell(): void {
     const { env } = this;
     const { rewards, terminated, infos } = env.result;
+    const states = env.game.observesState ? statesAfter(env) : undefined;
     for (const agent of this.agents) {
       agent.observe?.({
         rows: env.envs,
@@ -209,6 +211,7 @@ class SeatedAgents implements Rollout {
         ended: env.ended.slice(),
         terminated: terminated.slice(),
         infos: mapColumns(infos, (values) => values.slice()),
+        ...(states && { states: states.slice() as ArrayOf<DType> }),
       });
     }
   }
@@ -261,6 +264,13 @@ class SeatedAgents implements Rollout {
       'Choose among the actions whose mask is 1.',
     );
   }
+}
+
+/** [E, S] the states after the last step, of games that ended with it the last one: a copy. */
+function statesAfter({ states, finalStates, ended, game, envs }: RolloutEnv): ArrayOf<DType> {
+  const after = states.slice() as ArrayOf<DType>;
+  for (let e = 0; e < envs; e++) if (ended[e] === 1) copyRow(finalStates, e, after, e, game.stateSize);
+  return after;
 }
 
 function allocateInput(env: RolloutEnv): AgentInput {

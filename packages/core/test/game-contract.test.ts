@@ -1,4 +1,4 @@
-import { assertGame, CoplayError, type Game, gameContract } from '@coplay/core';
+import { assertGame, CoplayError, type Game, type GoalSet, gameContract } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
 import type { GameRule } from '../src/game-contract/findings';
 import { countingGame } from './counting-game';
@@ -342,6 +342,47 @@ const cases: [what: string, game: () => Game, rule: GameRule, says: string[]][] 
     'scene',
     ['counting.scene', 'inside 2 rows and 2 columns', 'column 2'],
   ],
+  // Goals
+  ['goals without names', () => withGoals({ names: [] }), 'description', ['goals.names']],
+  ['a word for readsStates', () => withGoals({ readsStates: 'yes' as never }), 'description', ['goals.readsStates']],
+  ['a goal that does not exist', () => withGoals({ reached: () => 2 }), 'goals', ['goals.reached', '0 to 1', 'got 2']],
+  ['a goal by chance', () => withGoals({ reached: alternating() }), 'goals', ['goals.reached', '0 and then 1']],
+  [
+    'goals of states that are not declared',
+    () => withGoals({ reached: ({ after }) => (after[0] > 1 ? 1 : -1) }),
+    'goals',
+    ['goals.reached', '-1, and 1 with the states', 'readsStates: true'],
+  ],
+  [
+    'a field that is not declared',
+    () => withGoals({ reached: ({ observations, row }) => observations['count'][row] - 7 }),
+    'exception',
+    ['goals.reached', 'goals.reads'],
+  ],
+  [
+    'a goal that changes the state',
+    () => withGoals({ readsStates: true, reached: ({ after }) => after.fill(0)[0] - 1 }),
+    'arrays',
+    ['goals.reached', 'inputs to be left alone'],
+  ],
+  [
+    'a goal that was closed',
+    () => withGoals({ reached: () => 1, isOpen: (goal) => goal === 0 }),
+    'goals',
+    ['goals.reached', 'goal 1, "many", which isOpen had closed'],
+  ],
+  [
+    'an open goal by a number',
+    () => withGoals({ isOpen: () => 1 as never }),
+    'goals',
+    ['goals.isOpen', 'true or false'],
+  ],
+  [
+    'isOpen that changes the state',
+    () => withGoals({ isOpen: (_goal, state, offset) => state.fill(3, offset, offset + 1) !== undefined }),
+    'arrays',
+    ['goals.isOpen', 'the state to be left alone'],
+  ],
   [
     'an array made in every step',
     () =>
@@ -353,6 +394,16 @@ const cases: [what: string, game: () => Game, rule: GameRule, says: string[]][] 
     ['counting.step', 'no allocation', 'bytes a call'],
   ],
 ];
+
+/** The sound game with goals, of which some parts are wrong. */
+function withGoals(part: Partial<GoalSet<'int32'>>): Game<'int32'> {
+  return broken({ goals: { names: ['one', 'many'], reached: () => -1, ...part } });
+}
+
+function alternating(): () => number {
+  let goal = 1;
+  return () => (goal = 1 - goal);
+}
 
 /** Rewards count the calls of step in the whole program. */
 function withClock(): Game<'int32'> {
@@ -428,6 +479,12 @@ describe('gameContract', () => {
     expect(gameContract(sound, quiet)).toEqual([]);
     expect(gameContract(countingGame({ agents: 1, maxSteps: 1 }), quiet)).toEqual([]);
     expect(gameContract(countingGame({ agents: 8, leaves: [1, 1, 1, 1, 1, 1, 1, 1] }), quiet)).toEqual([]);
+    const byState = withGoals({ readsStates: true, reached: ({ after }) => (after[0] > 1 ? 1 : -1) });
+    const byField = withGoals({
+      reads: ['count'],
+      reached: ({ observations, row }) => +(observations['count'][row] > 2),
+    });
+    for (const game of [byState, byField]) expect(gameContract(game, quiet)).toEqual([]);
     expect(() => assertGame(sound)).not.toThrow();
   });
 

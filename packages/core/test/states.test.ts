@@ -2,6 +2,7 @@
 import {
   type Agent,
   type AgentInput,
+  type AgentStep,
   createGenerator,
   createRollout,
   type Experience,
@@ -96,6 +97,18 @@ describe('the states of experience', () => {
       const before = env.states.slice();
       await createRollout(env, [digger('a', inputs), digger('b')], createGenerator(1)).step();
       expect(inputs[0].states).toEqual(observesState ? before : undefined);
+    }
+  });
+
+  it('after a step reach such agents too, also the last ones of an episode', async () => {
+    for (const observesState of [false, true]) {
+      const after: (AgentStep['states'] | undefined)[] = [];
+      const watcher = { ...digger('a'), observe: ({ states }: AgentStep) => void after.push(states) };
+      const env = vectorEnv(diggers(observesState), { envs: 1, seed: 3 });
+      const treasure = env.states[1];
+      await createRollout(env, [watcher, digger('b')], createGenerator(1)).collect(3);
+      const seen = [1, 2, 3].map((steps) => Int32Array.of(steps, treasure, 2 * steps * treasure));
+      expect(after).toEqual(observesState ? seen : [undefined, undefined, undefined]);
     }
   });
 });

@@ -272,7 +272,7 @@ describe('goals', () => {
     expect([goals.names[5], goals.names[9]]).toEqual(['drift at 1, 2', "won't shovel again"]);
     expect(goals.noGoal).toBe(9);
     const play = new Play(game).start('1d.\n..d\n2..');
-    const open = goals.names.flatMap((_, goal) => (goals.isOpen(goal, play.state, 0) ? [goal] : []));
+    const open = goals.names.flatMap((_, goal) => (goals.isOpen!(goal, play.state, 0) ? [goal] : []));
     expect(open).toEqual([1, 5, 9]);
   });
 
@@ -282,9 +282,13 @@ describe('goals', () => {
     game.observe(play.state, 0, 0, seen, 1);
     game.observe(play.state, 0, 1, seen, 2);
     expect(goals.reads).toEqual(['planes']);
-    expect(goals.reached(SHOVEL, false, seen, 1)).toBe(5);
-    expect(goals.reached(STAY, true, seen, 1)).toBe(-1);
-    expect(goals.reached(SHOVEL, false, seen, 2)).toBe(-1);
+    const none = new Int32Array(0);
+    const reached = (action: number, left: boolean, agent: number) => {
+      return goals.reached({ agent, action, left, observations: seen, row: agent + 1, before: none, after: none });
+    };
+    expect(reached(SHOVEL, false, 0)).toBe(5);
+    expect(reached(STAY, true, 0)).toBe(-1);
+    expect(reached(SHOVEL, false, 1)).toBe(-1);
   });
 
   test('are left out where the planes are cut, which they are told by', () => {

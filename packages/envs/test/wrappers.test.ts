@@ -186,6 +186,18 @@ describe('permuteSeats', () => {
   const game = permuteSeats(small());
   const seatsOf = (state: ArrayLike<number>) => Array.from(state).slice(-4);
 
+  it('gives goals that read states the agent by its seat', () => {
+    const matrix = matrixGame();
+    const { goals } = permuteSeats({
+      ...matrix,
+      goals: { names: ['first', 'second'], readsStates: true, reached: ({ agent }) => agent },
+    });
+    const state = Int32Array.of(0, 0, 1, 0); // the agents sit in the seats 1 and 0
+    const step = { action: 0, left: false, observations: {}, row: 0, before: state, after: state };
+    expect([0, 1].map((agent) => goals!.reached({ ...step, agent }))).toEqual([1, 0]);
+    expect(goals!.isOpen!(1, state, 0)).toBe(true);
+  });
+
   it('draws each order of four equally often', () => {
     const env = vectorEnv(game, { envs: 2400, seed: 3 });
     const counts = new Map<string, number>();

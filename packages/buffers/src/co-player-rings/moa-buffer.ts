@@ -15,7 +15,7 @@ import { createEpisodeCollector } from '../episodes';
 import { loadNpz, type StoredArrays, saveNpz } from '../npz';
 import { EpisodeRing } from './episode-ring';
 import { GoalRings } from './goal-rings';
-import { attemptRows, checkMoaRows, checkMoaValues, moaRows } from './moa-rows';
+import { attemptRows, checkMoaRows, checkMoaValues, moaRows, refuseAttempts } from './moa-rows';
 
 /** Options of {@link createMoaBuffer}. */
 export interface MoaBufferOptions {
@@ -120,6 +120,7 @@ function makeRing(id: AgentId, { capacity, goals, roomPerGoal }: z.infer<typeof 
 export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
   const checked = checkOptions('createMoaBuffer', schema, options);
   const { coPlayers, keep, goals, caughtOnly, attempts } = checked;
+  if (attempts && goals) refuseAttempts('createMoaBuffer: option attempts', goals);
   const rings = new Map(coPlayers.map((id) => [id, makeRing(id, checked)]));
   const collector = createEpisodeCollector();
   const ringOf = (where: string, id: AgentId): Ring => {
@@ -148,7 +149,7 @@ export function createMoaBuffer(options: MoaBufferOptions): MoaBuffer {
         const seat = experience.agents.indexOf(id);
         const rows = moaRows(episodes, seat, { goals, caughtOnly });
         buffer.pushRows(id, rows);
-        if (attempts && goals) buffer.pushRows(id, attemptRows(rows, goals));
+        if (attempts && goals) buffer.pushRows(id, attemptRows(rows, seat, goals));
         return [id, rows] as const;
       });
       return Object.fromEntries(added);

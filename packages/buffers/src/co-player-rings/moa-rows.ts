@@ -1,17 +1,9 @@
-import {
-  checkOptions,
-  type Experience,
-  fail,
-  type GoalSet,
-  type NamedArrays,
-  ndarray,
-  type ObservationArrays,
-  show,
-} from '@coplay/core';
+import { checkOptions, type Experience, fail, type GoalSet, type NamedArrays, ndarray, show } from '@coplay/core';
 import { checkArgument, checkExperience, checkNumber, checkNumbers, namedArrays, ndarrays } from '@coplay/core/checks';
 import { gatherRows, nonZero, rowCount } from '@coplay/core/rows';
 import { z } from 'zod';
 import { agentRows, splitEpisodes } from '../episodes';
+import { goalsInHindsight, goalsReached, NO_STATES, observationsOf } from './hindsight';
 
 /** Options of {@link moaRows}. */
 export interface MoaRowsOptions {
@@ -29,7 +21,9 @@ const goalSet = z.custom<GoalSet>(
   'the goals of a game: game.goals',
 );
 const rowsSchema = z.strictObject({ goals: goalSet.optional(), caughtOnly: z.boolean().optional() });
-const attemptSchema = z.looseObject({ isFirst: ndarrays, actions: ndarrays, terminated: ndarrays, goals: ndarrays });
+const attemptSchema = z.looseObject({
+  ...{ isFirst: ndarrays, actions: ndarrays, previousActions: ndarrays, terminated: ndarrays, goals: ndarrays },
+});
 
 /** The columns of {@link agentRows} that a model of another agent learns from, in addition to its observations. */
 const COLUMNS = ['masks', 'previousActions', 'actions', 'terminated', 'active'];
@@ -43,7 +37,7 @@ const COLUMNS = ['masks', 'previousActions', 'actions', 'terminated', 'active'];
  *          `goals` int32 [N] in -1..G-1, the same in all steps up to that in which it's reached, `isFirst` [N] 1 in the
  *          first step of an episode, `terminated` [N] 1 in the step in which the rules ended the agent, and `active`
  *          [N], all 1
- * @throws CoplayError for imagined experience
+ * @throws CoplayError for imagined experience, and for experience without states where the goals read them
  */
 export function moaRows(experience: Experience, seat: number, options: MoaRowsOptions = {}): NamedArrays {
   checkExperience('moaRows', experience);
@@ -55,14 +49,19 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
   }
   const episodes = splitEpisodes(experience);
   const seated = agentRows(episodes, seat);
-  const numbers = episodeNumbers(episodes, seat);
+  const places = placesOf(episodes, seat);
+  const numbers = places.map((place) => Math.floor(place / episodes.steps));
   const count = numbers.length;
   const rows: NamedArrays = { active: ndarray(new Uint8Array(count).fill(1)) };
   for (const name in seated) {
     if (name.startsWith('observations/') || COLUMNS.includes(name)) rows[name] = seated[name];
   }
   rows['isFirst'] = ndarray(Uint8Array.from(numbers, (number, row) => (number === numbers[row - 1] ? 0 : 1)));
-  rows['goals'] = ndarray(goalsInHindsight(rows, numbers, goals));
+  rows['goals'] = ndarray(new Int32Array(count).fill(-1));
+  if (goals) {
+    const reached = goalsReached(episodes, seat, places, rows, goals);
+    rows['goals'] = ndarray(goalsInHindsight(reached, numbers, goals.noGoal));
+  }
   if (!caughtOnly) return rows;
   const { data } = rows['goals'];
   return gatherRows(rows, nonZero(data.map((goal) => (goal >= 0 ? 1 : 0))));
@@ -74,13 +73,18 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
  * al. 2017). For goals that are hardly ever reached.
  *
  * @param rows  as {@link moaRows} makes them
+ * @param seat  the agent's index in `game.agents`
  * @returns such rows, with `goals` of the goal that was tried for
+ * @throws CoplayError for goals that read states: a try in vain has no state after it in which the goal was reached
  */
-export function attemptRows(rows: NamedArrays, goals: GoalSet): NamedArrays {
+export function attemptRows(rows: NamedArrays, seat: number, goals: GoalSet): NamedArrays {
   checkArgument('attemptRows', 'rows', namedArrays, rows);
   checkArgument('attemptRows', 'rows', attemptSchema, rows);
   rowCount('attemptRows', rows);
+  const agents = rows['previousActions'].shape[1];
+  checkNumber('attemptRows', 'seat', seat, { min: 0, max: agents - 1, whole: true });
   checkArgument('attemptRows', 'goals', goalSet, goals);
+  refuseAttempts('attemptRows: goals', goals);
   const { isFirst, actions, terminated } = rows;
   const observations = observationsOf(rows);
   const taken: number[] = [];
@@ -89,7 +93,9 @@ export function attemptRows(rows: NamedArrays, goals: GoalSet): NamedArrays {
   for (let start = 0, end = 1; start < count; start = end++) {
     while (end < count && isFirst.data[end] === 0) end++;
     for (let row = start; row < end; row++) {
-      const tried = terminated.data[row] === 1 ? -1 : goals.reached(actions.data[row], true, observations, row);
+      const action = actions.data[row];
+      const step = { agent: seat, action, left: true, observations, row, ...NO_STATES };
+      const tried = terminated.data[row] === 1 ? -1 : goals.reached(step);
       if (tried < 0 || tried === rows['goals'].data[row]) continue;
       for (let step = start; step <= row; step++) {
         taken.push(step);
@@ -101,35 +107,21 @@ export function attemptRows(rows: NamedArrays, goals: GoalSet): NamedArrays {
   return { ...gatherRows(rows, taken), goals: ndarray(Int32Array.from(labels)) };
 }
 
-/** The episode of each row. */
-function episodeNumbers({ envs, steps, agents, active }: Experience, seat: number): Int32Array {
-  const numbers: number[] = [];
-  for (let row = 0; row < envs * steps; row++) {
-    if (active[row * agents.length + seat] === 1) numbers.push(Math.floor(row / steps));
-  }
-  return Int32Array.from(numbers);
+/** Refuses goals whose attempts can't be recognised. */
+export function refuseAttempts(where: string, goals: GoalSet): void {
+  if (!goals.readsStates) return;
+  const remedy =
+    'Leave attempts out: only an action and an observation show an attempt ("Goals" in docs/writing-an-environment.md).';
+  fail(where, 'goals that are recognised without states', 'goals with readsStates', remedy);
 }
 
-/** The goal that each row's agent reached next, in that row or later in its episode. */
-function goalsInHindsight(rows: NamedArrays, numbers: Int32Array, goals: GoalSet | undefined): Int32Array {
-  const labels = new Int32Array(numbers.length).fill(-1);
-  if (!goals) return labels;
-  const observations = observationsOf(rows);
-  for (let row = numbers.length - 1; row >= 0; row--) {
-    const left = rows['terminated'].data[row] === 1;
-    const reached = goals.reached(rows['actions'].data[row], left, observations, row);
-    const isLast = numbers[row] !== numbers[row + 1];
-    const later = isLast ? (goals.noGoal ?? -1) : labels[row + 1];
-    labels[row] = reached >= 0 ? reached : later;
+/** [N] the place e T + t of each step in which the agent played. */
+function placesOf({ envs, steps, agents, active }: Experience, seat: number): Int32Array {
+  const places: number[] = [];
+  for (let place = 0; place < envs * steps; place++) {
+    if (active[place * agents.length + seat] === 1) places.push(place);
   }
-  return labels;
-}
-
-/** The columns `observations/<field>` by field. */
-function observationsOf(rows: NamedArrays): ObservationArrays {
-  const prefix = 'observations/';
-  const columns = Object.keys(rows).filter((name) => name.startsWith(prefix));
-  return Object.fromEntries(columns.map((name) => [name.slice(prefix.length), rows[name].data]));
+  return Int32Array.from(places);
 }
 
 /** The columns that rows for a model of another agent need in addition to observations. */

@@ -15,6 +15,7 @@ import type { Complaint } from '../errors';
  * - `result`: rewards, ends and infos that are missing or not what they should be
  * - `ending`: an episode that doesn't end by `maxSteps`, or ends for some only
  * - `elapsed`: steps that are miscounted
+ * - `goals`: `reached` returns no goal of the game, or one that wasn't open, or depends on more than it says
  * - `layout`: a map that doesn't read back
  * - `scene`: things outside the picture
  * - `allocation`: memory that grows with every step; a warning, since it makes a game slow and not wrong
@@ -32,6 +33,7 @@ export type GameRule =
   | 'result'
   | 'ending'
   | 'elapsed'
+  | 'goals'
   | 'layout'
   | 'scene'
   | 'allocation';

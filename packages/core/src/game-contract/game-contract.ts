@@ -6,6 +6,7 @@ import { splitSeed, streamSeed } from '../generator';
 import { checkAllocation } from './allocation';
 import { checkDescription } from './description';
 import { Findings, Unplayable, type Violation } from './findings';
+import { checkGoalsReached } from './goals';
 import { checkCopies, checkPictureCopies } from './interleave';
 import { checkLayout, checkScene } from './pictures';
 import { playEpisode, type Transition } from './play';
@@ -40,7 +41,7 @@ const schema = z
 
 /**
  * Checks a game against the contract of {@link Game} by playing it at random, with legal and illegal actions: what it
- * writes and where, masks, active agents, ends, determinism, that only the state carries over from call to call
+ * writes and where, masks, active agents, ends, goals, determinism, that only the state carries over from call to call
  * (another episode is played in between), and (in Node) that a step allocates no memory.
  *
  * It can't prove a game right: rules that random play doesn't reach aren't tried. Give more episodes for rare events.
@@ -64,6 +65,7 @@ export function gameContract(game: Game, options: GameContractOptions = {}): Vio
       const seed = splitSeed(own, i);
       transitions = playEpisode(probe, seed, i);
       checkScene(probe);
+      checkGoalsReached(probe, transitions);
       if (game.observesState) checkSeenStates(probe, transitions, states);
       other ??= playEpisode(probe, splitSeed(own, episodes), episodes);
       checkEpisode(probe, seed, transitions, other);

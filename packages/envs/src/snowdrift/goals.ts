@@ -21,8 +21,9 @@ export function snowdriftGoals({ agents, at, grid }: Rules): GoalSet<'int32'> {
     ],
     noGoal: cells,
     reads: ['planes'],
-    reached(action, _, { planes }, row) {
+    reached({ action, observations, row }) {
       if (action !== SHOVEL) return -1;
+      const { planes } = observations;
       for (let cell = 0; cell < cells; cell++) {
         const pixel = (row * cells + cell) * C;
         if (planes[pixel + self] === 1) return planes[pixel + drifts] === 1 ? cell : -1;

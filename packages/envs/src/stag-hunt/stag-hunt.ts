@@ -48,7 +48,7 @@ export function stagHunt(options: StagHuntOptions = {}): Game<'int32'> {
     scene: (state, offset) => scene(rules, state, offset),
     goals: {
       names: EVENTS,
-      reached: eventOf,
+      reached: ({ action, left }) => eventOf(action, left),
       isOpen: (goal, state, offset) => isOpen(rules, goal, state, offset),
     },
     ...(grid && { grid }),

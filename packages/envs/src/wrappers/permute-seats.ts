@@ -20,6 +20,7 @@ export function permuteSeats<State extends DType>(game: Game<State>): Game<State
   const seatOf = (state: ArrayOf<State>, offset: number, agent: number) => state[offset + seats + agent];
   const identity = Array.from({ length: A }, (_, i) => i);
 
+  const { goals } = game;
   const readLayout = game.readLayout?.bind(game);
   const writeLayout = game.writeLayout?.bind(game);
   const scene = game.scene?.bind(game);
@@ -48,6 +49,13 @@ export function permuteSeats<State extends DType>(game: Game<State>): Game<State
       game.legal(state, offset, seatOf(state, offset, agent), mask, maskOffset),
     observe: (state, offset, agent, out, row) => game.observe(state, offset, seatOf(state, offset, agent), out, row),
     isActive: (state, offset, agent) => game.isActive(state, offset, seatOf(state, offset, agent)),
+    ...(goals?.readsStates && {
+      goals: {
+        ...goals,
+        reached: (step) => goals.reached({ ...step, agent: seatOf(step.before, 0, step.agent) }),
+        isOpen: (goal, state, offset) => goals.isOpen?.(goal, state, offset) ?? true,
+      },
+    }),
     ...(readLayout && {
       readLayout(layout, state, offset) {
         const { order, rest } = splitSeats(layout, identity);

@@ -83,8 +83,9 @@ const schema = z
  * Makes the beliefs of one agent.
  *
  * @param where  name of the option `inter`, for messages. Default: `createBeliefs: option inter`
- * @throws CoplayError for unknown options, a game without goals or without that agent, a class instead of a function,
- *         and a memory whose prior isn't a distribution over the game's goals
+ * @throws CoplayError for unknown options, a game without goals or without that agent, goals that read states in a game
+ *         without `observesState`, a class instead of a function, and a memory whose prior isn't a distribution over the
+ *         game's goals
  */
 export function createBeliefs(options: BeliefOptions, where = 'createBeliefs: option inter'): GoalBeliefs {
   const { game, id, intra, inter } = checkOptions('createBeliefs', schema, options);
@@ -92,7 +93,7 @@ export function createBeliefs(options: BeliefOptions, where = 'createBeliefs: op
   if (!game.agents.includes(id)) {
     fail('createBeliefs: option id', `one of ${game.agents.join(', ')}`, show(id), 'Name an agent of the game.');
   }
-  const set = game.goals ?? fail('createBeliefs', 'a game with goals', game.name, 'Give the game goals.');
+  const set = goalSetOf(game);
   const goals = set.names.length;
   const { noGoal } = set;
   if (inter && isClass(inter)) {
@@ -111,6 +112,16 @@ export function createBeliefs(options: BeliefOptions, where = 'createBeliefs: op
     if (other !== id) checkMemory(where, other, memories[seat], set);
   });
   return new Beliefs(game, id, set, intra, memories);
+}
+
+/** The goals of a game, if its agents can recognise them. */
+function goalSetOf({ goals, name, observesState }: Game): GoalSet {
+  const page = 'See "Goals" in docs/writing-an-environment.md.';
+  if (!goals) fail('createBeliefs', 'a game with goals', name, `Give the game goals. ${page}`);
+  if (!goals.readsStates || observesState) return goals;
+  const expected = 'a game with observesState, since its goals read states';
+  const remedy = `Declare observesState if each agent sees all of the state. ${page}`;
+  return fail('createBeliefs: option game', expected, `${name} without it`, remedy);
 }
 
 /** Whether a function can only be called with `new`. */

@@ -67,7 +67,11 @@ export function normaliseOpen(beliefs: Float64Array, open: Uint8Array, from: num
   for (let i = from; i < from + goals; i++) beliefs[i] /= sum;
 }
 
-/** Which goals can still be reached in B states: [B, G], 1 for those. @throws CoplayError for a game without goals */
+/**
+ * Which goals can still be reached in B states: [B, G], 1 for those; all, where the goals have no `isOpen`.
+ *
+ * @throws CoplayError for a game without goals
+ */
 export function openGoals(game: Game, states: ArrayOf<DType>, rows: number): Uint8Array {
   checkGame('openGoals', game);
   const { goals } = game;
@@ -78,7 +82,8 @@ export function openGoals(game: Game, states: ArrayOf<DType>, rows: number): Uin
     fail('openGoals: states', `${rows} states of ${game.stateSize} values`, show(states), 'Give all of them.');
   }
   const G = goals.names.length;
-  const open = new Uint8Array(rows * G);
+  const open = new Uint8Array(rows * G).fill(1);
+  if (!goals.isOpen) return open;
   for (let i = 0; i < rows * G; i++) {
     open[i] = goals.isOpen(i % G, states, Math.floor(i / G) * game.stateSize) ? 1 : 0;
   }

@@ -10,7 +10,7 @@ import {
   show,
 } from '@coplay/core';
 import { allocateObservations } from '@coplay/core/arrays';
-import { checkCount, checkFunction, checkNumbers, checkRecord } from '@coplay/core/checks';
+import { checkCount, checkFunction, checkNumbers, checkRecord, checkTypedArray } from '@coplay/core/checks';
 import { normaliseOpen } from './intra';
 
 /**
@@ -62,20 +62,29 @@ export function amongOpen(weights: Float64Array, open: Uint8Array, from: number)
 /**
  * The goals that were reached in a step.
  *
- * @param states  [B, S] before the step
+ * @param states  [B, S] before the step; those after it are the step's own
  * @returns [B, A] 0..G-1, or -1 for none
  */
 export function goalsReached(game: Game, states: ArrayOf<DType>, step: AgentStep): Int32Array {
-  const { goals } = game;
+  const { goals, stateSize: S } = game;
   const A = game.agents.length;
   const shown = new Int32Array(step.rows * A).fill(-1);
   if (!goals) return shown;
-  const seen = allocateObservations(game.observation, 1);
+  const none = states.subarray(0, 0) as ArrayOf<DType>;
+  const { states: next } = step;
+  if (goals.readsStates) checkTypedArray('beliefs.observe', 'step.states', next, game.stateType, step.rows * S);
+  const stateIn = (all: ArrayOf<DType> | undefined, row: number) => {
+    return goals.readsStates ? (all!.subarray(row * S, (row + 1) * S) as ArrayOf<DType>) : none;
+  };
+  const observations = allocateObservations(game.observation, 1);
   for (let at = 0; at < shown.length; at++) {
     if (step.active[at] !== 1) continue;
     const row = Math.floor(at / A);
-    if (goals.reads) game.observe(states, row * game.stateSize, at % A, seen, 0);
-    shown[at] = goals.reached(step.actions[at], step.terminated[at] === 1, seen, 0);
+    const agent = at % A;
+    if (goals.reads) game.observe(states, row * S, agent, observations, 0);
+    const left = step.terminated[at] === 1;
+    const [before, after] = [stateIn(states, row), stateIn(next, row)];
+    shown[at] = goals.reached({ agent, action: step.actions[at], left, observations, row: 0, before, after });
   }
   return shown;
 }

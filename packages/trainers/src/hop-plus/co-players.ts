@@ -63,7 +63,7 @@ function drawGoals(
   const shown = moa.prior(coPlayer);
   const uniform = shown.map(() => 1);
   const { real } = starts;
-  const isOpen = (goal: number, row: number) => !real || goals.isOpen(goal, real, row * game.stateSize);
+  const isOpen = (goal: number, row: number) => !real || goals.isOpen?.(goal, real, row * game.stateSize) !== false;
   for (let row = 0; row < drawn.length; row++) {
     const prior = generator.uniform() < choice ? uniform : shown;
     const open = prior.map((p, goal) => (isOpen(goal, row) ? p : 0));

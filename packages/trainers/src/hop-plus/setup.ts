@@ -1,8 +1,7 @@
 import { type AgentId, checkGame, checkOptions, fail, type Game } from '@coplay/core';
 import { checkArgument } from '@coplay/core/checks';
-import { canCentre } from '@coplay/models';
 import { z } from 'zod';
-import { createMoa, type MoaLearner } from '../moa';
+import { createMoa, type MoaLearner, moaDefaults } from '../moa';
 import { createOmg, type OmgLearner } from '../omg';
 import { type PpoLearner, type PpoSetup, ppoSetup } from '../ppo';
 import type { Learner } from '../training';
@@ -50,9 +49,6 @@ export interface HopPlusPlayers extends Learner {
 const MODULE_DEFAULTS = {
   // Two who catch a stag together are seen a few times among thousands of steps, and imagination lives on them.
   worldModel: { stepsPerUpdate: 8, batchSize: 128, outcomeShare: 0.25 },
-  // A goal that is hardly ever reached is learned by one network from all co-players, and from attempts that failed.
-  // From images that aren't centred it learns such a goal too late: agents have settled on the easy one by then.
-  moa: { share: true, attempts: true },
   omg: { vaeSteps: 16, inferenceSteps: 4 },
   // Imagination finds rewarding behaviour; the critic's values are learned from real experience in the end.
   ppo: { realRatio: { from: 0.5, to: 1 } },
@@ -95,7 +91,7 @@ export function hopPlusSetup(
   for (const id of ids) {
     coPlayerModels.set(game.agents.indexOf(id), {
       ...(moa !== false && {
-        moa: createMoa({ ...MODULE_DEFAULTS.moa, centred: canCentre(game), ...moa, game, id, executor }),
+        moa: createMoa({ ...moaDefaults(game), ...moa, game, id, executor }),
       }),
       ...(omg !== false && { omg: createOmg({ ...MODULE_DEFAULTS.omg, ...subgoals, game, id, executor }) }),
     });

@@ -11,7 +11,7 @@ import {
   type ExecutorChoice,
   stackVariables,
 } from '@coplay/tensor';
-import { createMoa, type MoaLearner } from '../moa';
+import { createMoa, type MoaLearner, moaDefaults } from '../moa';
 import type { Annealed } from '../training/annealed';
 import { areFinite } from '../training/finite-steps';
 import { type GoalBeliefOptions, goalBeliefs } from '../training/goal-beliefs';
@@ -58,9 +58,6 @@ export interface HopSetup {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** Defaults of HOP's models of co-players, as in HOP+; the reasons stand there. */
-const MOA_DEFAULTS = { share: true, attempts: true };
-
 /** Checks options and makes networks and models. Nothing here is random or touches a tensor. */
 export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<HopOptions, 'id'>): HopSetup {
   const { game } = given;
@@ -78,7 +75,7 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
   const centred = checked.centred ?? canCentre(game);
   const encoder = inputEncoder(game, { ...inputs, centred });
   const goals = checked.goals ?? (game.goals ? 'hindsight' : 'none');
-  const moa = { ...MOA_DEFAULTS, centred: canCentre(game), ...given.moa, goals, executor };
+  const moa = { ...moaDefaults(game), ...given.moa, goals, executor };
   const options = resolveHopNumbers(where, given.hop);
   const parts = {
     ...{ game, ids, options, search, encoder, network, minAccuracy, uniformGoals, executor },

@@ -168,7 +168,7 @@ export function pretrainingRows(
         coPlayers.map((coPlayer) => {
           const seat = data.agents.indexOf(coPlayer);
           const own = moaRows(data, seat, { goals, caughtOnly: options.caughtOnly });
-          return [coPlayer, options.attempts && goals ? concatRows([own, attemptRows(own, goals)]) : own];
+          return [coPlayer, options.attempts && goals ? concatRows([own, attemptRows(own, seat, goals)]) : own];
         }),
       )
     : data;

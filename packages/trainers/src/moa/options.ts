@@ -10,7 +10,15 @@ import {
   show,
 } from '@coplay/core';
 import { checkRecord } from '@coplay/core/checks';
-import { type InputEncoder, inputEncoder, type MoaNet, mlp, moaNet, type TorsoBuilder } from '@coplay/models';
+import {
+  canCentre,
+  type InputEncoder,
+  inputEncoder,
+  type MoaNet,
+  mlp,
+  moaNet,
+  type TorsoBuilder,
+} from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { unit } from '../training/annealed';
@@ -123,6 +131,15 @@ type ResolvedMoaOptions = Omit<z.infer<typeof schema>, 'goals' | 'network'> & {
   readonly network: TorsoBuilder;
 };
 
+/**
+ * Defaults of the models in HOP and HOP+: a goal that is hardly ever reached is learned by one network from all
+ * co-players, and from attempts that failed. From images that aren't centred it learns such a goal too late: agents have
+ * settled on the easy one by then.
+ */
+export function moaDefaults(game: Game) {
+  return { share: true, attempts: !game.goals?.readsStates, centred: canCentre(game) };
+}
+
 /** Checks the options and fills in the defaults. */
 function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
   checkRecord('createMoa', 'options', given);
@@ -134,7 +151,12 @@ function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
   const checked = checkOptions('createMoa', schema, options, ['game', 'id']);
   const goals = checked.goals ?? (game.goals ? 'hindsight' : 'none');
   if (goals === 'hindsight' && !game.goals) {
-    fail('createMoa: option goals', `none for ${game.name}, which names no goals`, show(goals), 'Leave it out.');
+    const remedy = 'Leave it out, or give the game goals ("Goals" in docs/writing-an-environment.md).';
+    fail('createMoa: option goals', `none for ${game.name}, which names no goals`, show(goals), remedy);
+  }
+  if (checked.attempts && goals === 'hindsight' && game.goals?.readsStates) {
+    const remedy = 'Leave it out: only an action and an observation show an attempt ("Goals" in docs/writing-an-environment.md).';
+    fail('createMoa: option attempts', `false for ${game.name}, whose goals read states`, 'true', remedy);
   }
   checkCapacity(game, checked, goals === 'hindsight' && checked.roomPerGoal ? (game.goals?.names.length ?? 0) + 1 : 1);
   const network = checked.network ?? mlp({ hidden: [256, 256], activation: 'relu' });

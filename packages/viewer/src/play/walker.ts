@@ -1,4 +1,4 @@
-import { type ArrayOf, checkGame, type DType, type Game, type GridParts } from '@coplay/core';
+import { type ArrayOf, allocate, checkGame, type DType, type Game, type GridParts } from '@coplay/core';
 import { allocateGrid, allocateObservations, type GridArrays } from '@coplay/core/arrays';
 
 /** How much rather an action is taken that costs a step less: by the factor e^2. */
@@ -29,12 +29,13 @@ export interface Walker {
  * staying, 2 for a step away or for reaching another goal). An agent with the goal `noGoal` takes all actions that
  * reach no goal with equal probability. After Baker, Saxe and Tenenbaum (2009).
  *
- * @returns undefined for a game without grid parts, or whose goals are neither its kinds of things nor its cells
+ * @returns undefined for a game without grid parts, or whose goals are neither its kinds of things nor its cells, or
+ *          are recognised by the states before and after a step
  */
 export function goalWalker(game: Game): Walker | undefined {
   checkGame('goalWalker', game);
   const { grid, goals } = game;
-  if (!grid || !goals) return undefined;
+  if (!grid || !goals || goals.readsStates) return undefined;
   const [G, cells] = [goals.names.length, grid.rows * grid.columns];
   const byKind = G === grid.things.length;
   if (!byKind && !(goals.noGoal === cells && G === cells + 1 && grid.things.length === 1)) return undefined;
@@ -48,7 +49,7 @@ export function goalWalker(game: Game): Walker | undefined {
       grid.read(state, 0, parts, 0);
       const found = new Float64Array(game.agents.length * G).fill(1);
       for (let goal = 0; goal < G; goal++) {
-        if (!goals.isOpen(goal, state, 0)) continue;
+        if (goals.isOpen?.(goal, state, 0) === false) continue;
         const distances = goal === goals.noGoal ? undefined : distancesTo(grid, parts, isTarget(goal));
         game.agents.forEach((_, agent) => {
           if (actions[agent] < 0 || parts.cells[agent] === cells) return;
@@ -69,13 +70,22 @@ function actionCosts(game: Game, grid: GridParts, parts: GridArrays): ActionCost
   const goals = game.goals!;
   const mask = new Uint8Array(game.actions);
   const seen = allocateObservations(game.observation, 1);
+  const none = allocate(game.stateType, 0);
   return (state, agent, goal, distances) => {
     game.legal(state, 0, agent, mask, 0);
     if (goals.reads) game.observe(state, 0, agent, seen, 0);
     const cell = parts.cells[agent];
     return game.actionNames.map((name, action) => {
       if (mask[action] === 0) return Number.POSITIVE_INFINITY;
-      const reached = goals.reached(action, true, seen, 0);
+      const reached = goals.reached({
+        agent,
+        action,
+        left: true,
+        observations: seen,
+        row: 0,
+        before: none,
+        after: none,
+      });
       if (reached >= 0) return reached === goal ? 0 : 2;
       if (distances === undefined) return 0;
       return distances[cell] < 0 ? 1 : 1 + distances[neighbour(grid, cell, name)] - distances[cell];
