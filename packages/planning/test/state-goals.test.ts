@@ -55,7 +55,7 @@ function scripted(id: string, actions: readonly number[]): Agent<null> {
   };
 }
 
-/** Agent a's beliefs about b, [even, odd], before each step; b acts by a script, and its steps have these likelihoods. */
+/** Agent a's beliefs about b, [even, odd], before each step. b acts by a script; its steps have these likelihoods. */
 async function beliefsOver(script: readonly number[], likelihoods: readonly number[], steps: number) {
   const beliefs = createBeliefs({ game: climbers, id: 'a', inter: () => goalMemory(2, 0.5) });
   const seen: number[][] = [];

@@ -118,7 +118,8 @@ describe('goals of a matrix game', () => {
     const attempts =
       /createMoa: option attempts: expected false for matrix-stag-hunt, whose goals read states, got true/;
     expect(() => createMoa({ game, id: 'agent_0', attempts: true })).toThrow(attempts);
-    const none = /option goals: expected none for matrix-stag-hunt, which names no goals.*"Goals" in docs\/writing-an-environment.md/;
+    const none =
+      /option goals: expected none for matrix-stag-hunt, which names no goals.*"Goals" in docs\/writing-an-environment.md/;
     expect(() => createMoa({ game: matrixGame(), id: 'agent_0', goals: 'hindsight' })).toThrow(none);
   });
 });

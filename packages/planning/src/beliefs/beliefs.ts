@@ -83,8 +83,8 @@ const schema = z
  * Makes the beliefs of one agent.
  *
  * @param where  name of the option `inter`, for messages. Default: `createBeliefs: option inter`
- * @throws CoplayError for unknown options, a game without goals or without that agent, goals that read states in a game
- *         without `observesState`, a class instead of a function, and a memory whose prior isn't a distribution over the
+ * @throws CoplayError for unknown options, a game without goals or without that agent, goals that read states where
+ *         agents don't see them, a class instead of a function, and a memory whose prior isn't a distribution over the
  *         game's goals
  */
 export function createBeliefs(options: BeliefOptions, where = 'createBeliefs: option inter'): GoalBeliefs {

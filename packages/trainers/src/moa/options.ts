@@ -133,8 +133,8 @@ type ResolvedMoaOptions = Omit<z.infer<typeof schema>, 'goals' | 'network'> & {
 
 /**
  * Defaults of the models in HOP and HOP+: a goal that is hardly ever reached is learned by one network from all
- * co-players, and from attempts that failed. From images that aren't centred it learns such a goal too late: agents have
- * settled on the easy one by then.
+ * co-players, and from attempts that failed. From images that aren't centred it learns such a goal too late: agents
+ * have settled on the easy one by then.
  */
 export function moaDefaults(game: Game) {
   return { share: true, attempts: !game.goals?.readsStates, centred: canCentre(game) };
@@ -155,7 +155,8 @@ function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
     fail('createMoa: option goals', `none for ${game.name}, which names no goals`, show(goals), remedy);
   }
   if (checked.attempts && goals === 'hindsight' && game.goals?.readsStates) {
-    const remedy = 'Leave it out: only an action and an observation show an attempt ("Goals" in docs/writing-an-environment.md).';
+    const remedy =
+      'Leave it out: only an action and an observation show an attempt ("Goals" in docs/writing-an-environment.md).';
     fail('createMoa: option attempts', `false for ${game.name}, whose goals read states`, 'true', remedy);
   }
   checkCapacity(game, checked, goals === 'hindsight' && checked.roomPerGoal ? (game.goals?.names.length ?? 0) + 1 : 1);
