@@ -45,6 +45,7 @@ export const tensorDoors: Doors = {
   adam: door(() => [{}], ['options'], steps(tensor.adam())),
   adamW: door(() => [{}], ['options'], steps(tensor.adamW())),
   applyModel: layers,
+  applyModelOutputs: layers,
   checkTensor: door(() => ['checkTensor', 'x', matrix()], ['where', 'where']),
   compile: door(() => [twice, { name: 'f', executor: 'eager' }], ['function'], called('function f')),
   compileScan: door(() => [doubled, { name: 'f', executor: 'eager' }], ['function'], {

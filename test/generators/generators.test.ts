@@ -331,6 +331,8 @@ const cases: Record<string, Record<string, Case>> = {
     inference: (g) => subgoalInference({ inputs, actions: 3, goalDim: 2 }).init(g),
   },
   'models: StateVae.init': { vae: (g) => stateVae({ inputs, actions: 3, goalDim: 2 }).init(g) },
+  'models: DreamerDecoder.init': { decoder: (g) => dreamerNets().decoder.init(g) },
+  'models: DreamerEncoder.init': { encoder: (g) => dreamerNets().encoder.init(g) },
   'models: DreamerNets.init': { nets: (g) => dreamerNets().init(g) },
   'models: Rssm.init': { rssm: (g) => dreamerNets().rssm.init(g) },
   'models: Torso.init': {

@@ -29,6 +29,6 @@ export {
 } from './compile';
 export { type LossResult, stopGradient, type ValueAndGradients, valueAndGradients } from './gradients';
 export { glorotUniform, orthogonal, truncatedNormal, zeros } from './init';
-export { applyModel, type LayersModel, readWeights, writeWeights } from './layers-model';
+export { applyModel, applyModelOutputs, type LayersModel, readWeights, writeWeights } from './layers-model';
 export { adam, adamW, laProp, learningRate, type Optimiser, rmsProp, sgd } from './optimise';
 export { tf } from './tf';

@@ -3,10 +3,11 @@ import { checkGenerator, checkRecord } from '@coplay/core/checks';
 import { type LossResult, type TensorRecord, tf } from '@coplay/tensor';
 import { flatSize } from '../inputs';
 import { denseLayer, gru, prefixed, within } from '../layers';
-import { checkInputs, flattenInputs } from '../torso/flatten';
+import { checkInputs } from '../torso/flatten';
 import { type Gaussian, gaussianKl, gaussianSample } from './gaussian';
 import { actionLikelihood, checkOmgRows, type OmgRows, stateLikelihood, weightedRows } from './likelihood';
-import { type OmgNetOptions, omgNetSettings } from './options';
+import { type OmgNetOptions, type OmgNetSettings, omgNetSettings } from './options';
+import { flatReader, ownReader, type StateReader } from './readers';
 import { gaussianOf } from './vae';
 
 /** Histories of an agent: N = B L rows, L steps of a sequence behind one another. */
@@ -29,14 +30,18 @@ export interface InferenceTargets {
 
 /**
  * Subgoal inference (Yu, Jiang, Lu 2024): a conditional variational autoencoder q(g | history, state). A dense layer
- * reads each state, a GRU goes over them; h_t has seen s_0..s_t of its episode and nothing later.
+ * (or `inferenceNetwork`) reads each state, a GRU goes over them; h_t has seen s_0..s_t of its episode and nothing
+ * later.
  */
 export interface SubgoalInference {
   /** D */
   readonly goalDim: number;
   /** Units of the GRU. */
   readonly stateSize: number;
-  /** Parameters `state/...`, `history/...`, `posterior/...` and `decoder/...`. */
+  /**
+   * Parameters `state/...`, `history/...`, `posterior/...` and `decoder/...`; those of networks of your own are
+   * `state/body/...` and `decoder/body/...`.
+   */
   init(generator: Generator): NamedArrays;
   /**
    * One step, for acting.
@@ -63,14 +68,16 @@ const POSTERIOR_GAIN = 0.01;
 /** Builds the network; nothing is drawn yet. */
 export function subgoalInference(options: OmgNetOptions): SubgoalInference {
   const settings = omgNetSettings('subgoalInference', options);
-  const { inputs: shapes, goalDim, stateUnits, historyUnits, klWeight } = settings;
-  const reader = denseLayer({ inputSize: flatSize(shapes), outputSize: stateUnits, activation: 'relu' });
+  const { inputs: shapes, goalDim, historyUnits, klWeight } = settings;
+  const reader = stateReader(settings);
+  const stateUnits = reader.outputSize;
   const memory = gru(stateUnits, historyUnits);
   const head = denseLayer({ inputSize: stateUnits + historyUnits, outputSize: 2 * goalDim, gain: POSTERIOR_GAIN });
-  const decoder = settings.loss === 'action' ? actionLikelihood(settings) : stateLikelihood(settings, historyUnits);
+  const where = 'subgoalInference: option decoderNetwork';
+  const isOfAction = settings.loss === 'action';
+  const decoder = isOfAction ? actionLikelihood(where, settings) : stateLikelihood(where, settings, historyUnits);
 
-  const read = (params: TensorRecord, inputs: TensorRecord) =>
-    reader.apply(within(params, 'state'), flattenInputs(shapes, inputs));
+  const read = (params: TensorRecord, inputs: TensorRecord) => reader.apply(within(params, 'state'), inputs);
   const judge = (params: TensorRecord, seen: tf.Tensor2D, history: tf.Tensor2D): Gaussian =>
     gaussianOf(head.apply(within(params, 'posterior'), tf.concat([seen, history], 1) as tf.Tensor2D));
 
@@ -130,6 +137,12 @@ export function subgoalInference(options: OmgNetOptions): SubgoalInference {
       return { loss: tf.add(nll, tf.mul(klWeight, kl)) as tf.Scalar, metrics };
     },
   };
+}
+
+/** From a state to the features that the GRU reads. */
+function stateReader({ inputs, stateUnits, inferenceNetwork }: OmgNetSettings): StateReader {
+  if (inferenceNetwork) return ownReader('subgoalInference: option inferenceNetwork', inputs, inferenceNetwork);
+  return flatReader(inputs, denseLayer({ inputSize: flatSize(inputs), outputSize: stateUnits, activation: 'relu' }));
 }
 
 /** [N, units] the recurrent state before each step, which doesn't depend on the step's observation. */

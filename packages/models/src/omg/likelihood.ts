@@ -3,9 +3,11 @@ import { sizeOf } from '@coplay/core/arrays';
 import { checkRecord } from '@coplay/core/checks';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { codesLoss, logProbOf, maskedLogProbs } from '@coplay/tensor/distributions';
-import { flatSize } from '../inputs';
-import { denseLayer, type Layer, sequential } from '../layers';
+import { flatSize, type InputShapes } from '../inputs';
+import { denseLayer, type Layer, prefixed, sequential, within } from '../layers';
+import type { TorsoBuilder } from '../torso';
 import { checkInputs, flattenInputs } from '../torso/flatten';
+import { ownNetwork } from '../torso/own-network';
 import type { OmgNetSettings } from './options';
 
 /** Recorded steps, N rows. */
@@ -49,26 +51,59 @@ export function perceptron(inputSize: number, hidden: readonly number[], outputS
  * The state that was seen, from the latent and a context: Bernoulli for each cell of planes and each flag, categorical
  * for each one-hot code, normal with variance 1 for each other number (squared error / 2).
  */
-export function stateLikelihood(settings: OmgNetSettings, contextSize: number): Likelihood {
-  const { inputs, goalDim, hidden } = settings;
-  const decoder = perceptron(goalDim + contextSize, hidden, flatSize(inputs));
+export function stateLikelihood(where: string, settings: OmgNetSettings, contextSize: number): Likelihood {
+  const { inputs, goalDim, hidden, decoderNetwork } = settings;
+  const inputSize = goalDim + contextSize;
+  const decoder = decoderNetwork
+    ? ownDecoder(where, decoderNetwork, { more: inputSize, outputs: inputs })
+    : perceptronDecoder(perceptron(inputSize, hidden, flatSize(inputs)), {});
   return {
     init: decoder.init,
     nll: (params, rows, latent, context) =>
-      reconstructionError(settings, decoder.apply(params, joined(latent, context)), flattenInputs(inputs, rows.inputs)),
+      reconstructionError(
+        settings,
+        decoder.apply(params, {}, joined(latent, context)),
+        flattenInputs(inputs, rows.inputs),
+      ),
   };
 }
 
 /** The action that was taken, from the state, its time and the latent: cross-entropy over the legal actions. */
-export function actionLikelihood({ inputs, goalDim, hidden, actions }: OmgNetSettings): Likelihood {
-  const head = perceptron(flatSize(inputs) + goalDim, hidden, actions, 0.01);
+export function actionLikelihood(where: string, settings: OmgNetSettings): Likelihood {
+  const { inputs, goalDim, hidden, actions, decoderNetwork } = settings;
+  const decoder = decoderNetwork
+    ? ownDecoder(where, decoderNetwork, { inputs, more: goalDim, outputs: { actions: [actions] } })
+    : perceptronDecoder(perceptron(flatSize(inputs) + goalDim, hidden, actions, 0.01), inputs);
   return {
-    init: head.init,
+    init: decoder.init,
     nll: (params, rows, latent) => {
-      const logits = head.apply(params, joined(flattenInputs(inputs, rows.inputs), latent)); // [N, K]
+      const logits = decoder.apply(params, rows.inputs, latent); // [N, K]
       const logProbs = maskedLogProbs(logits, rows.masks as tf.Tensor2D);
       return tf.neg(logProbOf(logProbs, rows.actions as tf.Tensor1D)) as tf.Tensor1D;
     },
+  };
+}
+
+/** A network from an observed state (without inputs: from nothing of it), and a latent, to what it predicts. */
+interface Decoder {
+  init(generator: Generator): NamedArrays;
+  apply(params: TensorRecord, state: TensorRecord, latent: tf.Tensor2D): tf.Tensor2D;
+}
+
+/** The default: a layer over the state, flattened, and the latent. */
+function perceptronDecoder({ init, apply }: Layer, inputs: InputShapes): Decoder {
+  const isOfLatent = Object.keys(inputs).length === 0;
+  const read = (state: TensorRecord, latent: tf.Tensor2D) =>
+    isOfLatent ? latent : joined(flattenInputs(inputs, state), latent);
+  return { init, apply: (params, state, latent) => apply(params, read(state, latent)) };
+}
+
+/** A user's network, with parameters `body/...`. */
+function ownDecoder(where: string, network: TorsoBuilder, shapes: Parameters<typeof ownNetwork>[2]): Decoder {
+  const body = ownNetwork(where, network, shapes);
+  return {
+    init: (generator) => prefixed('body', body.init(generator)),
+    apply: (params, state, latent) => body.apply(within(params, 'body'), state, latent),
   };
 }
 

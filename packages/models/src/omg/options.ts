@@ -1,7 +1,9 @@
 import { checkOptions } from '@coplay/core';
+import { functions } from '@coplay/core/checks';
 import { z } from 'zod';
 import type { InputKinds, InputShapes } from '../inputs';
 import { shapesSchema } from '../inputs/input-encoder';
+import type { TorsoBuilder } from '../torso';
 
 /** The target of a latent: the observed state (`reconstruction`) or the agent's action in it (`action`). */
 export type OmgLoss = 'reconstruction' | 'action';
@@ -24,10 +26,28 @@ export interface OmgNetOptions {
   readonly actions: number;
   /** D, the numbers of a subgoal, 2 to 64. Default 16 */
   readonly goalDim?: number;
-  /** Units of the hidden layers of encoders, decoders and the action head. Default [128, 128] */
+  /** Units of the hidden layers of encoder, decoders and the action head, where they are ours. Default [128, 128] */
   readonly hidden?: readonly number[];
-  /** Units of the layer that reads a state in the inference network. Default 32 */
+  /** Units of the layer that reads a state in the inference network, where it is ours. Default 32 */
   readonly stateUnits?: number;
+  /**
+   * The body of the VAE's encoder: from a state to features, which a linear layer turns into the latent's mean and
+   * variance. Default: dense layers of `hidden` units with ReLU
+   */
+  readonly encoderNetwork?: TorsoBuilder;
+  /**
+   * The decoders of VAE and inference network, each with parameters of its own. They read `vector`: the latent, and in
+   * the inference network then the history's state. They predict a state: arrays of the shapes of `inputs`, which are
+   * logits of planes, codes and flags, and means of other numbers. With the loss `action` they read a state, with the
+   * latent at the end of `vector`, and predict the logits `actions` [K]. Default: dense layers of `hidden` units with
+   * ReLU and a linear one
+   */
+  readonly decoderNetwork?: TorsoBuilder;
+  /**
+   * The inference network's reader of a state: from a state to the features that the GRU reads. Default: a dense layer
+   * of `stateUnits` units with ReLU
+   */
+  readonly inferenceNetwork?: TorsoBuilder;
   /** Units of the GRU over the history. Default 96 */
   readonly historyUnits?: number;
   /** Default `reconstruction` */
@@ -56,6 +76,9 @@ const schema = z.strictObject({
   hidden: z.array(whole).default([128, 128]),
   stateUnits: whole.default(32),
   historyUnits: whole.default(96),
+  encoderNetwork: functions<TorsoBuilder>().optional(),
+  decoderNetwork: functions<TorsoBuilder>().optional(),
+  inferenceNetwork: functions<TorsoBuilder>().optional(),
   loss: z.enum(['reconstruction', 'action']).default('reconstruction'),
   occupiedWeight: z.number().min(1).default(5),
   reduction: z.enum(['sum', 'mean']).default('sum'),
@@ -63,7 +86,9 @@ const schema = z.strictObject({
 });
 
 /** {@link OmgNetOptions} with the defaults filled in. */
-export type OmgNetSettings = Required<OmgNetOptions>;
+export type OmgNetSettings = Required<Omit<OmgNetOptions, OwnNetworks>> & Pick<OmgNetOptions, OwnNetworks>;
+
+type OwnNetworks = 'encoderNetwork' | 'decoderNetwork' | 'inferenceNetwork';
 
 /**
  * Checks the options and fills in the defaults.

@@ -2,11 +2,12 @@ import { checkShapes, type Generator, type NamedArrays } from '@coplay/core';
 import { checkGenerator, checkRecord } from '@coplay/core/checks';
 import { type LossResult, type TensorRecord, tf } from '@coplay/tensor';
 import { flatSize } from '../inputs';
-import { prefixed, within } from '../layers';
-import { checkInputs, flattenInputs } from '../torso/flatten';
+import { denseLayer, prefixed, within } from '../layers';
+import { checkInputs } from '../torso/flatten';
 import { type Gaussian, gaussianSample, standardKl } from './gaussian';
 import { actionLikelihood, checkOmgRows, type OmgRows, perceptron, stateLikelihood, weightedRows } from './likelihood';
-import { type OmgNetOptions, omgNetSettings } from './options';
+import { type OmgNetOptions, type OmgNetSettings, omgNetSettings } from './options';
+import { flatReader, ownReader, type StateReader } from './readers';
 
 /**
  * A variational autoencoder on single states (Kingma and Welling 2014): the prior model of OMG (Yu, Jiang, Lu 2024),
@@ -16,7 +17,10 @@ import { type OmgNetOptions, omgNetSettings } from './options';
 export interface StateVae {
   /** D */
   readonly goalDim: number;
-  /** Parameters `encoder/...` and `decoder/...`. */
+  /**
+   * Parameters `encoder/...` and `decoder/...`; those of networks of your own are `encoder/body/...` and
+   * `decoder/body/...`.
+   */
   init(generator: Generator): NamedArrays;
   /** The latents p(g | s) of states: [N, D]. */
   encode(params: TensorRecord, inputs: TensorRecord): Gaussian;
@@ -36,12 +40,13 @@ const LOG_VAR_LIMIT = 8;
 /** Builds the networks; nothing is drawn yet. */
 export function stateVae(options: OmgNetOptions): StateVae {
   const settings = omgNetSettings('stateVae', options);
-  const { inputs: shapes, goalDim, hidden, loss: kind, klWeight } = settings;
-  const encoder = perceptron(flatSize(shapes), hidden, 2 * goalDim);
-  const decoder = kind === 'action' ? actionLikelihood(settings) : stateLikelihood(settings, 0);
+  const { inputs: shapes, goalDim, loss: kind, klWeight } = settings;
+  const encoder = stateEncoder(settings);
+  const where = 'stateVae: option decoderNetwork';
+  const decoder = kind === 'action' ? actionLikelihood(where, settings) : stateLikelihood(where, settings, 0);
 
   const encode = (params: TensorRecord, inputs: TensorRecord): Gaussian =>
-    gaussianOf(encoder.apply(within(params, 'encoder'), flattenInputs(shapes, inputs)));
+    gaussianOf(encoder.apply(within(params, 'encoder'), inputs));
 
   return {
     goalDim,
@@ -68,6 +73,18 @@ export function stateVae(options: OmgNetOptions): StateVae {
       const metrics = { nll: weightedRows(nll, weights), kl: weightedRows(standardKl(latent), weights) };
       return { loss: tf.add(metrics.nll, tf.mul(klWeight, metrics.kl)) as tf.Scalar, metrics };
     },
+  };
+}
+
+/** From a state to 2 D numbers. */
+function stateEncoder({ inputs, goalDim, hidden, encoderNetwork }: OmgNetSettings): StateReader {
+  if (!encoderNetwork) return flatReader(inputs, perceptron(flatSize(inputs), hidden, 2 * goalDim));
+  const body = ownReader('stateVae: option encoderNetwork', inputs, encoderNetwork);
+  const head = denseLayer({ inputSize: body.outputSize, outputSize: 2 * goalDim, gain: 1 });
+  return {
+    outputSize: head.outputSize,
+    init: (generator) => ({ ...body.init(generator.fork()), ...prefixed('head', head.init(generator.fork())) }),
+    apply: (params, state) => head.apply(within(params, 'head'), body.apply(params, state)),
   };
 }
 

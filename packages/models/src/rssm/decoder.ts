@@ -1,10 +1,21 @@
+import type { Generator, NamedArrays } from '@coplay/core';
 import { mapColumns } from '@coplay/core/rows';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { bernoulliLoss, codesLoss, symexp, symlog } from '@coplay/tensor/distributions';
-import { linear, linearSpecs, normMlp, type ParamSpecs, prefixedSpecs, within } from '../layers';
+import { initialise, linear, linearSpecs, normMlp, type ParamSpecs, prefixed, prefixedSpecs, within } from '../layers';
+import type { TorsoBuilder } from '../torso';
+import { ownNetwork } from '../torso/own-network';
 import { joinedShape } from './encoder';
 import { imageDecoder } from './image-nets';
-import { type DreamerObservations, flatSizeOf, highOfImage, observed, oneHotCode, sortedNames } from './observations';
+import {
+  type DreamerObservations,
+  flatSizeOf,
+  highOfImage,
+  observed,
+  oneHotCode,
+  shapeOf,
+  sortedNames,
+} from './observations';
 import type { DreamerSizes } from './sizes';
 
 /** Flattened states that are decoded. */
@@ -17,7 +28,10 @@ export interface FlatState {
 
 /** From states back to observations. */
 export interface DreamerDecoder {
+  /** Of a network of one's own, none: only its `init` knows them */
   readonly specs: ParamSpecs;
+  /** Fresh parameters. */
+  init(generator: Generator): NamedArrays;
   /**
    * Raw outputs by name, [N, size]: symlogs of vectors, logits of discrete ones, codes and planes, and values / high of
    * images.
@@ -35,8 +49,24 @@ export interface DreamerDecoder {
 /**
  * DreamerV3's decoder: a perceptron `mlp/...` over [z, h] with one linear head for each observation, and `cnn/...` for
  * images.
+ *
+ * With a network of one's own, `body/...`, it reads [z, h] as `vector` and predicts an array of the observation's shape
+ * for each, sorted by name, images last: symlogs of vectors, logits of discrete ones, codes and planes, and logits of
+ * value / high of images.
  */
-export function dreamerDecoder(observations: DreamerObservations, sizes: DreamerSizes): DreamerDecoder {
+export function dreamerDecoder(
+  observations: DreamerObservations,
+  sizes: DreamerSizes,
+  network?: TorsoBuilder,
+): DreamerDecoder {
+  const outputs = network ? ownOutputs(observations, sizes, network) : defaultOutputs(observations, sizes);
+  return { ...outputs, ...likelihood(observations) };
+}
+
+type Outputs = Pick<DreamerDecoder, 'specs' | 'init' | 'apply'>;
+
+/** The raw outputs of our perceptron and convolutions. */
+function defaultOutputs(observations: DreamerObservations, sizes: DreamerSizes): Outputs {
   const { flat, images } = sortedNames(observations);
   const featureSize = sizes.deter + sizes.stoch * sizes.classes;
   const mlp = normMlp(featureSize, sizes.units, sizes.layers);
@@ -44,12 +74,14 @@ export function dreamerDecoder(observations: DreamerObservations, sizes: Dreamer
   const heads = flat.map((name) =>
     prefixedSpecs(`head/${name}`, linearSpecs(mlp.outputSize, flatSizeOf(observations[name]))),
   );
+  const specs: ParamSpecs = {
+    ...(flat.length > 0 && prefixedSpecs('mlp', mlp.specs)),
+    ...Object.assign({}, ...heads),
+    ...prefixedSpecs('cnn', cnn?.specs ?? {}),
+  };
   return {
-    specs: {
-      ...(flat.length > 0 && prefixedSpecs('mlp', mlp.specs)),
-      ...Object.assign({}, ...heads),
-      ...prefixedSpecs('cnn', cnn?.specs ?? {}),
-    },
+    specs,
+    init: (generator) => initialise(specs, generator),
     apply: (params, { deter, stoch }) => {
       const outputs: TensorRecord = {};
       if (flat.length > 0) {
@@ -59,6 +91,31 @@ export function dreamerDecoder(observations: DreamerObservations, sizes: Dreamer
       if (cnn) Object.assign(outputs, apart(observations, images, cnn.apply(within(params, 'cnn'), deter, stoch)));
       return outputs;
     },
+  };
+}
+
+/** The raw outputs of a user's network. */
+function ownOutputs(observations: DreamerObservations, sizes: DreamerSizes, network: TorsoBuilder): Outputs {
+  const { flat, images } = sortedNames(observations);
+  const names = [...flat, ...images];
+  const outputs = Object.fromEntries(names.map((name) => [name, shapeOf(observations[name])]));
+  const more = sizes.deter + sizes.stoch * sizes.classes;
+  const body = ownNetwork('dreamerNets: option decoderNetwork', network, { more, outputs });
+  const widths = names.map((name) => flatSizeOf(observations[name]));
+  return {
+    specs: {},
+    init: (generator) => prefixed('body', body.init(generator)),
+    apply: (params, { deter, stoch }) => {
+      const all = body.apply(within(params, 'body'), {}, tf.concat([stoch, deter], 1) as tf.Tensor2D);
+      const parts = widths.length === 1 ? [all] : tf.split(all, widths, 1);
+      return Object.fromEntries(names.map((name, i) => [name, i < flat.length ? parts[i] : tf.sigmoid(parts[i])]));
+    },
+  };
+}
+
+/** What raw outputs say of observations. */
+function likelihood(observations: DreamerObservations): Pick<DreamerDecoder, 'losses' | 'predictions'> {
+  return {
     losses: (outputs, batch) =>
       mapColumns(outputs, (output, name) => {
         const observation = observations[name];

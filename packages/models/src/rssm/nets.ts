@@ -1,7 +1,9 @@
 import { checkOptions, fail, type Generator, type NamedArrays } from '@coplay/core';
+import { functions } from '@coplay/core/checks';
 import type { TensorRecord } from '@coplay/tensor';
 import { z } from 'zod';
 import { countParams, initialise, type ParamSpecs, prefixed, prefixedSpecs, within } from '../layers';
+import type { TorsoBuilder } from '../torso';
 import { type DreamerActions, type DreamerActor, dreamerActor } from './actor';
 import { type CoPlayerModel, coPlayerModel } from './co-players';
 import { type DreamerDecoder, dreamerDecoder } from './decoder';
@@ -28,6 +30,18 @@ export interface DreamerNetsOptions {
    * `@coplay/models/layers`); each has as many actions as the agent. Only with discrete actions. Default 0
    */
   readonly coPlayers?: number;
+  /**
+   * The encoder: from observations to features. It reads fields of shape [H, W, C] by name, images as value / high,
+   * and everything else in `vector`, sorted by name: symlogs of vectors, one-hot codes, zeros and ones. Default:
+   * DreamerV3's
+   */
+  readonly encoderNetwork?: TorsoBuilder;
+  /**
+   * The decoder: from the state [z, h] in `vector` to an array of each observation's shape, sorted by name, images
+   * last. It predicts symlogs of vectors, and logits of codes, planes and value / high of images. Default:
+   * DreamerV3's
+   */
+  readonly decoderNetwork?: TorsoBuilder;
 }
 
 /** The modules; parameters are named `enc/...`, `dyn/...`, `dec/...`, `rew/...`, `con/...`, `pol/...`, `val/...`. */
@@ -51,8 +65,9 @@ export interface DreamerNets {
    * Where co-players are modelled; parameters `moa/...`. Codes of actions then have their M K numbers after one's own
    */
   readonly coPlayers?: CoPlayerModel;
+  /** Of all modules but networks of your own. */
   readonly specs: ParamSpecs;
-  /** Number of parameters, the slow critic's not counted. */
+  /** Number of parameters; those of the slow critic and of networks of your own are not counted. */
   readonly parameterCount: number;
   /** Fresh parameters of all modules. */
   init(generator: Generator): NamedArrays;
@@ -87,12 +102,15 @@ const schema = z.strictObject({
   unimix: share.default(0.01),
   actorUnimix: share.default(0),
   coPlayers: z.int().min(0).default(0),
+  encoderNetwork: functions<TorsoBuilder>().optional(),
+  decoderNetwork: functions<TorsoBuilder>().optional(),
 });
 
 /**
- * Builds DreamerV3's networks (Hafner et al. 2023). Nothing is allocated before `init`.
+ * Builds DreamerV3's networks (Hafner et al. 2023). Ours allocate nothing before `init`.
  *
- * @throws CoplayError for unknown options, sizes that blocks don't divide, images that can't be halved four times
+ * @throws CoplayError for unknown options, sizes that blocks don't divide, images that can't be halved four times, and
+ *         networks of your own that don't fit
  */
 export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
   const {
@@ -102,10 +120,12 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
     actorUnimix,
     size,
     coPlayers: M,
+    encoderNetwork,
+    decoderNetwork,
   } = checkOptions('dreamerNets', schema, options);
   const sizes = dreamerSizes(size as DreamerSize);
   const { units, layers, bins } = sizes;
-  const encoder = dreamerEncoder(observations, sizes);
+  const encoder = dreamerEncoder(observations, sizes, encoderNetwork);
   const actionSize = actions.kind === 'discrete' ? actions.count : actions.size;
   checkCoPlayers(M, actions);
   const model = rssm({ ...sizes, tokens: encoder.outputSize, actions: (1 + M) * actionSize, unimix });
@@ -113,7 +133,7 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
   const modules = {
     enc: encoder,
     dyn: model,
-    dec: dreamerDecoder(observations, sizes),
+    dec: dreamerDecoder(observations, sizes, decoderNetwork),
     rew: twoHotHead({ ...head, layers: 1, bins }),
     con: continueHead({ ...head, layers: 1 }),
     pol: dreamerActor({ ...head, layers, actions, unimix: actorUnimix }),
@@ -142,7 +162,7 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
     init: (generator) =>
       Object.assign(
         {},
-        ...DREAMER_MODULES.map((name) => prefixed(name, initialise(modules[name].specs, generator.fork()))),
+        ...DREAMER_MODULES.map((name) => prefixed(name, freshOf(modules[name], generator.fork()))),
         initialise(moa, generator.fork()),
       ),
     parts: (params) =>
@@ -150,6 +170,11 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
         DreamerNets['parts']
       >,
   };
+}
+
+/** Fresh parameters of a module. */
+function freshOf(module: DreamerEncoder | DreamerDecoder | Pick<Rssm, 'specs'>, generator: Generator): NamedArrays {
+  return 'init' in module ? module.init(generator) : initialise(module.specs, generator);
 }
 
 function checkCoPlayers(count: number, { kind }: DreamerActions): void {

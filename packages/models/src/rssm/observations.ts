@@ -64,6 +64,11 @@ export function flatSizeOf(observation: DreamerObservation): number {
   return sizeOf(observation.shape);
 }
 
+/** The shape of an observation as a network of one's own reads or predicts it. */
+export function shapeOf(observation: DreamerObservation): readonly number[] {
+  return 'shape' in observation ? observation.shape : [flatSizeOf(observation)];
+}
+
 /** One-hot codes of whole numbers; -1 ("none") is all zeros. [...] int32 or float32 to [..., classes] */
 export function oneHotCode(x: tf.Tensor, classes: number): tf.Tensor {
   checkTensor('oneHotCode', 'x', x);

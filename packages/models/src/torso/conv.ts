@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { InputShapes } from '../inputs';
 import { type Activation, type ConvStack, convStack, denseLayer, prefixed, within } from '../layers';
 import { checkInputs } from './flatten';
-import { activationSchema } from './mlp';
+import { activationSchema, linearTo } from './mlp';
 import { builtInTorso, type Torso, type TorsoBuilder } from './torso';
 
 /** Options of {@link conv}. */
@@ -29,14 +29,14 @@ const schema = z.strictObject({
 
 /**
  * Convolutions over each image, flattened, joined with the vector, then one dense layer. Without images it's that layer
- * alone.
+ * alone. A linear layer follows where outputs are given.
  */
 export function conv(options: ConvTorsoOptions = {}): TorsoBuilder {
   const config = checkOptions('conv', schema, options);
-  return builtInTorso({ kind: 'conv', ...config }, (shapes) => buildConv(shapes, config));
+  return builtInTorso({ kind: 'conv', ...config }, (shapes, outputs) => buildConv(shapes, config, outputs));
 }
 
-function buildConv(shapes: InputShapes, config: z.infer<typeof schema>): Torso {
+function buildConv(shapes: InputShapes, config: z.infer<typeof schema>, outputs?: InputShapes): Torso {
   const { filters, kernelSize, activation } = config;
   const stacks: [string, ConvStack][] = [];
   for (const [name, shape] of Object.entries(shapes)) {
@@ -45,12 +45,14 @@ function buildConv(shapes: InputShapes, config: z.infer<typeof schema>): Torso {
   const vectorSize = shapes['vector']?.[0] ?? 0;
   const joined = stacks.reduce((sum, [, stack]) => sum + stack.outputSize, vectorSize);
   const head = denseLayer({ inputSize: joined, outputSize: config.dense, activation });
+  const last = outputs && linearTo(outputs, config.dense);
   return {
-    outputSize: config.dense,
+    outputSize: last?.outputSize ?? config.dense,
     init: (generator) => {
       checkGenerator('conv.init', generator);
       const params: NamedArrays = prefixed('dense', head.init(generator.fork()));
       for (const [name, stack] of stacks) Object.assign(params, prefixed(name, stack.init(generator.fork())));
+      if (last) Object.assign(params, prefixed('outputs', last.init(generator.fork())));
       return params;
     },
     apply: (params, inputs) => {
@@ -58,7 +60,9 @@ function buildConv(shapes: InputShapes, config: z.infer<typeof schema>): Torso {
       checkInputs('conv.apply', shapes, inputs);
       const parts = stacks.map(([name, stack]) => stack.apply(within(params, name), inputs[name] as tf.Tensor4D));
       if (vectorSize > 0) parts.push(inputs['vector'] as tf.Tensor2D);
-      return head.apply(within(params, 'dense'), parts.length === 1 ? parts[0] : (tf.concat(parts, 1) as tf.Tensor2D));
+      const all = parts.length === 1 ? parts[0] : (tf.concat(parts, 1) as tf.Tensor2D);
+      const features = head.apply(within(params, 'dense'), all);
+      return last ? last.apply(within(params, 'outputs'), features) : features;
     },
   };
 }

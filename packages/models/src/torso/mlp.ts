@@ -1,7 +1,7 @@
 import { checkOptions } from '@coplay/core';
 import { z } from 'zod';
-import { flatSize } from '../inputs';
-import { type Activation, denseLayer, sequential } from '../layers';
+import { flatSize, type InputShapes } from '../inputs';
+import { type Activation, denseLayer, type Layer, sequential } from '../layers';
 import { checkInputs, flattenInputs } from './flatten';
 import { builtInTorso, type TorsoBuilder } from './torso';
 
@@ -19,13 +19,22 @@ const schema = z.strictObject({
   activation: activationSchema.default('tanh'),
 });
 
-/** A multilayer perceptron over everything the network reads, flattened. */
+/** The layer behind a body that makes it predict arrays of these shapes. */
+export function linearTo(outputs: InputShapes, inputSize: number): Layer {
+  return denseLayer({ inputSize, outputSize: flatSize(outputs), gain: 1 });
+}
+
+/**
+ * A multilayer perceptron over everything the network reads, flattened; a linear layer follows where outputs are
+ * given.
+ */
 export function mlp(options: MlpOptions = {}): TorsoBuilder {
   const { hidden, activation } = checkOptions('mlp', schema, options);
-  return builtInTorso({ kind: 'mlp', hidden, activation }, (shapes) => {
+  return builtInTorso({ kind: 'mlp', hidden, activation }, (shapes, outputs) => {
     const inputSize = flatSize(shapes);
     const sizes = [inputSize, ...hidden];
     const layers = hidden.map((outputSize, i) => denseLayer({ inputSize: sizes[i], outputSize, activation }));
+    if (outputs) layers.push(linearTo(outputs, sizes[hidden.length]));
     const body = sequential(layers, inputSize);
     return {
       outputSize: body.outputSize,

@@ -1,4 +1,4 @@
-import { checkShapes, type Generator, type NamedArrays } from '@coplay/core';
+import { checkShapes, fail, type Generator, type NamedArrays } from '@coplay/core';
 import { checkArgument, checkFunction, checkNumbers, functions, namedArrays } from '@coplay/core/checks';
 import type { TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
@@ -15,9 +15,13 @@ export interface Torso {
   apply(params: TensorRecord, inputs: TensorRecord): tf.Tensor2D;
 }
 
-/** A user's choice of a network: makes a torso for given shapes of inputs. `config` describes it in run directories. */
+/**
+ * A user's choice of a network: makes a torso for given shapes of inputs. Where `outputs` is given, the network
+ * predicts arrays of these shapes: its features are them, flattened, end to end, in the order of `outputs`. `config`
+ * describes it in run directories.
+ */
 export interface TorsoBuilder {
-  (shapes: InputShapes): Torso;
+  (shapes: InputShapes, outputs?: InputShapes): Torso;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
@@ -28,10 +32,14 @@ const torsoSchema = z.looseObject({ outputSize: z.int().min(1), init: functions(
  * Adds the description to the function. What `build` returns is checked: the torso itself, its fresh parameters, which
  * must be finite, and its features [B, outputSize].
  */
-export function torsoBuilder(config: Record<string, unknown>, build: (shapes: InputShapes) => Torso): TorsoBuilder {
+export function torsoBuilder(
+  config: Record<string, unknown>,
+  build: (shapes: InputShapes, outputs?: InputShapes) => Torso,
+): TorsoBuilder {
   checkArgument('torsoBuilder', 'config', configSchema, config);
   checkFunction('torsoBuilder', 'build', build);
-  return Object.assign((shapes: InputShapes) => checkedTorso(build(shapes)), { config });
+  const builder = (shapes: InputShapes, outputs?: InputShapes) => checkedTorso(build(shapes, outputs));
+  return Object.assign(builder, { config });
 }
 
 const builtIn = new WeakSet<object>();
@@ -39,7 +47,10 @@ const builderIds = new WeakMap<object, number>();
 let builderCount = 0;
 
 /** A builder of the library's own: builders with equal `config` build equal torsos. */
-export function builtInTorso(config: Record<string, unknown>, build: (shapes: InputShapes) => Torso): TorsoBuilder {
+export function builtInTorso(
+  config: Record<string, unknown>,
+  build: (shapes: InputShapes, outputs?: InputShapes) => Torso,
+): TorsoBuilder {
   const builder = torsoBuilder(config, build);
   builtIn.add(builder);
   return builder;
@@ -71,6 +82,10 @@ function checkedTorso(torso: Torso): Torso {
     apply: (params, inputs) => {
       const features = torso.apply(params, inputs);
       checkShapes('torsoBuilder: apply', { features }, `B ${outputSize}`);
+      if (features.dtype !== 'float32') {
+        const remedy = "End the network with tf.cast(features, 'float32'), and give it gradients.";
+        fail('torsoBuilder: apply', 'features of dtype float32', features.dtype, remedy);
+      }
       return features;
     },
   };

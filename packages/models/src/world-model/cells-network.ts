@@ -1,15 +1,14 @@
 import type { Generator, NamedArrays } from '@coplay/core';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { maskedLogProbs } from '@coplay/tensor/distributions';
-import { type ConvStack, convStack, denseLayer, type Layer, prefixed, within } from '../layers';
+import { type ConvStack, denseLayer, type Layer, prefixed, within } from '../layers';
 import type { GridShape } from './grid';
 import { cellOneHots, LEAVE, MOVES, neighbourTable, targetTable } from './moves';
+import { gridTrunk, type TrunkOptions } from './trunk';
 import { REWARD_BINS } from './two-hot';
 
 /** Options of the network of {@link cellsWorldModel}. */
-export interface CellsNetworkOptions {
-  readonly filters: readonly number[];
-  readonly kernelSize: number;
+export interface CellsNetworkOptions extends TrunkOptions {
   readonly hidden: number;
   readonly rewards: 'events' | 'two-hot';
 }
@@ -39,10 +38,9 @@ export interface CellsNetwork {
  */
 export function cellsNetwork(shape: GridShape, options: CellsNetworkOptions): CellsNetwork {
   const { parts, actions: K, things: M, fixed: F, cells: HW } = shape;
-  const { filters, kernelSize } = options;
   const channels = K + F + M + 1;
-  const trunk = convStack({ shape: [parts.rows, parts.columns, channels], filters, kernelSize });
-  const features = channels + filters[filters.length - 1];
+  const trunk = gridTrunk('cellsWorldModel', [parts.rows, parts.columns, channels], options);
+  const features = channels + trunk.outputSize / HW;
   const heads = cellsHeads(features, options, K, M);
   const neighbours = neighbourTable(parts);
   const table = targetTable(neighbours, HW);

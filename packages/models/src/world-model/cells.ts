@@ -1,15 +1,22 @@
 import { checkOptions, fail, type Game, type NamedArrays } from '@coplay/core';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
+import type { TorsoBuilder } from '../torso';
 import { decodeCells, expectedPlanes } from './cells-decode';
-import { type CellsNetwork, type CellsOutputs, cellsNetwork } from './cells-network';
+import { type CellsNetwork, type CellsNetworkOptions, type CellsOutputs, cellsNetwork } from './cells-network';
 import { encodeGrid, type GridShape, gridShape, writeGrid } from './grid';
 import { cellOneHots, neighbourTable } from './moves';
+import { isOneTrunk, ONE_TRUNK, trunkConfig, trunkSchemas } from './trunk';
 import { meanReward, twoHot } from './two-hot';
 import type { WorldModel, WorldModelBuilder } from './world-model';
 
 /** Options of {@link cellsWorldModel}. */
 export interface CellsWorldModelOptions {
+  /**
+   * The network that reads the planes, in place of the convolutions: from `planes` [H, W, C] to features of each cell,
+   * [H, W, features] flattened. `layersModel()` or `torsoBuilder()`. Default: convolutions
+   */
+  readonly network?: TorsoBuilder;
   /** Filters of each convolution; with one, a cell is judged by itself and its eight neighbours. Default [32] */
   readonly filters?: readonly number[];
   /** Side of the kernels. Default 3 */
@@ -23,12 +30,13 @@ export interface CellsWorldModelOptions {
   readonly rewards?: 'events' | 'two-hot';
 }
 
-const schema = z.strictObject({
-  filters: z.array(z.int().min(1)).min(1).default([32]),
-  kernelSize: z.int().min(1).default(3),
-  hidden: z.int().min(1).default(64),
-  rewards: z.enum(['events', 'two-hot']).default('events'),
-});
+const schema = z
+  .strictObject({
+    ...trunkSchemas,
+    hidden: z.int().min(1).default(64),
+    rewards: z.enum(['events', 'two-hot']).default('events'),
+  })
+  .refine(isOneTrunk, ONE_TRUNK);
 
 /**
  * A world model of games on a grid in which agents can't jump, split or fade: for each agent a categorical over H*W + 1
@@ -42,17 +50,17 @@ const schema = z.strictObject({
  * @throws CoplayError, when it's built, for a game without grid parts
  */
 export function cellsWorldModel(options: CellsWorldModelOptions = {}): WorldModelBuilder {
-  const config = checkOptions('cellsWorldModel', schema, options);
-  return (game) => buildCells(game, config);
+  const { filters = [32], kernelSize = 3, ...config } = checkOptions('cellsWorldModel', schema, options);
+  return (game) => buildCells(game, { filters, kernelSize, ...config });
 }
 
-function buildCells(game: Game, config: z.infer<typeof schema>): WorldModel {
+function buildCells(game: Game, config: CellsNetworkOptions): WorldModel {
   const shape = gridShape('cellsWorldModel', game);
   const network = cellsNetwork(shape, config);
   const neighbours = neighbourTable(shape.parts);
   return {
     kind: 'cells',
-    config: { kind: 'cells', ...config },
+    config: { kind: 'cells', ...trunkConfig(config), hidden: config.hidden, rewards: config.rewards },
     game,
     data: 'grid',
     init: network.init,

@@ -1,14 +1,21 @@
 import { checkOptions, fail, type Game, type Generator, type NamedArrays } from '@coplay/core';
 import { type TensorRecord, tf, zeros } from '@coplay/tensor';
 import { z } from 'zod';
-import { convStack, denseLayer, prefixed, within } from '../layers';
+import { denseLayer, prefixed, within } from '../layers';
+import type { TorsoBuilder } from '../torso';
 import { encodeGrid, type GridShape, gridShape, writeGrid } from './grid';
 import { cellOneHots } from './moves';
 import { decodePlanes, rawPlanes } from './planes-decode';
+import { gridTrunk, isOneTrunk, ONE_TRUNK, type TrunkOptions, trunkConfig, trunkSchemas } from './trunk';
 import type { WorldModel, WorldModelBuilder } from './world-model';
 
 /** Options of {@link planesWorldModel}. */
 export interface PlanesWorldModelOptions {
+  /**
+   * The network that reads the planes, in place of the convolutions: from `planes` [H, W, C] to features of each cell,
+   * [H, W, features] flattened. `layersModel()` or `torsoBuilder()`. Default: convolutions
+   */
+  readonly network?: TorsoBuilder;
   /** Filters of each convolution. Default [32, 32] */
   readonly filters?: readonly number[];
   /** Side of the kernels. Default 3 */
@@ -21,12 +28,13 @@ export interface PlanesWorldModelOptions {
   readonly channelWeights?: readonly number[];
 }
 
-const schema = z.strictObject({
-  filters: z.array(z.int().min(1)).min(1).default([32, 32]),
-  kernelSize: z.int().min(1).default(3),
-  hidden: z.int().min(1).default(64),
-  channelWeights: z.array(z.number().min(0)).optional(),
-});
+const schema = z
+  .strictObject({
+    ...trunkSchemas,
+    hidden: z.int().min(1).default(64),
+    channelWeights: z.array(z.number().min(0)).optional(),
+  })
+  .refine(isOneTrunk, ONE_TRUNK);
 
 /**
  * A plain convolutional model of pixels, to compare with: it reads planes (agents, fixed things, other things, and each
@@ -43,11 +51,13 @@ const schema = z.strictObject({
  *         planes
  */
 export function planesWorldModel(options: PlanesWorldModelOptions = {}): WorldModelBuilder {
-  const config = checkOptions('planesWorldModel', schema, options);
-  return (game) => buildPlanes(game, config);
+  const { filters = [32, 32], kernelSize = 3, ...config } = checkOptions('planesWorldModel', schema, options);
+  return (game) => buildPlanes(game, { filters, kernelSize, ...config });
 }
 
-function buildPlanes(game: Game, config: z.infer<typeof schema>): WorldModel {
+type PlanesConfig = z.infer<typeof schema> & TrunkOptions;
+
+function buildPlanes(game: Game, config: PlanesConfig): WorldModel {
   const shape = gridShape('planesWorldModel', game);
   const channels = shape.agents + shape.fixed + shape.things;
   const weights = config.channelWeights ?? new Array<number>(channels).fill(1);
@@ -58,7 +68,7 @@ function buildPlanes(game: Game, config: z.infer<typeof schema>): WorldModel {
   const network = planesNetwork(shape, config);
   return {
     kind: 'planes',
-    config: { kind: 'planes', ...config, channelWeights: weights },
+    config: { kind: 'planes', ...trunkConfig(config), hidden: config.hidden, channelWeights: weights },
     game,
     data: 'grid',
     init: network.init,
@@ -81,12 +91,12 @@ interface PlanesOutputs {
   readonly leaving: tf.Tensor2D;
 }
 
-function planesNetwork(shape: GridShape, { filters, kernelSize, hidden }: z.infer<typeof schema>) {
+function planesNetwork(shape: GridShape, { hidden, ...reading }: PlanesConfig) {
   const { parts, agents: A, actions: K, cells: HW } = shape;
   const seen = A + shape.fixed + shape.things;
   const channels = seen + A * K + 1;
-  const trunk = convStack({ shape: [parts.rows, parts.columns, channels], filters, kernelSize });
-  const width = filters[filters.length - 1];
+  const trunk = gridTrunk('planesWorldModel', [parts.rows, parts.columns, channels], reading);
+  const width = trunk.outputSize / HW;
   const pixel = denseLayer({ inputSize: width, outputSize: hidden, activation: 'relu' });
   const head = denseLayer({ inputSize: hidden, outputSize: seen });
   const own = denseLayer({ inputSize: channels, outputSize: hidden, activation: 'relu' });

@@ -1,3 +1,3 @@
-export { applyModel } from './apply-model';
+export { applyModel, applyModelOutputs } from './apply-model';
 export type { LayersModel } from './layers-model';
 export { readWeights, writeWeights } from './weights';

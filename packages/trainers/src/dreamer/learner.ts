@@ -17,6 +17,7 @@ import { findNonFinite, type Learner, type LearnerData, NonFiniteError } from '.
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
+import { checkNetworks } from '../training/own-networks';
 import { type Takeover, withFields } from '../training/restore';
 import { type DreamerNetwork, dreamerNetwork, nonFinite } from './algorithm';
 import { batchInputs, imaginationNoise, posteriorNoise } from './data';
@@ -177,6 +178,7 @@ export class DreamerLearner implements Learner {
   async state(): Promise<SavedState> {
     return {
       arrays: await this.network.read(),
+      ...(Object.keys(this.setup.networks).length > 0 && { networks: this.setup.networks }),
       replay: this.replay?.state() ?? null,
       streams: this.streams,
       updates: this.updates,
@@ -194,6 +196,7 @@ export class DreamerLearner implements Learner {
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `DreamerV3 (${this.name}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
+    checkNetworks(where, this.setup.networks, saved['networks']);
     const kept = saved['replay'] as SavedState | undefined;
     const replay = kept ? restoredReplay(`DreamerV3 (${this.name})`, this.setup, kept, saved['streams']) : undefined;
     const taken = this.network.takeOver(where, 'saved.arrays', saved['arrays'] as SavedState);

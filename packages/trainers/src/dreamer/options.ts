@@ -179,7 +179,7 @@ export interface ResolvedDreamerOptions extends Omit<Checked, 'starts' | 'trainR
 }
 
 /** Options of the agent and its networks, which `setup.ts` checks. */
-const OTHERS = ['game', 'size', 'inputs', 'images', 'masks', 'coPlayers', 'executor'];
+const OF_NETWORKS = ['size', 'encoderNetwork', 'decoderNetwork', 'inputs', 'images', 'masks', 'coPlayers', 'executor'];
 
 /**
  * Checks the options and fills in the defaults, some of which follow the size.
@@ -191,7 +191,12 @@ export function resolveDreamerOptions(
   options: DreamerOptions,
   size: DreamerSize | undefined,
 ): ResolvedDreamerOptions {
-  const { starts, trainRatio = 32, startAfter, ...checked } = checkOptions(where, schema, options, OTHERS);
+  const {
+    starts,
+    trainRatio = 32,
+    startAfter,
+    ...checked
+  } = checkOptions(where, schema, options, ['game', ...OF_NETWORKS]);
   const { batchSize: B, sequenceLength: T, replayCapacity } = checked;
   if (startAfter === undefined && replayCapacity < B * T) {
     const expected = `at least ${B * T}, the default of startAfter (${B} sequences of ${T} steps)`;

@@ -1,9 +1,19 @@
-import { type AgentId, checkGame, checkOptions, createGenerator, fail, type Game, vectorEnv } from '@coplay/core';
-import { type InputEncoder, type InputOptions, inputEncoder, type SeenGame } from '@coplay/models';
+import {
+  type AgentId,
+  checkGame,
+  checkOptions,
+  createGenerator,
+  fail,
+  type Game,
+  type SavedState,
+  vectorEnv,
+} from '@coplay/core';
+import { type InputEncoder, type InputOptions, inputEncoder, type SeenGame, type TorsoBuilder } from '@coplay/models';
 import { type DreamerNets, type DreamerSize, dreamerNets, dreamerObservations } from '@coplay/models/dreamer';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { checkFields, checkId, inputSchema } from '../training/inputs';
+import { givenNetworks, networkConfigs, ownNetwork } from '../training/own-networks';
 import { withLegalHead } from './legal';
 import { type DreamerOptions, type ResolvedDreamerOptions, resolveDreamerOptions } from './options';
 
@@ -11,6 +21,17 @@ import { type DreamerOptions, type ResolvedDreamerOptions, resolveDreamerOptions
 export interface DreamerNetworkOptions {
   /** A preset such as `nano`, `size1m`, or numbers: `{ preset: 'nano', stoch: 16 }`. Default `nano` */
   readonly size?: DreamerSize;
+  /**
+   * The world model's encoder: `mlp()`, `conv()`, `layersModel()`. It reads fields of shape [H, W, C] by name, images
+   * as value / high, and everything else in `vector`: symlogs of numbers, zeros and ones. Default: DreamerV3's
+   */
+  readonly encoderNetwork?: TorsoBuilder;
+  /**
+   * The world model's decoder: `mlp()`, `layersModel()`. It reads the model's state in `vector` and predicts the shapes
+   * that its builder receives as `outputs`: symlogs of numbers, and logits of codes, planes and value / high of images.
+   * Default: DreamerV3's
+   */
+  readonly decoderNetwork?: TorsoBuilder;
   /** Inputs of the networks in addition to the game's observation. Default: nothing */
   readonly inputs?: Omit<InputOptions, 'extras'>;
   /**
@@ -44,11 +65,15 @@ export interface DreamerSetup {
   readonly nets: DreamerNets;
   readonly encoder: InputEncoder;
   readonly executor: ExecutorChoice;
+  /** Descriptions of networks of one's own, by option. */
+  readonly networks: Record<string, SavedState>;
   /** As JSON, for run directories and checkpoints. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
 const networkSchema = z.strictObject({
+  encoderNetwork: ownNetwork.optional(),
+  decoderNetwork: ownNetwork.optional(),
   inputs: inputSchema.default({}),
   images: z.enum(['planes', 'image', 'vector']).optional(),
   masks: z.boolean().optional(),
@@ -56,7 +81,7 @@ const networkSchema = z.strictObject({
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
 });
 
-/** Checks options and builds the networks. Nothing here is random or touches a tensor. */
+/** Checks options and builds the networks. Nothing here is random, and ours touch no tensor. */
 export function dreamerSetup(
   where: string,
   game: Game,
@@ -65,8 +90,10 @@ export function dreamerSetup(
 ): DreamerSetup {
   checkGame(`${where}: option game`, game);
   for (const id of ids) checkId(where, game, id);
-  const { size, inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice, ...rest } = given;
-  const networks = { inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice };
+  const { size, inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice, ...more } = given;
+  const { encoderNetwork, decoderNetwork, ...rest } = more;
+  const own = givenNetworks({ encoderNetwork, decoderNetwork });
+  const networks = { inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice, ...own };
   const options = resolveDreamerOptions(where, rest, size);
   const checked = checkOptions(where, networkSchema, networks);
   const { inputs, images, masks = hasIllegalActions(game), coPlayers, executor } = checked;
@@ -81,14 +108,16 @@ export function dreamerSetup(
     actorUnimix: options.actorUnimix,
     coPlayers: coPlayers === 'moa' ? game.agents.length - 1 : 0,
     ...(size !== undefined && { size }),
+    ...own,
   });
   const nets = masks ? withLegalHead(plain) : plain;
+  const configs = networkConfigs(own);
   const config = {
     ...{ algorithm: 'dreamer', ...options, sizes: nets.sizes, inputs },
     ...(images !== undefined && { images }),
-    ...{ masks, coPlayers },
+    ...{ masks, coPlayers, ...configs },
   };
-  return { game, ids, options, nets, encoder, executor, config };
+  return { game, ids, options, nets, encoder, executor, networks: configs, config };
 }
 
 function checkCoPlayers(where: string, { agents, name }: Game, coPlayers: 'none' | 'moa'): void {

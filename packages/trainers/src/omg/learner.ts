@@ -24,6 +24,7 @@ import { checkRowSpec, type RowSpec } from '@coplay/core/rows';
 import { z } from 'zod';
 import { findNonFinite, NonFiniteError } from '../training';
 import { unit } from '../training/annealed';
+import { checkNetworks } from '../training/own-networks';
 import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import { type Inferred, inferOver, inferSubgoals } from './infer';
 import { trainInference, trainVae } from './learn';
@@ -244,7 +245,12 @@ class Omg implements OmgLearner {
 
   async state(): Promise<SavedState> {
     const { updates, isPretrained, buffer } = this;
-    return { ...(await this.network.read()), updates, isPretrained, buffer: buffer.state() };
+    const { networks } = this.setup;
+    return {
+      ...(await this.network.read()),
+      ...(Object.keys(networks).length > 0 && { networks }),
+      ...{ updates, isPretrained, buffer: buffer.state() },
+    };
   }
 
   async restore(saved: SavedState): Promise<void> {
@@ -255,6 +261,7 @@ class Omg implements OmgLearner {
   async takeOver(saved: SavedState): Promise<Takeover> {
     const where = `OMG (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema, saved);
+    checkNetworks(where, this.setup.networks, saved['networks']);
     const network = this.network.takeOver(where, 'saved', saved);
     const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
     const taken = await takeOverParts(where, [buffer], network, () => this.checkHeld(where));

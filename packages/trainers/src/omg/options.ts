@@ -4,6 +4,7 @@ import type { InputOptions } from '@coplay/models';
 import type { OmgNetOptions, SubgoalSelector } from '@coplay/models/omg';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
+import { ownNetwork } from '../training/own-networks';
 
 /** Options of {@link createOmg}; the networks' options are the models' `OmgNetOptions`. */
 export interface OmgOptions extends Omit<OmgNetOptions, 'inputs' | 'kinds' | 'actions' | 'flags'> {
@@ -70,6 +71,9 @@ const schema = z.strictObject({
   hidden: z.array(positive).default([128, 128]),
   stateUnits: positive.default(32),
   historyUnits: positive.default(96),
+  encoderNetwork: ownNetwork.optional(),
+  decoderNetwork: ownNetwork.optional(),
+  inferenceNetwork: ownNetwork.optional(),
   loss: z.enum(['reconstruction', 'action']).default('reconstruction'),
   occupiedWeight: z.number().min(1).default(5),
   reduction: z.enum(['sum', 'mean']).default('sum'),

@@ -1,10 +1,11 @@
-import type { AgentId, Game } from '@coplay/core';
+import type { AgentId, Game, SavedState } from '@coplay/core';
 import { checkRecord } from '@coplay/core/checks';
 import { type InputEncoder, type InputOptions, inputEncoder } from '@coplay/models';
 import { type StateVae, type SubgoalInference, stateVae, subgoalInference } from '@coplay/models/omg';
 import { adam, type Compiled, compile, compileScan, type Optimiser, type ScanInputs } from '@coplay/tensor';
 import { areFinite } from '../training/finite-steps';
 import { Network } from '../training/network';
+import { givenNetworks, networkConfigs } from '../training/own-networks';
 import { type OmgOptions, type OmgSettings, omgSettings } from './options';
 import { encodeStep, inferenceStep, inferStep, vaeStep } from './steps';
 
@@ -21,6 +22,8 @@ export interface OmgSetup {
   readonly vae: StateVae;
   readonly inference: SubgoalInference;
   readonly optimiser: Optimiser;
+  /** Descriptions of networks of one's own, by option. */
+  readonly networks: Record<string, SavedState>;
   /** As JSON, for run directories. */
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -31,7 +34,11 @@ export const CO_PLAYER = 'coPlayer';
 /** Zeros and ones stay apart from numbers, since they are reconstructed by their chances. */
 const READING = { flags: 'apart' } as const;
 
-/** Checks options and builds networks. Nothing is drawn. */
+/**
+ * Checks options and builds networks. Nothing is drawn.
+ *
+ * @throws CoplayError for a network of your own that doesn't fit, before anything is made
+ */
 export function omgSetup(where: string, options: OmgOptions): OmgSetup {
   checkRecord(where, 'options', options);
   const { game, id } = options;
@@ -43,8 +50,11 @@ export function omgSetup(where: string, options: OmgOptions): OmgSetup {
   const named = { ...inputs, ...(isNamed && { extras: { [CO_PLAYER]: count - 1 } }) };
   const encoder = inputEncoder(game, named, { ...READING, assumed: settings.loss === 'reconstruction' });
   const { goalDim, hidden, stateUnits, historyUnits, loss, occupiedWeight, reduction, klWeight } = settings;
+  const { encoderNetwork, decoderNetwork, inferenceNetwork, ...numbers } = settings;
+  const networks = givenNetworks({ encoderNetwork, decoderNetwork, inferenceNetwork });
+  const configs = networkConfigs(networks);
   const net = {
-    ...{ goalDim, hidden, stateUnits, historyUnits, loss, occupiedWeight, reduction, klWeight },
+    ...{ goalDim, hidden, stateUnits, historyUnits, loss, occupiedWeight, reduction, klWeight, ...networks },
     inputs: encoder.shapes,
     kinds: encoder.kinds,
     flags: flagsOf(game, inputs, encoder),
@@ -56,7 +66,8 @@ export function omgSetup(where: string, options: OmgOptions): OmgSetup {
     vae: stateVae(net),
     inference: subgoalInference(net),
     optimiser: adam(settings.clipNorm === false ? {} : { clipNorm: settings.clipNorm }),
-    config: { algorithm: 'omg', id, ...settings },
+    config: { algorithm: 'omg', id, ...numbers, ...configs },
+    networks: configs,
   };
 }
 
