@@ -2,8 +2,8 @@ import { tf } from '@coplay/tensor';
 
 /**
  * InfoNCE, the contrastive loss of van den Oord, Li and Vinyals (2018): of the B targets of a minibatch, each
- * prediction should be most similar to its own. The other B - 1 targets are its negatives. Similarity is the cosine divided by the
- * temperature (Chen et al. 2020).
+ * prediction should be most similar to its own. The other B - 1 targets are its negatives. Similarity is the cosine
+ * divided by the temperature (Chen et al. 2020).
  *
  *   s[i, j] = (p_i . q_j) / (|p_i| |q_j| temperature)
  *   loss = mean over i of -log(exp s[i, i] / sum over j of exp s[i, j])

@@ -42,9 +42,9 @@ export interface ObservationsWorldModelOptions {
   readonly tolerance?: number;
   /**
    * Adds a contrastive loss (InfoNCE, van den Oord et al. 2018): a linear layer predicts the body's features of the
-   * next step from those of this step, and they should be more similar to the features of the real next observations than
-   * to those of the other next observations in the minibatch. It trains the body, and changes no prediction by itself.
-   * Default: none
+   * next step from those of this step, and they should be more similar to the features of the real next observations
+   * than to those of the other next observations in the minibatch. It trains the body, and changes no prediction by
+   * itself. Default: none
    */
   readonly contrastive?: {
     /** Weight of this loss next to the others, at least 0; with 0 the model is the one without it */
