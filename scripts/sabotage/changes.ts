@@ -52,6 +52,18 @@ export const CHANGES: readonly Change[] = [
     tests: ['models/src/world-model/info-nce'],
   },
   {
+    name: 'hop+: the priors that the policy reads change within an episode',
+    find: 'if (areNew || isFirst[row] === 1) this.held.set(now, row * size);',
+    replace: 'this.held.set(now, row * size);',
+    tests: HOP_PLUS,
+  },
+  {
+    name: 'hop+: an imagined policy reads the priors of another seat',
+    find: 'extraAt(extras[GOAL_PRIORS], agents.length, seat, rows)',
+    replace: 'extraAt(extras[GOAL_PRIORS], agents.length, (seat + 1) % agents.length, rows)',
+    tests: HOP_PLUS,
+  },
+  {
     name: 'hop+: one co-player is imagined by the model of another',
     find: 'return modelledCoPlayer(moa, id, game, starts, chance, generator.split(player));',
     replace:

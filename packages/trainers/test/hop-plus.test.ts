@@ -13,7 +13,7 @@ import { type HopPlusModules, hopPlusAgent, ppoAgent, selfPlay, sharedHopPlusAge
 import { beforeAll, describe, expect, it } from 'vitest';
 
 const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 5, maxSteps: 8 });
-const small: Required<Omit<HopPlusModules, 'treeSearch'>> = {
+const small: Required<Omit<HopPlusModules, 'treeSearch' | 'goalPriors'>> = {
   worldModel: { stepsPerUpdate: 2, batchSize: 16 },
   imagined: { startUpdates: 0, minAccuracy: 0, moaAccuracy: 1e-6, horizon: 3, ratio: 2 },
   moa: {

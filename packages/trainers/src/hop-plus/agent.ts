@@ -3,7 +3,7 @@ import { checkRecord } from '@coplay/core/checks';
 import type { LearningAgent } from '../training';
 import { HopPlusLearner } from './learner';
 import type { HopPlusOptions, SharedHopPlusOptions } from './options';
-import { HopPlusPolicyAgent } from './policy';
+import { HopPlusPolicyAgent, PriorReadingAgent } from './policy';
 import { HopPlusSearchAgent, type SearchingState } from './search';
 import { hopPlusSetup } from './setup';
 
@@ -30,7 +30,9 @@ export function hopPlusAgent(given: HopPlusOptions): HopPlusAgent {
 }
 
 function agentOf(id: AgentId, learner: HopPlusLearner): HopPlusAgent {
-  return learner.setup.treeSearch ? new HopPlusSearchAgent(id, learner) : new HopPlusPolicyAgent(id, learner);
+  const { treeSearch, priorSize } = learner.setup;
+  if (treeSearch) return new HopPlusSearchAgent(id, learner);
+  return priorSize > 0 ? new PriorReadingAgent(id, learner) : new HopPlusPolicyAgent(id, learner);
 }
 
 /** Agents that share one policy and one world model; each has its own models of the others. */

@@ -6,14 +6,15 @@ import {
   type Game,
   type Generator,
   type ImaginationStarts,
+  type NamedArrays,
   ndarray,
   type Saved,
 } from '@coplay/core';
 import { drawIndex } from '@coplay/core/rows';
 import { sampleCategorical } from '@coplay/tensor/distributions';
 import type { MoaLearner } from '../moa';
-import type { PpoLearner } from '../ppo';
-import { SUBGOALS } from './options';
+import { GOAL_PRIORS, SUBGOALS } from './options';
+import type { HopPlusPlayers, HopPlusSetup } from './setup';
 
 /** A player in imagination, and its initial state. */
 export interface ImaginedPlayer {
@@ -74,8 +75,11 @@ function drawGoals(
   return drawn;
 }
 
-/** A co-player as a copy of the agent: the same policy in another seat, without any inferred subgoals. */
-export function copiedCoPlayer(ppo: PpoLearner, coPlayer: AgentId, subgoalSize: number): ImaginedPlayer {
+/**
+ * A co-player as a copy of the agent: the same policy in another seat, without any inferred subgoals, for which all
+ * goals of its own co-players are equally likely.
+ */
+export function copiedCoPlayer({ ppo, setup }: HopPlusPlayers, coPlayer: AgentId, subgoalSize: number): ImaginedPlayer {
   const seat = ppo.setup.game.agents.indexOf(coPlayer);
   const K = ppo.setup.net.actions;
   const agent: Agent<null> = {
@@ -83,10 +87,21 @@ export function copiedCoPlayer(ppo: PpoLearner, coPlayer: AgentId, subgoalSize: 
     name: 'copy',
     initialState: () => null,
     async act(input, state, generator) {
-      const none = ndarray(new Float32Array(input.rows * subgoalSize), [input.rows, subgoalSize]);
-      const { logProbs } = await ppo.policy.act(input, seat, new Float32Array(0), { [SUBGOALS]: none });
+      const none = nothingKnown(setup, subgoalSize, input.rows);
+      const { logProbs } = await ppo.policy.act(input, seat, new Float32Array(0), none);
       return { actions: sampleCategorical(logProbs, input.rows, K, generator), state };
     },
   };
   return { agent, state: null };
+}
+
+/** The extras that the policy reads where nothing is known of others: no subgoals, and equally likely goals. */
+export function nothingKnown({ game, priorSize }: HopPlusSetup, subgoalSize: number, rows: number): NamedArrays {
+  const uniform = 1 / (game.goals?.names.length ?? 1);
+  return {
+    ...(subgoalSize > 0 && { [SUBGOALS]: ndarray(new Float32Array(rows * subgoalSize), [rows, subgoalSize]) }),
+    ...(priorSize > 0 && {
+      [GOAL_PRIORS]: ndarray(new Float32Array(rows * priorSize).fill(uniform), [rows, priorSize]),
+    }),
+  };
 }

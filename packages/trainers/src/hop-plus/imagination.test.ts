@@ -2,7 +2,7 @@ import { type Agent, createGenerator, createRollout, ndarray, rulesSimulator, ve
 import { randomAgent, stagHunt } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
 import type { MoaLearner } from '../moa';
-import { hopPlusAgent } from './agent';
+import { hopPlusAgent, sharedHopPlusAgents } from './agent';
 import { imaginationGate, imagineFrom } from './imagination';
 import { resolveImagined } from './options';
 import type { CoPlayerModels } from './setup';
@@ -81,5 +81,33 @@ describe('imagineFrom', () => {
       expect(goalsSeen.get(id)?.size).toBe(0);
       learner.dispose();
     }
+  });
+
+  it('gives each policy the priors of its own seat, and copies of it equally likely goals', async () => {
+    const random = game.agents.map((id) => randomAgent({ game, id }));
+    const experience = await createRollout(vectorEnv(game, { envs: 2, seed: 1 }), random, createGenerator(1)).collect(
+      4,
+    );
+    const size = 4; // two co-players with two goals
+    const data = Float32Array.from({ length: 8 * 3 * size }, (_, i) => (Math.floor(i / size) % 3) / 8); // by seat
+    const goalPriors = { data, shape: [2, 4, 3, size] };
+    const modules = { moa: false, omg: false, worldModel: 'rules', goalPriors: true } as const;
+    const ids = ['agent_0', 'agent_2'];
+    const [{ learner }] = sharedHopPlusAgents({ game, ids, ...modules, executor: 'eager' });
+    await learner.initialise(createGenerator(2));
+    const read = new Set<string>();
+    const { policy } = learner.ppo;
+    const noted: typeof policy = {
+      ...policy,
+      act: (input, seat, state, extras) => {
+        for (const prior of extras!['goalPriors'].data) read.add(`${seat} reads ${prior}`);
+        return policy.act(input, seat, state, extras);
+      },
+    };
+    Object.assign(learner.ppo, { policy: noted });
+    const parts = { learner, simulator: rulesSimulator(game), options: resolveImagined('test', {}), progress: 0 };
+    await imagineFrom(parts, { ...experience, extras: { goalPriors } }, 0, 2, createGenerator(3));
+    expect([...read].sort()).toEqual(['0 reads 0', '1 reads 0.5', '2 reads 0.25']);
+    learner.dispose();
   });
 });

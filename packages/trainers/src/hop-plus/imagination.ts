@@ -12,7 +12,7 @@ import {
 import { nonZero, seatRows, takeRows } from '@coplay/core/rows';
 import { anneal } from '../training/annealed';
 import { copiedCoPlayer, type ImaginedPlayer, modelledCoPlayer } from './co-players';
-import { MEMORY, type ResolvedImagined } from './options';
+import { GOAL_PRIORS, MEMORY, type ResolvedImagined } from './options';
 import { extraAt, HopPlusPolicyAgent } from './policy';
 import type { HopPlusPlayers } from './setup';
 
@@ -76,7 +76,7 @@ export async function imagineFrom(
   const players = game.agents.map((_, player) => {
     return player === seat
       ? ownPlayer(learner, experience, seat, starts)
-      : coPlayer(parts, seat, player, starts, goals);
+      : coPlayer(parts, experience, seat, player, starts, goals);
   });
   return imagine(
     simulator,
@@ -87,14 +87,22 @@ export async function imagineFrom(
 }
 
 function ownPlayer(learner: HopPlusPlayers, experience: Experience, seat: number, starts: Starts): ImaginedPlayer {
-  const agent = new HopPlusPolicyAgent(learner.setup.game.agents[seat], learner);
+  const agent = policyAgent(learner, experience, seat, starts);
   const memory = experience.extras[MEMORY];
   if (!learner.coPlayerModelsOf(seat).omg || !memory) return { agent, state: agent.initialState(starts.rows.length) };
   return { agent, state: extraAt(memory, experience.agents.length, seat, starts.rows) };
 }
 
+/** The policy of a seat, which reads the priors over goals as they were at the start. */
+function policyAgent(learner: HopPlusPlayers, { extras, agents }: Experience, seat: number, { rows }: Starts) {
+  const { game, priorSize } = learner.setup;
+  const priors = priorSize > 0 ? extraAt(extras[GOAL_PRIORS], agents.length, seat, rows) : undefined;
+  return new HopPlusPolicyAgent(game.agents[seat], learner, priors && (() => priors));
+}
+
 function coPlayer(
   { learner, options, progress }: ImaginationParts,
+  experience: Experience,
   seat: number,
   player: number,
   starts: Starts,
@@ -107,8 +115,8 @@ function coPlayer(
     const chance = options.goals === 'unknown' ? undefined : anneal(options.uniformGoals, progress);
     return modelledCoPlayer(moa, id, game, starts, chance, generator.split(player));
   }
-  if (!learner.ids.includes(id)) return copiedCoPlayer(learner.ppo, id, omg?.subgoalSize ?? 0);
-  const agent = new HopPlusPolicyAgent(id, learner);
+  if (!learner.ids.includes(id)) return copiedCoPlayer(learner, id, omg?.subgoalSize ?? 0);
+  const agent = policyAgent(learner, experience, player, starts);
   return { agent, state: agent.initialState(starts.rows.length) };
 }
 

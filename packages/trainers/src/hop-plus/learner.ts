@@ -17,6 +17,7 @@ import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
 import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import type { WorldModelLearner } from '../world-model';
+import { withCutPriors } from './goal-priors';
 import { imaginationGate, imagineFrom } from './imagination';
 import { withCutSubgoals, withSubgoals } from './policy';
 import { searchMetrics, withPlayedLogProbs } from './search-data';
@@ -178,8 +179,9 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   /** The same experience with the critic's inputs at its cuts. */
   private async completed(experience: Experience): Promise<Experience> {
     const { seats } = this;
-    if (!this.coPlayerModelsOf(seats[0]).omg) return experience;
-    return withCutSubgoals(experience, seats, (seat) => this.coPlayerModelsOf(seat).omg!);
+    const known = this.setup.priorSize > 0 ? withCutPriors(experience) : experience;
+    if (!this.coPlayerModelsOf(seats[0]).omg) return known;
+    return withCutSubgoals(known, seats, (seat) => this.coPlayerModelsOf(seat).omg!);
   }
 
   /** One update of every model on real experience. */
@@ -239,7 +241,8 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
 
   private async completedFor(seat: number, imagined: Experience): Promise<Experience> {
     const { omg } = this.coPlayerModelsOf(seat);
-    return omg ? withCutSubgoals(imagined, [seat], () => omg) : imagined;
+    const known = this.setup.priorSize > 0 ? withCutPriors(imagined) : imagined;
+    return omg ? withCutSubgoals(known, [seat], () => omg) : known;
   }
 
   /** The agent's own part of its imagined experience; the co-players in it are imagined, and learn nothing from it. */

@@ -10,6 +10,8 @@ import type { TreeSearchOptions } from './search-options';
 /** Extras of an agent: its inferred subgoals, and the memory of the inference before the step. */
 export const SUBGOALS = 'subgoals';
 export const MEMORY = 'subgoalMemory';
+/** The extra of an agent with the priors over its co-players' goals. */
+export const GOAL_PRIORS = 'goalPriors';
 
 /** How an agent of {@link hopPlusAgent} imagines. */
 export interface ImaginedOptions {
@@ -68,6 +70,12 @@ export interface HopPlusModules {
    * update
    */
   readonly omg?: false | SubgoalOptions;
+  /**
+   * Whether the policy and the critic read, for each co-player, the prior over its goals: by how often it showed each
+   * goal in earlier episodes (inter-OM, Huang et al. 2024), as it was when the episode began. It needs a game with
+   * goals whose agents see the whole state; the discount per episode is `moa.goalDiscount`. Default false
+   */
+  readonly goalPriors?: boolean;
   /**
    * `false`, or a tree search with PPO's actor and critic as prior and value, among the modelled co-players: the agent
    * plays its policy, the policy learns from it, or both. It needs a world model or the rules. Default `false`

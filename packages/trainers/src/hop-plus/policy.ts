@@ -2,21 +2,24 @@ import {
   type AgentId,
   type AgentInput,
   type AgentOutput,
+  type AgentStep,
   type Experience,
   type Generator,
   type NamedArrays,
   type NDArray,
   ndarray,
+  type SavedState,
 } from '@coplay/core';
 import { allocateObservations, type Cuts, copyObservation } from '@coplay/core/arrays';
-import { checkCount, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
+import { checkAgentStep, checkCount, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
 import { putSeat, takeRows } from '@coplay/core/rows';
 import type { OmgLearner, OwnView } from '../omg';
 import { ppoInsight } from '../ppo';
 import type { LearningAgent } from '../training';
 import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
-import { MEMORY, SUBGOALS } from './options';
+import { GoalPriors } from './goal-priors';
+import { GOAL_PRIORS, MEMORY, SUBGOALS } from './options';
 import type { HopPlusPlayers } from './setup';
 
 /** The policy's answer to an input, before an action is drawn. */
@@ -29,7 +32,11 @@ interface PolicyDecision {
   readonly extras: NamedArrays;
 }
 
-/** Acts by the policy, which reads the inferred subgoals of all co-players. The state is the inference's memory. */
+/**
+ * Acts by the policy, which reads the inferred subgoals of all co-players. The state is the inference's memory.
+ *
+ * @param priorsOf  for a policy that also reads priors over the co-players' goals: [B, size] of an input
+ */
 export class HopPlusPolicyAgent<Players extends HopPlusPlayers> implements LearningAgent<Float32Array> {
   readonly name = 'HOP+';
   private readonly seat: number;
@@ -37,6 +44,7 @@ export class HopPlusPolicyAgent<Players extends HopPlusPlayers> implements Learn
   constructor(
     readonly id: AgentId,
     readonly learner: Players,
+    private readonly priorsOf?: (input: AgentInput) => Float32Array,
   ) {
     this.seat = learner.setup.game.agents.indexOf(id);
   }
@@ -64,7 +72,11 @@ export class HopPlusPolicyAgent<Players extends HopPlusPlayers> implements Learn
     const { omg } = this.learner.coPlayerModelsOf(this.seat);
     checkTypedArray(`HOP+ (${this.id}).act`, 'state', state, 'float32', input.rows * this.stateSize);
     const inferred = omg && (await omg.infer(input, state));
-    const extras = inferred ? { [SUBGOALS]: ndarray(inferred.subgoals, [input.rows, omg.subgoalSize]) } : {};
+    const priors = this.priorsOf?.(input);
+    const extras = {
+      ...(inferred && { [SUBGOALS]: ndarray(inferred.subgoals, [input.rows, omg.subgoalSize]) }),
+      ...(priors && { [GOAL_PRIORS]: ndarray(priors, [input.rows, priors.length / input.rows]) }),
+    };
     const { logProbs } = await ppo.policy.act(input, this.seat, NO_MEMORY, extras);
     return {
       logProbs,
@@ -77,12 +89,43 @@ export class HopPlusPolicyAgent<Players extends HopPlusPlayers> implements Learn
   }
 
   insight(input: AgentInput, _: Float32Array, { extras = {} }: AgentOutput<Float32Array>): Promise<NamedArrays> {
-    const seen: NamedArrays = extras[SUBGOALS] ? { [SUBGOALS]: extras[SUBGOALS] } : {};
-    return ppoInsight(this.learner.ppo, this.id, input, NO_MEMORY, seen);
+    return ppoInsight(this.learner.ppo, this.id, input, NO_MEMORY, readByPolicy(extras));
   }
 }
 
 sharedAmongCopies(HopPlusPolicyAgent, '@coplay/trainers/HopPlusPolicyAgent@0.1');
+
+/** An agent whose policy reads priors, with the memory that they come from. */
+export class PriorReadingAgent<Players extends HopPlusPlayers> extends HopPlusPolicyAgent<Players> {
+  private readonly priors: GoalPriors;
+
+  constructor(id: AgentId, learner: Players) {
+    const { game, goalDiscount } = learner.setup;
+    const priors = new GoalPriors(game, id, goalDiscount);
+    super(id, learner, (input) => priors.read(input));
+    this.priors = priors;
+  }
+
+  observe(step: AgentStep): void {
+    checkAgentStep(`HOP+ (${this.id}).observe`, this.learner.setup.game, step);
+    this.priors.observe(step);
+  }
+
+  save(): SavedState {
+    return this.priors.state();
+  }
+
+  restore(saved: SavedState): void {
+    this.priors.restore(saved);
+  }
+}
+
+sharedAmongCopies(PriorReadingAgent, '@coplay/trainers/PriorReadingAgent@0.1');
+
+/** The extras that the policy reads: subgoals and priors, where it reads them. */
+export function readByPolicy(extras: NamedArrays): NamedArrays {
+  return Object.fromEntries([SUBGOALS, GOAL_PRIORS].flatMap((name) => (extras[name] ? [[name, extras[name]]] : [])));
+}
 
 /** The policy itself is feedforward. */
 const NO_MEMORY = new Float32Array(0);

@@ -2,7 +2,6 @@ import { checkOptions, fail, type Game } from '@coplay/core';
 import { resolveSearch, type SearchOptions, type SearchSettings } from '@coplay/planning';
 import { z } from 'zod';
 import type { MoaLearner } from '../moa';
-import type { OmgLearner } from '../omg';
 import type { PpoSetup } from '../ppo';
 import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
 import type { WorldModelLearner } from '../world-model';
@@ -74,7 +73,6 @@ interface SearchParts {
   /** Accuracy of the world model that imagination waits for. */
   readonly imaginedAccuracy: number | undefined;
   readonly moa: MoaLearner | undefined;
-  readonly omg: OmgLearner | undefined;
 }
 
 /** Checks how to search, fills in the defaults, and refuses what no search can work with. */
@@ -105,10 +103,10 @@ export function resolveTreeSearch(where: string, given: TreeSearchOptions, parts
 const isZero = (value: Annealed) => (typeof value === 'number' ? value === 0 : value.from === 0 && value.to === 0);
 
 /** What the agent itself gives to its search. */
-function ownOptions({ game, ppo, moa, omg }: SearchParts): SearchOptions {
+function ownOptions({ game, ppo, moa }: SearchParts): SearchOptions {
   const { gamma, truncation } = ppo.options;
   const previousActions = Boolean(ppo.inputs.previousActions || moa?.config['previousActions']);
-  return { game, gamma, truncation, networkInputs: { previousActions, root: omg !== undefined } };
+  return { game, gamma, truncation, networkInputs: { previousActions, root: ppo.inputs.extras !== undefined } };
 }
 
 /** Refuses settings in which a searched state can't be evaluated. */

@@ -14,11 +14,12 @@ import {
   type DType,
   type Generator,
   type NamedArrays,
+  type NDArray,
   ndarray,
   type SavedState,
 } from '@coplay/core';
 import { checkAgentStep, checkCount, checkRecord, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
-import { nonZero, takeRows } from '@coplay/core/rows';
+import { mapColumns, nonZero, takeRows } from '@coplay/core/rows';
 import {
   type CoPlayerRows,
   createSearch,
@@ -34,9 +35,10 @@ import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
 import { goalBeliefs, replaceByUniform, stepLikelihoods } from '../training/goal-beliefs';
 import { coPlayerQuery, type SeatPrediction, type StateViews, stateViewer } from '../training/search-queries';
+import { nothingKnown } from './co-players';
+import { GoalPriors } from './goal-priors';
 import type { HopPlusLearner } from './learner';
-import { SUBGOALS } from './options';
-import { HopPlusPolicyAgent } from './policy';
+import { HopPlusPolicyAgent, readByPolicy } from './policy';
 import { putPlayed, type RowSearch, searchExtras } from './search-data';
 import type { ResolvedTreeSearch } from './search-options';
 import type { HopPlusSetup } from './setup';
@@ -63,6 +65,8 @@ export class HopPlusSearchAgent implements LearningAgent<SearchingState> {
   private readonly policy: HopPlusPolicyAgent<HopPlusLearner>;
   private readonly settings: ResolvedTreeSearch;
   private readonly beliefs: GoalBeliefs | undefined;
+  /** Inputs of the policy, where it reads them. */
+  private readonly priors: GoalPriors | undefined;
   private readonly search: TreeSearch;
   private readonly queries: ReturnType<typeof searchQueries>;
   private readonly seat: number;
@@ -74,7 +78,8 @@ export class HopPlusSearchAgent implements LearningAgent<SearchingState> {
     readonly learner: HopPlusLearner,
   ) {
     const { setup } = learner;
-    this.policy = new HopPlusPolicyAgent(id, learner);
+    this.priors = setup.priorSize > 0 ? new GoalPriors(setup.game, id, setup.goalDiscount) : undefined;
+    this.policy = new HopPlusPolicyAgent(id, learner, this.priors && ((input) => this.priors!.read(input)));
     this.settings = setup.treeSearch as ResolvedTreeSearch;
     this.beliefs = beliefsOf(setup, id);
     this.search = searchOf(setup);
@@ -129,14 +134,23 @@ export class HopPlusSearchAgent implements LearningAgent<SearchingState> {
   observe(step: AgentStep): void {
     checkAgentStep(`HOP+ (${this.id}).observe`, this.learner.setup.game, step);
     this.beliefs?.observe(step);
+    this.priors?.observe(step);
   }
 
   save(): SavedState {
-    return this.beliefs?.save() ?? {};
+    return { ...this.beliefs?.save(), ...(this.priors && { goalPriors: this.priors.state() }) };
   }
 
   restore(saved: SavedState): void {
-    this.beliefs?.restore(saved);
+    const { beliefs, priors } = this;
+    const before = priors?.state();
+    priors?.restore(saved['goalPriors'] as SavedState);
+    try {
+      beliefs?.restore(saved);
+    } catch (error) {
+      priors?.restore(before!);
+      throw error;
+    }
   }
 
   private checkCall(input: AgentInput, state: SearchingState, generator: Generator): void {
@@ -182,8 +196,9 @@ export class HopPlusSearchAgent implements LearningAgent<SearchingState> {
     if (supposed) {
       replaceByUniform(supposed, generators, this.beliefs!.goals, anneal(settings.uniformGoals, learner.progress));
     }
-    const subgoals = inferred[SUBGOALS];
-    const atRoots = subgoals && takeRows(subgoals.data as Float32Array, rows, subgoals.shape[1]);
+    const atRoots = mapColumns(readByPolicy(inferred), ({ data, shape }) => {
+      return ndarray(takeRows(data as Float32Array, rows, shape[1]), [rows.length, shape[1]]);
+    });
     search.forget(); // parameters, and the subgoals at a root of the same number, are others
     const roots = {
       rows: rows.length,
@@ -222,22 +237,22 @@ function beliefsOf({ game, treeSearch, coPlayerModels }: HopPlusSetup, id: Agent
  * co-players; without any, copies of the policy that see no subgoals.
  */
 function searchQueries(learner: HopPlusLearner, seat: number) {
-  const { ppo } = learner;
-  const { game } = learner.setup;
+  const { ppo, setup } = learner;
+  const { game } = setup;
   const { moa, omg } = learner.coPlayerModelsOf(seat);
   const size = omg?.subgoalSize ?? 0;
   const view = stateViewer(game);
 
-  /** @param subgoals  [R, size] as inferred at the roots: a search holds them fixed */
-  const focal = async (rows: LeafRows, subgoals: Float32Array | undefined): Promise<FocalAnswer> => {
+  /** @param atRoots  [R, size] each, subgoals and priors as they are at the roots: a search holds them fixed */
+  const focal = async (rows: LeafRows, atRoots: NamedArrays): Promise<FocalAnswer> => {
     const input = asInput(view(rows));
-    const extras = subgoals ? subgoalExtras(subgoalsOfRoots(rows, subgoals, size, input.rows), size) : {};
+    const extras = mapColumns(atRoots, (column) => rowsOfRoots(rows, column as NDArray<Float32Array>, input.rows));
     const { logProbs, values } = await ppo.policyAndValues(input, seat, extras);
     return { logits: logProbs, values };
   };
 
   const copy: SeatPrediction = async (other, views) => {
-    const none = size > 0 ? subgoalExtras(new Float32Array(views.rows * size), size) : {};
+    const none = nothingKnown(setup, size, views.rows);
     return (await ppo.policy.act(asInput(views), other, new Float32Array(0), none)).logProbs;
   };
   const model: SeatPrediction = (other, views, goals) => moa!.predict(game.agents[other], views, goals);
@@ -254,13 +269,9 @@ function asInput(views: StateViews): AgentInput {
   return { ...views, active: new Uint8Array(rows).fill(1), isFirst: new Uint8Array(rows) };
 }
 
-function subgoalExtras(data: Float32Array, size: number): NamedArrays {
-  return { [SUBGOALS]: ndarray(data, [data.length / size, size]) };
-}
-
-/** [n, size] the subgoals of each row's root; zeros in rows that only fill up. */
-function subgoalsOfRoots(rows: LeafRows, subgoals: Float32Array, size: number, count: number): Float32Array {
-  const own = new Float32Array(count * size);
-  own.set(takeRows(subgoals, rows.roots!.subarray(0, rows.rows), size));
-  return own;
+/** [n, size] the numbers of each row's root; zeros in rows that only fill up. */
+function rowsOfRoots(rows: LeafRows, { data, shape }: NDArray<Float32Array>, count: number): NDArray {
+  const own = new Float32Array(count * shape[1]);
+  own.set(takeRows(data, rows.roots!.subarray(0, rows.rows), shape[1]));
+  return ndarray(own, [count, shape[1]]);
 }

@@ -8,7 +8,15 @@ import type { Learner } from '../training';
 import { type Annealed, annealedUnit } from '../training/annealed';
 import { checkIds } from '../training/ids';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
-import { type HopPlusOptions, type ResolvedImagined, resolveImagined, SUBGOALS, type SubgoalOptions } from './options';
+import { checkGoalPriors, priorSizeOf } from './goal-priors';
+import {
+  GOAL_PRIORS,
+  type HopPlusOptions,
+  type ResolvedImagined,
+  resolveImagined,
+  SUBGOALS,
+  type SubgoalOptions,
+} from './options';
 import { type ResolvedTreeSearch, resolveTreeSearch, SEARCH_POLICY, searchConfig } from './search-options';
 
 /** One agent's models of its co-players: of their actions (MOA), and of their subgoals (OMG). */
@@ -29,6 +37,10 @@ export interface HopPlusSetup {
   readonly treeSearch: ResolvedTreeSearch | false;
   /** Chance that the policy learns from a selected subgoal. */
   readonly epsilon: Annealed;
+  /** (A - 1) G, the priors over co-players' goals that the policy reads; 0: it reads none */
+  readonly priorSize: number;
+  /** Discount per episode of the goals that co-players showed; undefined for the default. */
+  readonly goalDiscount: number | undefined;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
@@ -77,6 +89,7 @@ export function hopPlusSetup(
     moa = {},
     omg = {},
     treeSearch = false,
+    goalPriors = false,
     ...networks
   } = options;
   if (networks.recurrent) {
@@ -96,9 +109,18 @@ export function hopPlusSetup(
       ...(omg !== false && { omg: createOmg({ ...MODULE_DEFAULTS.omg, ...subgoals, game, id, executor }) }),
     });
   }
-  const size = coPlayerModels.get(game.agents.indexOf(ids[0]))?.omg?.subgoalSize ?? 0;
+  const first = coPlayerModels.get(game.agents.indexOf(ids[0]));
+  const size = first?.omg?.subgoalSize ?? 0;
+  if (goalPriors) checkGoalPriors(where, game);
+  const priorSize = goalPriors ? priorSizeOf(game) : 0;
   const ppoOptions = imagined === false ? ppo : { ...MODULE_DEFAULTS.ppo, ...ppo };
-  const setup = ppoSetup(where, game, ids, { ...networks, inputs: inputsWith(networks.inputs, size) }, ppoOptions);
+  const setup = ppoSetup(
+    where,
+    game,
+    ids,
+    { ...networks, inputs: inputsWith(networks.inputs, size, priorSize) },
+    ppoOptions,
+  );
   const model =
     typeof worldModel === 'object'
       ? createWorldModel({ ...MODULE_DEFAULTS.worldModel, ...worldModel, game, executor })
@@ -107,7 +129,6 @@ export function hopPlusSetup(
   const imagination: HopPlusSetup['imagined'] =
     imagined === false ? false : resolveImagined(where, { ...(minAccuracy && { minAccuracy }), ...imagined });
   if (imagination) checkImagination(where, model);
-  const first = coPlayerModels.get(game.agents.indexOf(ids[0]));
   const config = {
     ...setup.config,
     algorithm: 'hop-plus',
@@ -115,11 +136,16 @@ export function hopPlusSetup(
     imagined: imagination,
     moa: first?.moa?.config ?? false,
     omg: first?.omg ? { ...first.omg.config, epsilon } : false,
+    ...(goalPriors && { goalPriors }),
   };
-  const parts = { game, ids, ppo: setup, coPlayerModels, worldModel: model, imagined: imagination, epsilon };
+  const goalDiscount = first?.moa?.config['goalDiscount'] as number | undefined;
+  const parts = {
+    ...{ game, ids, ppo: setup, coPlayerModels, worldModel: model, imagined: imagination, epsilon },
+    ...{ priorSize, goalDiscount },
+  };
   if (!treeSearch) return { ...parts, treeSearch, config };
   const search = resolveTreeSearch(where, treeSearch, {
-    ...{ game, ppo: setup, moa: first?.moa, omg: first?.omg, worldModel: model },
+    ...{ game, ppo: setup, moa: first?.moa, worldModel: model },
     imaginedAccuracy: imagination ? imagination.minAccuracy : undefined,
   });
   return {
@@ -145,6 +171,7 @@ const optionsSchema = z.strictObject({
   moa: module('options of createMoa ({} for the defaults), or false').optional(),
   omg: module('options of createOmg ({} for the defaults), or false').optional(),
   treeSearch: module('options of the search ({} for the defaults), or false').optional(),
+  goalPriors: z.boolean().optional(),
   network: z.unknown().optional(),
   criticNetwork: z.unknown().optional(),
   recurrent: z.unknown().optional(),
@@ -166,12 +193,16 @@ function splitEpsilon(where: string, { epsilon, ...subgoals }: SubgoalOptions) {
 }
 
 /**
- * The policy sees the previous actions of all agents and the subgoals of all co-players, in addition to the inputs that
- * the user chose.
+ * The policy sees the previous actions of all agents, and the subgoals of all co-players and the priors over their goals
+ * where it reads them, in addition to the inputs that the user chose.
  */
-function inputsWith(inputs: HopPlusOptions['inputs'], subgoalSize: number) {
+function inputsWith(inputs: HopPlusOptions['inputs'], subgoalSize: number, priorSize: number) {
   const seen = { previousActions: true, ...inputs };
-  return subgoalSize > 0 ? { ...seen, extras: { [SUBGOALS]: subgoalSize } } : seen;
+  const extras = {
+    ...(subgoalSize > 0 && { [SUBGOALS]: subgoalSize }),
+    ...(priorSize > 0 && { [GOAL_PRIORS]: priorSize }),
+  };
+  return Object.keys(extras).length > 0 ? { ...seen, extras } : seen;
 }
 
 function checkImagination(where: string, worldModel: HopPlusSetup['worldModel']): void {
