@@ -2,7 +2,8 @@
  * Goals of your own, recognised in the actions of others: `npx tsx --conditions=@coplay/source examples/own-goals.ts`
  *
  * Three walkers go to a shop of a street. A shop closes as soon as somebody has been served, so a walker may have to
- * change its mind. The game names its goals (`goals`) and recognises them by the states before and after a step. A model
+ * change its mind. The game names its goals (`goals`) and recognises them by the states before and after a step. A
+ * model
  * of another agent (MOA) labels past steps with them: the goal of a step is the shop that the walker enters next.
  */
 import { moaRows } from '@coplay/buffers';

@@ -1,6 +1,7 @@
 /*
  * The inter-episode part of HOP's model of others (inter-OM, Huang et al. 2024) as an input of the policy: for each
- * co-player the prior over its goals, by the goals that it showed in earlier episodes. Shapes: B rows, A agents, G goals.
+ * co-player the prior over its goals, by the goals that it showed in earlier episodes. Shapes: B rows, A agents, G
+ * goals.
  */
 import {
   type AgentId,

@@ -193,7 +193,8 @@ function splitEpsilon(where: string, { epsilon, ...subgoals }: SubgoalOptions) {
 }
 
 /**
- * The policy sees the previous actions of all agents, and the subgoals of all co-players and the priors over their goals
+ * The policy sees the previous actions of all agents, and the subgoals of all co-players and the priors over their
+ * goals
  * where it reads them, in addition to the inputs that the user chose.
  */
 function inputsWith(inputs: HopPlusOptions['inputs'], subgoalSize: number, priorSize: number) {
