@@ -320,7 +320,8 @@ describe('DreamerV3 with networks of the form of its own', () => {
       [5, 3],
       [5, 32],
     ]);
-    const kernel = Object.values(dec).find(({ shape }) => shape[1] === 3)!; // of the dense layer that gives the position
+    // Of the dense layer that gives the position.
+    const kernel = Object.values(dec).find(({ shape }) => shape[1] === 3)!;
     expect(kernel.shape).toEqual([deter + stoch * classes, 3]);
     const expected = tf.matMul(tf.concat([state.stoch, state.deter], 1) as tf.Tensor2D, kernel as tf.Tensor2D);
     expected.dataSync().forEach((x, i) => void expect(made['position'].dataSync()[i]).toBeCloseTo(x, 5));

@@ -157,7 +157,8 @@ describe('OMG with networks of one’s own', () => {
 
 describe('DreamerV3 with networks of one’s own', () => {
   const cues = tinyGame({ agents: 1, reward: (_, action) => action, maxSteps: 5 });
-  const small = { size: 'debug', batchSize: 2, sequenceLength: 3, horizon: 2, startAfter: 1e6, warmUp: 0 } as const; // by hand
+  // Updates are made by hand.
+  const small = { size: 'debug', batchSize: 2, sequenceLength: 3, horizon: 2, startAfter: 1e6, warmUp: 0 } as const;
   const own = () => ({ encoderNetwork: denseModel(6), decoderNetwork: denseModel(7) });
   const runOf = (options: Omit<DreamerAgentOptions, 'game' | 'id'>) => {
     const agent = dreamerAgent({ game: cues, id: 'agent_0', ...small, replayCapacity: 100, ...options });
