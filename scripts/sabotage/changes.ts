@@ -23,6 +23,7 @@ const MOA = ['packages/buffers/', 'models/test/moa', 'trainers/src/moa', 'traine
 const OMG = ['models/test/omg', 'trainers/src/omg', 'trainers/test/omg'];
 const DREAMER = ['models/', 'trainers/src/dreamer', 'trainers/test/dreamer'];
 const WORLD_MODEL = ['models/test/world-model', 'trainers/src/world-model', 'trainers/test/world-model'];
+const SEARCH_VIEW = ['trainers/test/search-view'];
 const RUNS = ['trainers/src/checkpoint', 'trainers/test/resume', 'trainers/test/checkpoint', 'trainers/test/self-play'];
 
 /** The first five were once made by hand, and no test failed. */
@@ -426,6 +427,18 @@ export const CHANGES: readonly Change[] = [
     find: 'if (!agrees(predicted[i], truth[i])) exact[Math.floor(i / width)] = 0;',
     replace: 'exact[Math.floor(i / width)] = agrees(predicted[i], truth[i]) ? 1 : 0;',
     tests: WORLD_MODEL,
+  },
+  {
+    name: 'world model: an own view has the actions of the wrong agents',
+    find: 'to[at + i] = from[start + ((seat + i) % A)]',
+    replace: 'to[at + i] = from[start + i]',
+    tests: SEARCH_VIEW,
+  },
+  {
+    name: 'hop: an agent that searches takes agents that left for playing',
+    find: 'return action < 0 ? 0 : (known?.[i] ?? 1);',
+    replace: 'return 1;',
+    tests: SEARCH_VIEW,
   },
   {
     name: 'hop: the policy is pushed away from what the search found',

@@ -24,8 +24,8 @@ export interface ImaginationStarts {
  * Starts of imagined episodes at steps of real experience: for {@link imagine}.
  *
  * @param steps  [B] steps e T + t of the experience
- * @param seat   whose observations the states of a grid game are read from, where the experience has no states.
- *               Default 0
+ * @param seat   whose observations the states of a grid game are read from, where the experience has no states; and
+ *               whose view is imagined, by a model of own views. Default 0
  * @throws CoplayError for experience without states of a game whose states can't be read from observations
  */
 export function startsFrom(
@@ -42,7 +42,7 @@ export function startsFrom(
   checkArgument(where, 'steps', typedArrays('int32'), steps);
   checkNumbers(where, 'steps', steps, { min: 0, max: experience.envs * experience.steps - 1 });
   checkNumber(where, 'seat', seat, { min: 0, max: agents - 1, whole: true });
-  const states = simulator.statesAt?.(experience, steps) ?? statesAt(where, game, experience, steps, seat);
+  const states = simulator.statesAt?.(experience, steps, seat) ?? statesAt(where, game, experience, steps, seat);
   checkStates(where, game, states, steps);
   return {
     states,

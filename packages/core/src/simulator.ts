@@ -36,9 +36,10 @@ export interface Simulator {
    * was played, such as a model of observations.
    *
    * @param steps  [B] steps e T + t of the experience
+   * @param seat   whose view the states are, of a model of own views
    * @returns [B, S]
    */
-  statesAt?(experience: Experience, steps: Int32Array): ArrayOf<DType>;
+  statesAt?(experience: Experience, steps: Int32Array, seat: number): ArrayOf<DType>;
 }
 
 /**

@@ -15,8 +15,9 @@ const tensors = (rows: NamedArrays) =>
   );
 
 it('takes the features of the next step as the body reads that step before anyone acts', () => {
-  for (const history of [0, 1, 2]) {
-    const game = observedGame(snowdrift({ size: 3, agents: 2, drifts: 2 }), history);
+  const cases = (['joint', 'own'] as const).flatMap((view) => [0, 1, 2].map((history) => ({ view, history })));
+  for (const { view, history } of cases) {
+    const game = observedGame(snowdrift({ size: 3, agents: 2, drifts: 2 }), view, history);
     const fields = Object.entries(game.observation).map(([name, field]) => fieldModel(name, field, 0.05));
     const network = observationsNetwork(game, fields, mlp({ hidden: [5] }), { history, historyUnits: 3 }, true);
     const params = tensors(network.init(createGenerator(1)));

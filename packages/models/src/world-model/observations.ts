@@ -17,7 +17,17 @@ import { mlp, type TorsoBuilder } from '../torso';
 import { infoNce } from './info-nce';
 import { observationsNetwork } from './observations-network';
 import { drawFlag, type FieldModel, fieldModel, isClose } from './observed-fields';
-import { type ObservedGame, observedGame, rowsOfStates, statesOfRows, writeObserved } from './observed-game';
+import {
+  type ObservedGame,
+  type ObservedView,
+  observedGame,
+  ownRows,
+  rowsOfStates,
+  seatOf,
+  seeStates,
+  statesOfRows,
+  writeObserved,
+} from './observed-game';
 import { meanReward, twoHot } from './two-hot';
 import type { WorldModel, WorldModelBuilder } from './world-model';
 
@@ -29,9 +39,12 @@ export interface ObservationsWorldModelOptions {
    */
   readonly network?: TorsoBuilder;
   /**
-   * L, earlier steps that a recurrent layer reads, for games in which one joint observation isn't enough; 0 or more.
-   * Default 0
+   * Whose observations it predicts: those of all agents together (`joint`), or those of one agent from that agent's
+   * `own` view. An agent can search with the joint ones only in games in which each agent sees all of the state.
+   * Default `joint`
    */
+  readonly view?: ObservedView;
+  /** L, earlier steps that a recurrent layer reads, for games in which one step isn't enough; 0 or more. Default 0 */
   readonly history?: number;
   /** Units of that recurrent layer, at least 1. Default 64 */
   readonly historyUnits?: number;
@@ -55,6 +68,7 @@ export interface ObservationsWorldModelOptions {
 }
 
 const schema = z.strictObject({
+  view: z.enum(['joint', 'own']).default('joint'),
   network: z.custom<TorsoBuilder>((value) => typeof value === 'function', 'a builder such as mlp()').optional(),
   history: z.int().min(0).max(64).default(0),
   historyUnits: z.int().min(1).default(64),
@@ -68,6 +82,11 @@ const schema = z.strictObject({
  * A world model of any game: from the observations, legal actions and actions of all agents to their next observations,
  * legal actions, rewards and who has ended. It needs nothing but the shapes, dtypes and kinds of the observation's
  * fields. Its simulator plays a game whose states are the joint observations.
+ *
+ * With `view: 'own'` it models what a single agent sees: from that agent's observation and legal actions, who still
+ * plays, and the joint action, to the agent's next observation, legal actions and reward, and who has ended. It learns
+ * from the views of all agents, in the order of play from the viewer on, and reads the viewer's seat. In its simulator
+ * the rewards of co-players are 0, and agents see what the viewer sees.
  *
  * A network predicts the change of each field: `planes` and legal actions by a logit each, `one-hot` codes (with "none"
  * as one more class) and `indices` by logits of the classes, `vector` as symlog and `image` as value / high by a normal
@@ -84,18 +103,20 @@ export function observationsWorldModel(options: ObservationsWorldModelOptions = 
 }
 
 function buildObservations(source: Game, options: z.infer<typeof schema>): WorldModel {
-  const { network = mlp({ hidden: [256, 256], activation: 'relu' }), ...config } = options;
+  const { network = mlp({ hidden: [256, 256], activation: 'relu' }), view, ...config } = options;
+  const isOwn = view === 'own';
   checkGame('observationsWorldModel', source);
   checkFunction('observationsWorldModel', 'option network', network);
-  checkFields(source);
-  const game = observedGame(source, config.history);
+  checkFields(source, isOwn);
+  const game = observedGame(source, view, config.history);
   const fields = Object.entries(game.observation).map(([name, field]) => fieldModel(name, field, config.tolerance));
   const contrastive = config.contrastive && config.contrastive.weight > 0 ? config.contrastive : undefined;
   const net = observationsNetwork(game, fields, network, config, contrastive !== undefined);
   const A = game.agents.length;
+  const V = game.viewers;
   return {
     kind: 'observations',
-    config: { kind: 'observations', ...config, network: network.config },
+    config: { kind: 'observations', ...(isOwn && { view }), ...config, network: network.config },
     ...{ game, source, history: config.history },
     data: 'observations',
     init: net.init,
@@ -122,14 +143,25 @@ function buildObservations(source: Game, options: z.infer<typeof schema>): World
     decode: (imagined, rows, generator) => decodeObservations(game, fields, imagined, rows, generator),
     write: (happened, row, states, offset) => writeObserved(game, happened, row, states, offset),
     statesOf: (rows) => statesOfRows(game, rows),
+    see: (seat, seen, before) => seeStates(game, seat, seen, before),
+    ...(isOwn && {
+      ownView: {
+        rows: (rows, seat) => ownRows(A, rows, seat),
+        seatOf: (states, offset) => seatOf(game, states, offset),
+      },
+    }),
     agrees: (name, predicted, truth) => {
       const field = game.observation[name.replace(/^next\//, '')];
       return field === undefined ? predicted === truth : isClose(field, predicted, truth, config.tolerance);
     },
     check: (rows) => {
       const observations = Object.fromEntries(fields.map(({ name }) => [name, rows[name].data]));
-      const check = { spec: game.observation, observations, rows: rows['active'].data.length, assumed: true };
-      const nameOf = (row: number) => `${game.agents[row % A]}, transition ${Math.floor(row / A)}`;
+      const views = (rows['active'].data.length / A) * V;
+      const check = { spec: game.observation, observations, rows: views, assumed: true };
+      const nameOf = (row: number) => {
+        const agent = isOwn ? rows['seat'].data[row] : row % A;
+        return `${game.agents[agent]}, transition ${Math.floor(row / V)}`;
+      };
       checkObservations('observationsWorldModel', check, nameOf);
       for (const { name } of fields) checkExact(game, name, rows[name], nameOf);
     },
@@ -137,9 +169,12 @@ function buildObservations(source: Game, options: z.infer<typeof schema>): World
 }
 
 /** Refuses fields that no rows or tensors can hold. */
-function checkFields({ name: game, observation }: Game): void {
+function checkFields({ name: game, observation }: Game, isOwn: boolean): void {
   const where = 'observationsWorldModel';
   checkFieldNames(`${where}: observation of ${game}`, observation);
+  if (isOwn && observation['seat']) {
+    fail(`${where}: observation of ${game}`, "fields of other names than seat, with view: 'own'", 'seat', 'Rename it.');
+  }
   if (observation['vector']?.shape.length === 3) {
     const remedy = 'Rename the field: all flat numbers together are the input of that name.';
     fail(where, 'no image named vector', `one in ${game}`, remedy);
@@ -168,11 +203,13 @@ function observationsLoss(fields: readonly FieldModel[], outputs: TensorRecord, 
     return tf.mean(loss(tf.reshape(outputs[`field/${name}`], [-1, size]) as tf.Tensor2D, read(rows[`next/${name}`])));
   });
   metrics['observation_loss'] = losses.reduce((sum, part) => tf.add(sum, part) as tf.Scalar) as tf.Scalar;
-  const plays = tf.cast(rows['active'], 'float32'); // [B, A]
-  const players = tf.maximum(tf.sum(plays), 1);
-  const amongPlayers = (values: tf.Tensor) => tf.div(tf.sum(tf.mul(values, plays)), players);
+  const plays = tf.cast(rows['active'], 'float32') as tf.Tensor2D; // [B, A]
+  const amongPlayers = (values: tf.Tensor) => {
+    const ofThem = tf.slice(plays, [0, 0], [-1, values.shape[1]!]); // of the V viewers, who come first, or of all agents
+    return tf.div(tf.sum(tf.mul(values, ofThem)), tf.maximum(tf.sum(ofThem), 1));
+  };
   metrics['mask_loss'] = tf.mean(tf.sum(bernoulliLoss(outputs['masks'], tf.cast(rows['next/masks'], 'float32')), -1));
-  const surprise = tf.neg(tf.sum(tf.mul(tf.logSoftmax(outputs['rewards']), twoHot(rows['rewards'])), -1)); // [B, A]
+  const surprise = tf.neg(tf.sum(tf.mul(tf.logSoftmax(outputs['rewards']), twoHot(rows['rewards'])), -1)); // [B, V]
   metrics['reward_loss'] = amongPlayers(surprise);
   const ended = tf.cast(rows['next/terminated'], 'float32'); // [B, A]
   metrics['termination_loss'] = amongPlayers(bernoulliLoss(outputs['terminated'], ended));
@@ -189,6 +226,7 @@ function decodeObservations(
   generator?: Generator,
 ): NamedArrays {
   const A = game.agents.length;
+  const V = game.viewers;
   const K = game.actions;
   const active = rows['active'].data;
   const count = active.length / A;
@@ -196,24 +234,27 @@ function decodeObservations(
   for (const { name, size, draw } of fields) {
     const { data, shape } = rows[name];
     const next = data.slice();
-    const width = data.length / active.length;
-    for (let i = 0; i < active.length; i++) {
+    const width = data.length / (count * V);
+    for (let i = 0; i < count * V; i++) {
       draw(imagined[`field/${name}`].data as Float32Array, i * size, next, i * width, generator);
     }
     happened[`next/${name}`] = { data: next, shape };
   }
   const terminated = new Uint8Array(active.length);
-  const rewards = new Float32Array(active.length);
-  const masks = new Uint8Array(active.length * K);
+  const rewards = new Float32Array(count * V);
+  const masks = new Uint8Array(count * V * K);
   for (let i = 0; i < active.length; i++) {
     terminated[i] = active[i] === 0 ? 1 : drawFlag(imagined['terminated'].data[i] as number, generator);
-    rewards[i] = active[i] === 0 ? 0 : (imagined['rewards'].data[i] as number);
+  }
+  for (let i = 0; i < count * V; i++) {
+    const plays = active[Math.floor(i / V) * A + (i % V)] === 1; // the viewers come first
+    rewards[i] = plays ? (imagined['rewards'].data[i] as number) : 0;
     chooseLegal(imagined['masks'].data as Float32Array, i * K, K, masks);
   }
   return {
     ...happened,
-    'next/masks': ndarray(masks, [count, A, K]),
-    rewards: ndarray(rewards, [count, A]),
+    'next/masks': ndarray(masks, [count, V, K]),
+    rewards: ndarray(rewards, [count, V]),
     terminated: ndarray(terminated, [count, A]),
     ...(game.history > 0 && { actions: rows['actions'] }),
   };

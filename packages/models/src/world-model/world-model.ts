@@ -1,5 +1,6 @@
 import type { ArrayOf, DType, Game, Generator, NamedArrays, NDArray } from '@coplay/core';
 import type { TensorRecord, tf } from '@coplay/tensor';
+import type { SeenStep } from './observed-game';
 
 /**
  * A model of the world: (state, joint action) to next state, rewards and who has ended. Functions of parameters and
@@ -16,7 +17,7 @@ import type { TensorRecord, tf } from '@coplay/tensor';
  *   and `next/masks`, `elapsed`, `actions` and `rewards` as above, `active` uint8 [B, A] before the step,
  *   `next/terminated` uint8 [B, A]. With `history` L also `past/FIELD` [B, L, A, ...shape] and `past/actions` int32 [B,
  *   L, A], the oldest step first; actions are -1 where the episode, or the
- *   experience, hadn't begun.
+ *   experience, hadn't begun. A model with `ownView` reads what it makes of them.
  */
 export interface WorldModel {
   /** What kind of model it is, such as `cells`. */
@@ -76,11 +77,34 @@ export interface WorldModel {
    */
   statesOf?(rows: NamedArrays): ArrayOf<DType>;
   /**
+   * [B, S] the states of `game` in which the agent in a seat acts, from what it sees; where `game` is derived, an agent
+   * searches from them.
+   *
+   * @param before  [B, S] those of the step before; they don't matter in rows that begin an episode
+   */
+  see?(seat: number, seen: SeenStep, before: ArrayOf<DType>): ArrayOf<DType>;
+  /** Of a model that predicts what one agent sees: a state of `game` is the view of one seat. */
+  readonly ownView?: OwnView;
+  /**
    * Whether a number of what happened counts as predicted. Default: an error of at most 1e-4
    *
    * @param name  as in what `decode` returns: `next/planes`
    */
   agrees?(name: string, predicted: number, truth: number): boolean;
+}
+
+/** How a model of own views reads rows of all agents. Its rows have the agents in the order from the viewer on. */
+export interface OwnView {
+  /**
+   * Rows of `observations` as rows of own views: `seat` int32 [N]; the viewer's part of observations, masks and
+   * rewards, [N, 1, ...]; `active`, `actions`, `past/actions` and `next/terminated`, which all agents know, of all
+   * agents.
+   *
+   * @param seat  whose view each row becomes. Default: a row for each agent that plays in it
+   */
+  rows(rows: NamedArrays, seat?: number): NamedArrays;
+  /** The seat whose view a state is. */
+  seatOf(states: ArrayOf<DType>, offset: number): number;
 }
 
 /** Makes a {@link WorldModel} of a game: what trainers ask for. */

@@ -15,6 +15,7 @@ import type { LearnerData } from '../training';
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
+import { seenBy } from '../training/own-view';
 import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import type { WorldModelLearner } from '../world-model';
 import { withCutPriors } from './goal-priors';
@@ -206,10 +207,12 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   }
 
   private async teachCoPlayerModels(experience: Experience, values: Float32Array | undefined, generator: Generator) {
+    const { worldModel } = this.setup;
+    const isOwn = typeof worldModel === 'object' && worldModel.model.ownView !== undefined;
     const metrics = this.seats.map(async (seat) => {
       const { moa, omg } = this.coPlayerModelsOf(seat);
       const own = generator.split(seat);
-      moa?.push(experience);
+      moa?.push(isOwn ? seenBy(experience, seat) : experience);
       omg?.push(experience, values);
       return { ...(await moa?.update(own.split(0))), ...(await omg?.update(own.split(1))) };
     });

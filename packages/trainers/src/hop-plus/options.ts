@@ -78,7 +78,8 @@ export interface HopPlusModules {
   readonly goalPriors?: boolean;
   /**
    * `false`, or a tree search with PPO's actor and critic as prior and value, among the modelled co-players: the agent
-   * plays its policy, the policy learns from it, or both. It needs a world model or the rules. Default `false`
+   * plays its policy, the policy learns from it, or both. It needs a world model or the rules. Where agents don't see
+   * all of the state, it needs a model of the agent's own view. Default `false`
    */
   readonly treeSearch?: false | TreeSearchOptions;
 }

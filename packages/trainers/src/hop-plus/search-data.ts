@@ -1,18 +1,11 @@
 import { type Experience, type Metrics, type NamedArrays, ndarray } from '@coplay/core';
-import type { SearchResult } from '@coplay/planning';
+import type { RowSearch } from '../training/search-view';
 import { SEARCH_POLICY } from './search-options';
 import type { HopPlusSetup } from './setup';
 
 /** More extras of an agent that searches: zeros in rows without a search. */
 const SEARCH_VALUES = 'searchValues';
 const SEARCH_AGREEMENT = 'searchAgreement';
-
-/** A search, and the rows of the batch that it was for. */
-export interface RowSearch {
-  /** [R] */
-  readonly rows: Int32Array;
-  readonly result: SearchResult;
-}
 
 /** Puts the actions of a search, and their log-probabilities under its policy, in the place of the policy's. */
 export function putPlayed(

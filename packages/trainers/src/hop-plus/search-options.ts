@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { MoaLearner } from '../moa';
 import type { PpoSetup } from '../ppo';
 import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
+import { checkSearched, searchedGame } from '../training/search-view';
 import type { WorldModelLearner } from '../world-model';
 
 /** The extra with a search's policy: zeros in rows without a search. */
@@ -34,7 +35,7 @@ export interface TreeSearchOptions extends Omit<SearchOptions, (typeof OWN_SEARC
   readonly target?: Annealed | undefined;
   /**
    * Accuracy of the world model, in [0, 1], that the search waits for; until then the agent plays as without. Default:
-   * that of `imagined`, or 0.98
+   * that of `imagined`, or 0.98, and 0.8 for models of observations
    */
   readonly minAccuracy?: number | undefined;
   /** Whether Bayes' rule updates beliefs over co-players' goals within an episode. Default true */
@@ -103,10 +104,11 @@ export function resolveTreeSearch(where: string, given: TreeSearchOptions, parts
 const isZero = (value: Annealed) => (typeof value === 'number' ? value === 0 : value.from === 0 && value.to === 0);
 
 /** What the agent itself gives to its search. */
-function ownOptions({ game, ppo, moa }: SearchParts): SearchOptions {
+function ownOptions({ game, ppo, worldModel, moa }: SearchParts): SearchOptions {
   const { gamma, truncation } = ppo.options;
   const previousActions = Boolean(ppo.inputs.previousActions || moa?.config['previousActions']);
-  return { game, gamma, truncation, networkInputs: { previousActions, root: ppo.inputs.extras !== undefined } };
+  const networkInputs = { previousActions, root: ppo.inputs.extras !== undefined };
+  return { game: searchedGame(game, modelOf(worldModel)), gamma, truncation, networkInputs };
 }
 
 /** Refuses settings in which a searched state can't be evaluated. */
@@ -117,14 +119,7 @@ function checkParts(where: string, { game, ppo, worldModel, moa }: SearchParts):
     const remedy = "Leave treeSearch out, or give worldModel: 'rules'.";
     refuse('treeSearch', 'a world model to search with', 'worldModel: false', remedy);
   }
-  if (!(game.grid || game.observesState)) {
-    const remedy = 'Leave treeSearch out, declare observesState where that is so, or give the game grid parts.';
-    refuse('treeSearch', 'a game whose agents see the whole state', game.name, remedy);
-  }
-  if (typeof worldModel === 'object' && worldModel.model.source) {
-    const remedy = "Leave treeSearch out, or give worldModel: 'rules' or a model of the game's own states.";
-    refuse('treeSearch', "a model of the game's states", `one of ${worldModel.model.kind}`, remedy);
-  }
+  checkSearched(`${where}: option treeSearch`, game, modelOf(worldModel), 'Leave treeSearch out');
   if (ppo.critic !== 'own') {
     const remedy = "Leave treeSearch out, or give critic: 'own'.";
     refuse('treeSearch', "a critic that reads the agent's own view", `critic: '${ppo.critic}'`, remedy);
@@ -139,6 +134,10 @@ function checkParts(where: string, { game, ppo, worldModel, moa }: SearchParts):
     refuse('treeSearch', 'models of the present step', 'moa: recurrent', remedy);
   }
 }
+
+/** Undefined for the rules. */
+export const modelOf = (worldModel: SearchParts['worldModel']) =>
+  typeof worldModel === 'object' ? worldModel.model : undefined;
 
 /** For run directories and checkpoints. */
 export function searchConfig({ search, ...options }: ResolvedTreeSearch): Readonly<Record<string, unknown>> {

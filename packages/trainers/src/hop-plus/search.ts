@@ -10,7 +10,6 @@ import {
   type AgentOutput,
   type AgentStep,
   type ArrayOf,
-  allocate,
   type DType,
   type Generator,
   type NamedArrays,
@@ -18,7 +17,7 @@ import {
   ndarray,
   type SavedState,
 } from '@coplay/core';
-import { checkAgentStep, checkCount, checkRecord, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
+import { sharedAmongCopies } from '@coplay/core/checks';
 import { mapColumns, nonZero, takeRows } from '@coplay/core/rows';
 import {
   type CoPlayerRows,
@@ -26,34 +25,29 @@ import {
   type FocalAnswer,
   type GoalBeliefs,
   type LeafRows,
-  seenStates,
   type TreeSearch,
 } from '@coplay/planning';
 import type { LearningAgent } from '../training';
 import { anneal } from '../training/annealed';
-import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
-import { goalBeliefs, replaceByUniform, stepLikelihoods } from '../training/goal-beliefs';
+import { goalBeliefs } from '../training/goal-beliefs';
 import { coPlayerQuery, type SeatPrediction, type StateViews, stateViewer } from '../training/search-queries';
+import { believedGame, type RowSearch, type SearchedStep, SearchView, visitsOf } from '../training/search-view';
 import { nothingKnown } from './co-players';
 import { GoalPriors } from './goal-priors';
 import type { HopPlusLearner } from './learner';
 import { HopPlusPolicyAgent, readByPolicy } from './policy';
-import { putPlayed, type RowSearch, searchExtras } from './search-data';
-import type { ResolvedTreeSearch } from './search-options';
+import { putPlayed, searchExtras } from './search-data';
+import { modelOf, type ResolvedTreeSearch } from './search-options';
 import type { HopPlusSetup } from './setup';
 
 /** The extra with the beliefs about co-players' goals. */
 const BELIEFS = 'beliefs';
 
 /** The state of an agent that searches, from step to step. */
-export type SearchingState = {
+export type SearchingState = SearchedStep & {
   /** The policy's own: the memory of the inference of subgoals. */
   readonly memory: Float32Array;
-  /** [B, S] the states before the previous step */
-  readonly states: ArrayOf<DType>;
-  /** [B, A] the actions of all agents in the step before that */
-  readonly previousActions: Int32Array;
 };
 
 /**
@@ -64,12 +58,11 @@ export class HopPlusSearchAgent implements LearningAgent<SearchingState> {
   readonly name = 'HOP+';
   private readonly policy: HopPlusPolicyAgent<HopPlusLearner>;
   private readonly settings: ResolvedTreeSearch;
-  private readonly beliefs: GoalBeliefs | undefined;
   /** Inputs of the policy, where it reads them. */
   private readonly priors: GoalPriors | undefined;
   private readonly search: TreeSearch;
   private readonly queries: ReturnType<typeof searchQueries>;
-  private readonly seat: number;
+  private readonly view: SearchView;
   /** Behind the last answer. */
   private lastSearch: RowSearch | undefined;
 
@@ -81,29 +74,29 @@ export class HopPlusSearchAgent implements LearningAgent<SearchingState> {
     this.priors = setup.priorSize > 0 ? new GoalPriors(setup.game, id, setup.goalDiscount) : undefined;
     this.policy = new HopPlusPolicyAgent(id, learner, this.priors && ((input) => this.priors!.read(input)));
     this.settings = setup.treeSearch as ResolvedTreeSearch;
-    this.beliefs = beliefsOf(setup, id);
+    const { game, worldModel } = setup;
+    const seat = game.agents.indexOf(id);
     this.search = searchOf(setup);
-    this.seat = setup.game.agents.indexOf(id);
-    this.queries = searchQueries(learner, this.seat);
+    this.queries = searchQueries(learner, seat);
+    this.view = new SearchView({
+      ...{ name: `HOP+ (${id})`, game, model: modelOf(worldModel), seat, beliefs: beliefsOf(setup, id) },
+      ...{ intra: this.settings.intraOM, coPlayers: this.queries.coPlayers },
+    });
   }
 
   initialState(rows: number): SearchingState {
-    const { stateType, stateSize, agents } = this.learner.setup.game;
-    checkCount(`HOP+ (${this.id}).initialState`, 'rows', rows);
-    return {
-      memory: this.policy.initialState(rows),
-      states: allocate(stateType, rows * stateSize) as ArrayOf<DType>,
-      previousActions: new Int32Array(rows * agents.length).fill(-1),
-    };
+    const seen = this.view.initialState(rows);
+    return { memory: this.policy.initialState(rows), ...seen };
   }
 
   async act(input: AgentInput, state: SearchingState, generator: Generator): Promise<AgentOutput<SearchingState>> {
-    this.checkCall(input, state, generator);
+    const { view } = this;
+    view.checkCall(input, state, generator);
     const { game } = this.learner.setup;
     const { rows } = input;
     const decided = await this.policy.decide(input, state.memory);
-    const states = seenStates(game, input, this.seat);
-    const beliefs = await this.believe(input, states, state);
+    const { states, believed } = view.see(input, state);
+    const beliefs = await view.believe(input, believed, state);
     const chosen = chooseActions(decided.logProbs, rows, game.actions, generator);
     const found = await this.plan(input, states, beliefs, decided.extras, generator);
     this.lastSearch = found;
@@ -122,60 +115,29 @@ export class HopPlusSearchAgent implements LearningAgent<SearchingState> {
 
   /** The policy's probabilities and values, and the visits of the last search; its policy is in the answer already. */
   async insight(input: AgentInput, state: SearchingState, output: AgentOutput<SearchingState>): Promise<NamedArrays> {
-    const K = this.learner.setup.game.actions;
-    const visits = new Int32Array(input.rows * K);
-    this.lastSearch?.rows.forEach((row, i) => {
-      visits.set(this.lastSearch!.result.visits.subarray(i * K, (i + 1) * K), row * K);
-    });
     const seen = await this.policy.insight(input, state.memory, { ...output, state: output.state.memory });
-    return { ...seen, visits: ndarray(visits, [input.rows, K]) };
+    return { ...seen, visits: visitsOf(this.lastSearch, input.rows, this.learner.setup.game.actions) };
   }
 
   observe(step: AgentStep): void {
-    checkAgentStep(`HOP+ (${this.id}).observe`, this.learner.setup.game, step);
-    this.beliefs?.observe(step);
+    this.view.observe(step);
     this.priors?.observe(step);
   }
 
   save(): SavedState {
-    return { ...this.beliefs?.save(), ...(this.priors && { goalPriors: this.priors.state() }) };
+    return { ...this.view.save(), ...(this.priors && { goalPriors: this.priors.state() }) };
   }
 
   restore(saved: SavedState): void {
-    const { beliefs, priors } = this;
+    const { view, priors } = this;
     const before = priors?.state();
     priors?.restore(saved['goalPriors'] as SavedState);
     try {
-      beliefs?.restore(saved);
+      view.restore(saved);
     } catch (error) {
       priors?.restore(before!);
       throw error;
     }
-  }
-
-  private checkCall(input: AgentInput, state: SearchingState, generator: Generator): void {
-    const { game } = this.learner.setup;
-    const where = `HOP+ (${this.id}).act`;
-    checkAct(where, game, input, generator);
-    checkRecord(where, 'state', state);
-    checkTypedArray(where, 'state.states', state.states, game.stateType, input.rows * game.stateSize);
-    const { length } = input.previousActions;
-    checkTypedArray(where, 'state.previousActions', state.previousActions, 'int32', length);
-  }
-
-  /** [B, A, G], or undefined without goals. */
-  private async believe(
-    input: AgentInput,
-    states: ArrayOf<DType>,
-    before: SearchingState,
-  ): Promise<Float64Array | undefined> {
-    const { beliefs, seat, learner } = this;
-    if (!beliefs) return undefined;
-    const played = { ...before, actions: input.previousActions };
-    const likelihoods = this.settings.intraOM
-      ? await stepLikelihoods(learner.setup.game, seat, beliefs.goals, played, this.queries.coPlayers)
-      : undefined;
-    return beliefs.see(states, input.isFirst, likelihoods).slice();
   }
 
   /** The search from all rows in which the agent plays; undefined where there is none, or the world model is poor. */
@@ -186,28 +148,15 @@ export class HopPlusSearchAgent implements LearningAgent<SearchingState> {
     inferred: NamedArrays,
     generator: Generator,
   ): Promise<RowSearch | undefined> {
-    const { learner, seat, search, settings } = this;
-    const { game } = learner.setup;
+    const { learner, search, settings } = this;
     const rows = nonZero(input.active);
     if (rows.length === 0 || !learner.isReadyToSearch) return undefined;
-    const own = generator.fork();
-    const generators = Array.from(rows, (row) => own.split(row));
-    const supposed = beliefs && takeRows(beliefs, rows, beliefs.length / input.rows);
-    if (supposed) {
-      replaceByUniform(supposed, generators, this.beliefs!.goals, anneal(settings.uniformGoals, learner.progress));
-    }
+    const uniformGoals = anneal(settings.uniformGoals, learner.progress);
+    const roots = this.view.roots(input, states, beliefs, rows, uniformGoals, generator);
     const atRoots = mapColumns(readByPolicy(inferred), ({ data, shape }) => {
       return ndarray(takeRows(data as Float32Array, rows, shape[1]), [rows.length, shape[1]]);
     });
     search.forget(); // parameters, and the subgoals at a root of the same number, are others
-    const roots = {
-      rows: rows.length,
-      states: takeRows(states, rows, game.stateSize),
-      seats: new Int32Array(rows.length).fill(seat),
-      generator: generators,
-      ...(supposed && { beliefs: supposed }),
-      previousActions: takeRows(input.previousActions, rows, game.agents.length),
-    };
     const { focal, coPlayers } = this.queries;
     const result = await search.search(roots, { focal: (leaves) => focal(leaves, atRoots), coPlayers });
     return { rows, result };
@@ -224,12 +173,16 @@ function searchOf({ treeSearch, worldModel, imagined }: HopPlusSetup): TreeSearc
 }
 
 /** An agent's beliefs about its co-players; undefined where the models of them know no goals. */
-function beliefsOf({ game, treeSearch, coPlayerModels }: HopPlusSetup, id: AgentId): GoalBeliefs | undefined {
+function beliefsOf(
+  { game, treeSearch, worldModel, coPlayerModels }: HopPlusSetup,
+  id: AgentId,
+): GoalBeliefs | undefined {
   const { moa } = coPlayerModels.get(game.agents.indexOf(id)) ?? {};
   if (!moa || moa.goals === 0) return undefined;
   const { intraOM } = treeSearch as ResolvedTreeSearch;
   const goalDiscount = moa.config['goalDiscount'] as number | undefined;
-  return goalBeliefs(`HOP+ (${id})`, game, id, { inter: true, intra: intraOM, goalDiscount });
+  const believed = believedGame(game, modelOf(worldModel));
+  return goalBeliefs(`HOP+ (${id})`, believed, id, { inter: true, intra: intraOM, goalDiscount });
 }
 
 /**
@@ -238,7 +191,7 @@ function beliefsOf({ game, treeSearch, coPlayerModels }: HopPlusSetup, id: Agent
  */
 function searchQueries(learner: HopPlusLearner, seat: number) {
   const { ppo, setup } = learner;
-  const { game } = setup;
+  const { game } = (setup.treeSearch as ResolvedTreeSearch).search; // whose states the search plans in
   const { moa, omg } = learner.coPlayerModelsOf(seat);
   const size = omg?.subgoalSize ?? 0;
   const view = stateViewer(game);

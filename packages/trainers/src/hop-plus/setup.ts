@@ -1,4 +1,4 @@
-import { type AgentId, checkGame, checkOptions, fail, type Game } from '@coplay/core';
+import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
 import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
 import { createMoa, type MoaLearner, moaDefaults } from '../moa';
@@ -7,6 +7,7 @@ import { type PpoLearner, type PpoSetup, ppoSetup } from '../ppo';
 import type { Learner } from '../training';
 import { type Annealed, annealedUnit } from '../training/annealed';
 import { checkIds } from '../training/ids';
+import { checkOwnGoals, ownViewMoa } from '../training/own-view';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
 import { checkGoalPriors, priorSizeOf } from './goal-priors';
 import {
@@ -99,12 +100,17 @@ export function hopPlusSetup(
   const { executor = 'auto' } = networks;
   checkIds(where, game, ids);
   checkArgument(where, 'options.executor', z.enum(['auto', 'onnx', 'eager']), executor);
+  const model =
+    typeof worldModel === 'object'
+      ? createWorldModel({ ...MODULE_DEFAULTS.worldModel, ...worldModel, game, executor })
+      : worldModel;
+  const ownView = typeof model === 'object' ? model.model.ownView : undefined;
   const { epsilon, ...subgoals } = omg === false ? { epsilon: 0 } : splitEpsilon(where, omg);
   const coPlayerModels = new Map<number, CoPlayerModels>();
   for (const id of ids) {
     coPlayerModels.set(game.agents.indexOf(id), {
       ...(moa !== false && {
-        moa: createMoa({ ...moaDefaults(game), ...moa, game, id, executor }),
+        moa: createMoa({ ...moaDefaults(game), ...(ownView && ownViewMoa(game)), ...moa, game, id, executor }),
       }),
       ...(omg !== false && { omg: createOmg({ ...MODULE_DEFAULTS.omg, ...subgoals, game, id, executor }) }),
     });
@@ -121,14 +127,11 @@ export function hopPlusSetup(
     { ...networks, inputs: inputsWith(networks.inputs, size, priorSize) },
     ppoOptions,
   );
-  const model =
-    typeof worldModel === 'object'
-      ? createWorldModel({ ...MODULE_DEFAULTS.worldModel, ...worldModel, game, executor })
-      : worldModel;
   const minAccuracy = typeof model === 'object' && model.model.data === 'observations' ? OBSERVED_ACCURACY : undefined;
   const imagination: HopPlusSetup['imagined'] =
     imagined === false ? false : resolveImagined(where, { ...(minAccuracy && { minAccuracy }), ...imagined });
   if (imagination) checkImagination(where, model);
+  if (ownView && (imagination || treeSearch)) checkOwnView(where, game, setup, first?.moa);
   const config = {
     ...setup.config,
     algorithm: 'hop-plus',
@@ -146,7 +149,7 @@ export function hopPlusSetup(
   if (!treeSearch) return { ...parts, treeSearch, config };
   const search = resolveTreeSearch(where, treeSearch, {
     ...{ game, ppo: setup, moa: first?.moa, worldModel: model },
-    imaginedAccuracy: imagination ? imagination.minAccuracy : undefined,
+    imaginedAccuracy: imagination ? imagination.minAccuracy : minAccuracy,
   });
   return {
     ...parts,
@@ -211,4 +214,16 @@ function checkImagination(where: string, worldModel: HopPlusSetup['worldModel'])
     const remedy = "Switch imagined off too, or give worldModel: 'rules'.";
     fail(`${where}: option imagined`, 'a world model to imagine with', 'worldModel: false', remedy);
   }
+}
+
+/** A model of an agent's own view has no observations and rewards of co-players. */
+function checkOwnView(where: string, game: Game, { critic, reward }: PpoSetup, moa: MoaLearner | undefined): void {
+  const refuse = (option: string, expected: string, got: unknown) => {
+    const remedy = "Change one of the two: observationsWorldModel({ view: 'joint' }) predicts what all agents see.";
+    fail(`${where}: option ${option}`, `${expected} with a world model of the agent's own view`, show(got), remedy);
+  };
+  if (!moa && game.agents.length > 1) refuse('moa', 'models of the co-players', false);
+  if (critic !== 'own') refuse('critic', "'own'", critic);
+  if (reward !== 'own') refuse('reward', "'own'", reward);
+  if (moa && moa.goals > 0) checkOwnGoals(`${where}: option moa`, game, "Give moa: { goals: 'none' }.");
 }

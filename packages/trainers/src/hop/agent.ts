@@ -5,7 +5,6 @@ import {
   type AgentOutput,
   type AgentStep,
   type ArrayOf,
-  allocate,
   checkOptions,
   type DType,
   fail,
@@ -16,14 +15,13 @@ import {
   type SavedState,
   show,
 } from '@coplay/core';
-import { checkAgentStep, checkCount, checkRecord, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
-import { nonZero, takeRows } from '@coplay/core/rows';
-import { type GoalBeliefs, type SearchResult, seenStates, type TreeSearch } from '@coplay/planning';
+import { checkRecord, sharedAmongCopies } from '@coplay/core/checks';
+import { nonZero } from '@coplay/core/rows';
+import type { GoalBeliefs, SearchResult, TreeSearch } from '@coplay/planning';
 import { z } from 'zod';
 import type { LearningAgent } from '../training';
 import { anneal } from '../training/annealed';
-import { checkAct } from '../training/check-calls';
-import { replaceByUniform, stepLikelihoods } from '../training/goal-beliefs';
+import { type RowSearch, type SearchedStep, SearchView, visitsOf } from '../training/search-view';
 import { BELIEFS, SEARCH_POLICY, SEARCH_VALUES } from './data';
 import { HopLearner } from './learner';
 import {
@@ -38,12 +36,7 @@ import { type NetworkQueries, networkQueries } from './queries';
 import { beliefsOf, checkBudget, type HopSetup, hopSetup, searchOf } from './setup';
 
 /** The state of a HOP agent from step to step. */
-export type HopState = {
-  /** [B, S] the states before the previous step */
-  readonly states: ArrayOf<DType>;
-  /** [B, A] the actions of all agents in the step before that */
-  readonly previousActions: Int32Array;
-};
+export type HopState = SearchedStep;
 
 /** An agent that plans, and infers the goals of its co-players. */
 export interface HopPlayer extends Agent<HopState> {
@@ -53,13 +46,6 @@ export interface HopPlayer extends Agent<HopState> {
   readonly search: TreeSearch;
   /** The search results behind its last answer, for inspection; undefined before the first. */
   readonly lastSearch: RowSearch | undefined;
-}
-
-/** A search, and the rows of the batch that it was for. */
-export interface RowSearch {
-  /** [R] rows of the batch in which the agent played */
-  readonly rows: Int32Array;
-  readonly result: SearchResult;
 }
 
 /** One that learns from its search results. */
@@ -153,7 +139,7 @@ class HopActor {
   private readonly noSearch: TreeSearch;
   lastSearch: RowSearch | undefined;
   private readonly queries: NetworkQueries;
-  private readonly seat: number;
+  private readonly view: SearchView;
   private version = -1;
 
   constructor(
@@ -163,30 +149,30 @@ class HopActor {
     search: HopSearchOptions,
     /** Probability that a search replaces beliefs by the uniform distribution over open goals. */
     private readonly uniformGoals: () => number,
-    private readonly kind: HopSetup['beliefs'] = hop.setup.beliefs,
+    kind: HopSetup['beliefs'] = hop.setup.beliefs,
   ) {
     const { setup } = hop;
-    this.seat = setup.game.agents.indexOf(id);
-    this.beliefs = beliefsOf({ game: setup.game, beliefs: kind }, id);
+    const { game, worldModel } = setup;
+    const seat = game.agents.indexOf(id);
+    this.beliefs = beliefsOf({ game, worldModel, beliefs: kind }, id);
     this.search = searchOf(setup, search);
     this.noSearch = searchOf(setup, { ...search, simulations: 0 });
-    this.queries = networkQueries(hop, this.seat);
+    this.queries = networkQueries(hop, seat);
+    const { coPlayers } = this.queries;
+    const parts = { game, model: worldModel?.model, seat, beliefs: this.beliefs, intra: kind.intra, coPlayers };
+    this.view = new SearchView({ name: `HOP (${id})`, ...parts });
   }
 
   initialState(rows: number): HopState {
-    const { stateType, stateSize, agents } = this.hop.setup.game;
-    checkCount(`HOP (${this.id}).initialState`, 'rows', rows);
-    return {
-      states: allocate(stateType, rows * stateSize) as ArrayOf<DType>,
-      previousActions: new Int32Array(rows * agents.length).fill(-1),
-    };
+    return this.view.initialState(rows);
   }
 
   async act(input: AgentInput, state: HopState, generator: Generator): Promise<AgentOutput<HopState>> {
     const { game } = this.hop.setup;
-    this.checkCall(input, state, generator);
-    const states = seenStates(game, input, this.seat);
-    const beliefs = await this.believe(input, states, state);
+    const { view } = this;
+    view.checkCall(input, state, generator);
+    const { states, believed } = view.see(input, state);
+    const beliefs = await view.believe(input, believed, state);
     const active = nonZero(input.active);
     const next = { states, previousActions: input.previousActions.slice() };
     const found = active.length > 0 ? await this.plan(input, states, beliefs, active, generator) : undefined;
@@ -197,51 +183,19 @@ class HopActor {
   /** The results of the last search, and its visits; the beliefs are in the answers already. */
   insight({ rows }: AgentInput, _: HopState, { extras = {} }: AgentOutput<HopState>): NamedArrays {
     const { [SEARCH_POLICY]: policy, [SEARCH_VALUES]: values } = extras;
-    const K = policy.shape[1];
-    const visits = new Int32Array(rows * K);
-    this.lastSearch?.rows.forEach((row, i) => {
-      visits.set(this.lastSearch!.result.visits.subarray(i * K, (i + 1) * K), row * K);
-    });
-    return { policy, values, visits: ndarray(visits, [rows, K]) };
+    return { policy, values, visits: visitsOf(this.lastSearch, rows, policy.shape[1]) };
   }
 
   observe(step: AgentStep): void {
-    checkAgentStep(`HOP (${this.id}).observe`, this.hop.setup.game, step);
-    this.beliefs?.observe(step);
+    this.view.observe(step);
   }
 
   save(): SavedState {
-    return this.beliefs?.save() ?? {};
+    return this.view.save();
   }
 
   restore(saved: SavedState): void {
-    this.beliefs?.restore(saved);
-  }
-
-  private checkCall(input: AgentInput, state: HopState, generator: Generator): void {
-    const { game } = this.hop.setup;
-    const where = `HOP (${this.id}).act`;
-    checkAct(where, game, input, generator);
-    checkRecord(where, 'state', state);
-    checkTypedArray(where, 'state.states', state.states, game.stateType, input.rows * game.stateSize);
-    const { length } = input.previousActions;
-    checkTypedArray(where, 'state.previousActions', state.previousActions, 'int32', length);
-  }
-
-  /** [B, A, G], or undefined without goals. */
-  private async believe(
-    input: AgentInput,
-    states: ArrayOf<DType>,
-    before: HopState,
-  ): Promise<Float64Array | undefined> {
-    const { beliefs, seat } = this;
-    if (!beliefs) return undefined;
-    const { game } = this.hop.setup;
-    const played = { ...before, actions: input.previousActions };
-    const likelihoods = this.kind.intra
-      ? await stepLikelihoods(game, seat, beliefs.goals, played, this.queries.coPlayers)
-      : undefined;
-    return beliefs.see(states, input.isFirst, likelihoods).slice();
+    this.view.restore(saved);
   }
 
   private plan(
@@ -251,27 +205,11 @@ class HopActor {
     active: Int32Array,
     generator: Generator,
   ): Promise<SearchResult> {
-    const { hop, seat } = this;
-    const { game, networkInputs } = hop.setup;
-    const A = game.agents.length;
+    const { hop } = this;
     const search = hop.isReadyToSearch ? this.search : this.noSearch;
     if (this.version !== hop.version) for (const one of [this.search, this.noSearch]) one.forget();
     this.version = hop.version;
-    const own = generator.fork();
-    const generators = Array.from(active, (row) => own.split(row));
-    const supposed = beliefs && takeRows(beliefs, active, beliefs.length / input.rows);
-    if (supposed) replaceByUniform(supposed, generators, this.beliefs!.goals, this.uniformGoals());
-    return search.search(
-      {
-        rows: active.length,
-        states: takeRows(states, active, game.stateSize),
-        seats: new Int32Array(active.length).fill(seat),
-        generator: generators,
-        ...(supposed && { beliefs: supposed }),
-        ...(networkInputs.previousActions && { previousActions: takeRows(input.previousActions, active, A) }),
-      },
-      this.queries,
-    );
+    return search.search(this.view.roots(input, states, beliefs, active, this.uniformGoals(), generator), this.queries);
   }
 }
 

@@ -21,6 +21,7 @@ import { findNonFinite, type Learner, type LearnerData, type Lockstep, NonFinite
 import { anneal } from '../training/annealed';
 import { checkLearnerData } from '../training/check-calls';
 import { meanMetrics } from '../training/metrics';
+import { seenBy } from '../training/own-view';
 import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import { episodeReturns, finalTargets, searchMetrics, trainingMetrics, valueTargets } from './algorithm';
 import { checkHopRows, extraOf, hopRows, SEARCH_VALUES } from './data';
@@ -265,8 +266,9 @@ export class HopLearner implements Learner {
     worldModel?.push(experience);
     const world = worldModel ? await worldModel.update(generator.split(SPLITS.worldModel)) : {};
     const own = generator.split(SPLITS.coPlayerModels);
+    const isOwn = worldModel?.model.ownView !== undefined;
     const metrics = [...coPlayerModels].map(([seat, moa]) => {
-      moa.push(experience);
+      moa.push(isOwn ? seenBy(experience, seat) : experience);
       return moa.update(own.split(seat));
     });
     return { ...world, ...meanMetrics(await Promise.all(metrics)) };

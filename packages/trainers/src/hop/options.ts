@@ -89,7 +89,10 @@ export interface HopNumbers {
 
 /** Options of {@link hopAgent}. */
 export interface HopOptions {
-  /** The rules that it will play by; what agents see must show the whole state (`game.grid`). */
+  /**
+   * The rules that it will play by. Agents see the whole state (`game.grid` or `game.observesState`), or the
+   * `simulator` is a model of an agent's own view.
+   */
   readonly game: Game;
   /** One of `game.agents`. */
   readonly id: AgentId;
@@ -108,12 +111,13 @@ export interface HopOptions {
   readonly search?: HopSearchOptions;
   /**
    * The search's simulator: the rules of the `game`, or a learned world model, given by options of `createWorldModel`.
-   * Default `game`
+   * With `observationsWorldModel({ view: 'own' })`, the models of co-players and the beliefs read what the agent itself
+   * sees. Default `game`
    */
   readonly simulator?: 'game' | Omit<WorldModelOptions, 'game' | 'executor'>;
   /**
    * Accuracy of the world model, in [0, 1], that the search waits for; until then the agent acts by its policy. Default
-   * 0.9
+   * 0.9, and 0.8 for models of observations
    */
   readonly minAccuracy?: number;
   /**
@@ -208,7 +212,7 @@ export const hopOptionsSchema = z.strictObject({
   centred: z.boolean().optional(),
   search: record('options of createSearch').default({}),
   simulator: z.union([z.literal('game'), record("'game', or options of createWorldModel")]).default('game'),
-  minAccuracy: unit.default(0.9),
+  minAccuracy: unit.optional(),
   goals: z.enum(['hindsight', 'none']).optional(),
   interOM: interOMSchema.default(true),
   intraOM: z.boolean().default(true),

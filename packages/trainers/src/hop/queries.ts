@@ -14,7 +14,7 @@ export interface NetworkQueries extends Required<SearchNetworks> {
  * parameters.
  */
 export function networkQueries(learner: HopLearner, seat: number): NetworkQueries {
-  const { game, encoder, isShared } = learner.setup;
+  const { searched: game, encoder, isShared } = learner.setup;
   const view = stateViewer(game);
   const focal = async (rows: LeafRows): Promise<FocalAnswer> => {
     const encoded = encoder.encode({ ...view(rows), seat, offset: 0, stride: 1, extras: {} });

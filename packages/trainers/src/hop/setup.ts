@@ -17,6 +17,8 @@ import { areFinite } from '../training/finite-steps';
 import { type GoalBeliefOptions, goalBeliefs } from '../training/goal-beliefs';
 import { checkIds } from '../training/ids';
 import { Network } from '../training/network';
+import { checkOwnGoals, ownViewMoa } from '../training/own-view';
+import { believedGame, checkSearched, searchedGame } from '../training/search-view';
 import { createWorldModel, type WorldModelLearner } from '../world-model';
 import { type HopUpdateInputs, hopForward, hopUpdate } from './algorithm';
 import { type PolicyValueNet, policyValueNet } from './net';
@@ -33,6 +35,8 @@ import { type RankedReward, rankedReward, rankedSimulator } from './ranked-rewar
 /** Everything that's fixed before the first parameter is drawn. */
 export interface HopSetup {
   readonly game: Game;
+  /** The game whose states the search plans in. */
+  readonly searched: Game;
   readonly ids: readonly AgentId[];
   readonly options: ResolvedHopNumbers;
   readonly search: HopSearchOptions;
@@ -58,41 +62,47 @@ export interface HopSetup {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** The accuracy that a search waits for with a model of observations; see HOP+. */
+const OBSERVED_ACCURACY = 0.8;
+
 /** Checks options and makes networks and models. Nothing here is random or touches a tensor. */
 export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<HopOptions, 'id'>): HopSetup {
   const { game } = given;
   const checked = checkOptions(where, hopOptionsSchema, given);
   checkGame(`${where}: option game`, game);
   checkIds(where, game, ids);
-  checkSeen(where, game);
   checkModels(where, checked.moa);
   checkInputs(where, checked.inputs);
   checkSearchOptions(`${where}: option search`, checked.search);
-  const { interOM, intraOM, executor, minAccuracy, uniformGoals } = checked;
+  const { interOM, intraOM, executor, uniformGoals } = checked;
   const search = checked.search as HopSearchOptions;
   const inputs = checked.inputs as NonNullable<HopOptions['inputs']>;
   const network = given.network ?? mlp();
   const centred = checked.centred ?? canCentre(game);
   const encoder = inputEncoder(game, { ...inputs, centred });
   const goals = checked.goals ?? (game.goals ? 'hindsight' : 'none');
-  const moa = { ...moaDefaults(game), ...given.moa, goals, executor };
+  const worldModel =
+    typeof given.simulator === 'object' ? createWorldModel({ ...given.simulator, game, executor }) : undefined;
+  const model = worldModel?.model;
+  checkSearched(`${where}: option game`, game, model, 'Search only where agents see all of the state');
+  if (model?.ownView && goals === 'hindsight') checkOwnGoals(`${where}: option goals`, game, "Give goals: 'none'.");
+  const minAccuracy = checked.minAccuracy ?? (model?.source ? OBSERVED_ACCURACY : 0.9);
+  const moa = { ...moaDefaults(game), ...(model?.ownView && ownViewMoa(game)), ...given.moa, goals, executor };
   const options = resolveHopNumbers(where, given.hop);
   const parts = {
-    ...{ game, ids, options, search, encoder, network, minAccuracy, uniformGoals, executor },
+    ...{ game, ids, options, search, encoder, network, worldModel, minAccuracy, uniformGoals, executor },
+    searched: searchedGame(game, model),
     net: policyValueNet(encoder.shapes, game.actions, network),
     coPlayerModels: new Map(ids.map((id) => [game.agents.indexOf(id), createMoa({ ...moa, game, id })])),
     modelNetwork: given.moa?.network,
     networkInputs: { previousActions: Boolean(inputs.previousActions || given.moa?.previousActions) },
     isShared: moa.share && !given.moa?.previousActions,
-    worldModel:
-      typeof given.simulator === 'object' ? createWorldModel({ ...given.simulator, game, executor }) : undefined,
     ranks: options.rankedReward ? rankedReward(options.rankedReward) : undefined,
     beliefs: {
       ...{ hasGoals: goals === 'hindsight', inter: interOM, intra: intraOM },
       goalDiscount: given.moa?.goalDiscount,
     },
   };
-  checkSimulated(where, parts.worldModel);
   const memory = typeof interOM === 'function' ? `function ${interOM.name || 'anonymous'}` : interOM;
   const numbers = { inputs, centred, interOM: memory, intraOM, uniformGoals, minAccuracy };
   return { ...parts, config: { ...describe(where, parts), ...numbers } };
@@ -118,7 +128,7 @@ function describe(where: string, parts: Omit<HopSetup, 'config'>): Readonly<Reco
 
 /** A search for an agent of this setup. */
 export function searchOf(
-  setup: Pick<HopSetup, 'game' | 'options' | 'networkInputs' | 'worldModel' | 'ranks'>,
+  setup: Pick<HopSetup, 'game' | 'searched' | 'options' | 'networkInputs' | 'worldModel' | 'ranks'>,
   search: HopSearchOptions,
 ): TreeSearch {
   const { ranks } = setup;
@@ -132,7 +142,7 @@ export function searchOf(
 /** Refuses a search that {@link searchOf} can't make, in the name of `where`. */
 export function checkBudget(
   where: string,
-  setup: Pick<HopSetup, 'game' | 'options' | 'networkInputs'>,
+  setup: Pick<HopSetup, 'searched' | 'options' | 'networkInputs'>,
   search: HopSearchOptions,
 ): void {
   resolveSearch(searchOptions(setup, search), where);
@@ -140,11 +150,11 @@ export function checkBudget(
 
 /** All but the simulator. */
 function searchOptions(
-  { game, options, networkInputs }: Pick<HopSetup, 'game' | 'options' | 'networkInputs'>,
+  { searched, options, networkInputs }: Pick<HopSetup, 'searched' | 'options' | 'networkInputs'>,
   search: HopSearchOptions,
 ): SearchOptions {
   const { gamma, truncation } = options;
-  return { ...search, game, gamma, truncation, networkInputs };
+  return { ...search, game: searched, gamma, truncation, networkInputs };
 }
 
 /** What plays the steps; undefined for the rules, for which a search has a way of its own. */
@@ -157,8 +167,12 @@ function simulatorOf({
 }
 
 /** An agent's beliefs about its co-players; undefined without goals. */
-export function beliefsOf({ game, beliefs }: Pick<HopSetup, 'game' | 'beliefs'>, id: AgentId): GoalBeliefs | undefined {
-  return beliefs.hasGoals ? goalBeliefs(`HOP (${id}): option interOM`, game, id, beliefs) : undefined;
+export function beliefsOf(
+  { game, worldModel, beliefs }: Pick<HopSetup, 'game' | 'worldModel' | 'beliefs'>,
+  id: AgentId,
+): GoalBeliefs | undefined {
+  if (!beliefs.hasGoals) return undefined;
+  return goalBeliefs(`HOP (${id}): option interOM`, believedGame(game, worldModel?.model), id, beliefs);
 }
 
 /** The functions of tensors that HOP runs. */
@@ -224,20 +238,6 @@ export function kindOf({ config, ids, executor, network, modelNetwork }: HopSetu
   if (executor === 'eager') return undefined;
   const builders = [torsoBuilderId(network), modelNetwork ? torsoBuilderId(modelNetwork) : 0]; // its default is ours
   return JSON.stringify([{ ...config, interOM: undefined }, ids.length, builders]); // no graph depends on memories
-}
-
-function checkSeen(where: string, game: Game): void {
-  if (game.grid || game.observesState) return;
-  const remedy =
-    'Declare observesState where each agent sees all of the state, or give the game grid parts (see GridParts).';
-  fail(`${where}: option game`, 'a game whose agents see the whole state', game.name, remedy);
-}
-
-/** A search plans from states of the game, which a model of observations doesn't have. */
-function checkSimulated(where: string, worldModel: WorldModelLearner | undefined): void {
-  if (!worldModel?.model.source) return;
-  const remedy = "Give simulator: 'game', or a model of the game's own states.";
-  fail(`${where}: option simulator`, "a model of the game's states", `one of ${worldModel.model.kind}`, remedy);
 }
 
 function checkModels(where: string, moa: object): void {

@@ -104,12 +104,15 @@ export function modelSimulator(
   imagine: Imagine,
   { sample = true }: SimulatorOptions,
 ): Simulator {
-  const { game, source = game, history = 0 } = model;
+  const { game, source = game, history = 0, ownView } = model;
   const agents = game.agents.length;
   return {
     game,
     ...(model.statesOf && {
-      statesAt: (experience, steps) => model.statesOf!(observationRows(experience, steps, { game: source, history })),
+      statesAt: (experience, steps, seat) => {
+        const rows = observationRows(experience, steps, { game: source, history });
+        return model.statesOf!(ownView ? ownView.rows(rows, seat) : rows);
+      },
     }),
     async step(states, actions, generator, result) {
       const rows = model.encode(states, actions);
@@ -121,10 +124,14 @@ export function modelSimulator(
         const offset = row * game.stateSize;
         model.write(happened, row, states, offset);
         const isOver = game.elapsed(states, offset) >= game.maxSteps;
-        for (let i = row * agents; i < (row + 1) * agents; i++) {
-          result.rewards[i] = rewards[i];
-          result.terminated[i] = terminated[i];
-          result.truncated[i] = isOver && terminated[i] === 0 ? 1 : 0;
+        const first = ownView?.seatOf(states, offset) ?? 0;
+        for (let i = 0; i < agents; i++) {
+          const at = row * agents + ((first + i) % agents);
+          const ended = terminated[row * agents + i];
+          if (!ownView) result.rewards[at] = rewards[at];
+          else result.rewards[at] = i === 0 ? rewards[row] : 0;
+          result.terminated[at] = ended;
+          result.truncated[at] = isOver && ended === 0 ? 1 : 0;
         }
       }
     },

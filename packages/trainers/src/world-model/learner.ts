@@ -193,14 +193,13 @@ class Learner implements WorldModelLearner {
   private transitionsOf(where: string, experience: Experience): NamedArrays {
     checkExperienceOf(where, this.setup.model.game, experience);
     const { model, seat } = this.setup;
-    const { game, source = game, history = 0 } = model;
+    const { game, source = game, history = 0, ownView } = model;
     checkNumbers(where, 'experience.rewards', experience.rewards);
-    const rows =
-      model.data === 'grid'
-        ? gridTransitions(game, experience, seat)
-        : withWholePast(observationTransitions(experience, { game: source, history }), history);
-    model.check?.(rows);
-    return rows;
+    const seen = () => withWholePast(observationTransitions(experience, { game: source, history }), history);
+    const rows = model.data === 'grid' ? gridTransitions(game, experience, seat) : seen();
+    const own = ownView ? ownView.rows(rows) : rows;
+    model.check?.(own);
+    return own;
   }
 
   simulator(options: SimulatorOptions = {}): Simulator {
@@ -270,14 +269,15 @@ class Learner implements WorldModelLearner {
   /**
    * Refuses rows of another form than the model reads.
    *
-   * @param outcomes  further columns [N, A] that they must have
+   * @param outcomes  further columns [N, A] that they must have; [N, 1] of own views
    */
   private checkRows(where: string, argument: string, rows: NamedArrays, outcomes: readonly string[] = []): void {
     checkArgument(where, argument, namedArrays, rows);
-    const { game } = this.setup.model;
+    const { game, ownView } = this.setup.model;
     const shapes = this.rowShapes;
     const N = rows[shapes[0][0]]?.shape[0] ?? 0;
-    for (const [name, shape] of [...shapes, ...outcomes.map((name) => [name, [game.agents.length]] as const)]) {
+    const width = ownView ? 1 : game.agents.length;
+    for (const [name, shape] of [...shapes, ...outcomes.map((name) => [name, [width]] as const)]) {
       const expected = [N, ...shape].join(', ');
       const got = rows[name]?.shape;
       if (got?.join(', ') === expected) continue;
