@@ -63,7 +63,7 @@ export function checkSimulator(where: string, simulator: Simulator, game?: Game)
   if (!game || (simulated.stateSize === game.stateSize && simulated.stateType === game.stateType)) return;
   const got = `one of ${simulated.name} with ${simulated.stateSize} ${simulated.stateType}`;
   const expected = `a simulator of states of ${game.stateSize} ${game.stateType} (${game.name})`;
-  fail(where, expected, got, 'Make it with the same game.');
+  fail(where, expected, got, 'Make it with the same game; states of observations belong to simulator.game.');
 }
 
 /** The rules of a game as a simulator, like a perfect world model. */

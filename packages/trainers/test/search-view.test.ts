@@ -4,6 +4,7 @@ import {
   createRollout,
   type Experience,
   type Game,
+  ndarray,
   startsFrom,
   vectorEnv,
 } from '@coplay/core';
@@ -13,6 +14,7 @@ import { createWorldModel } from '@coplay/trainers';
 import { describe, expect, it } from 'vitest';
 import { seenBy } from '../src/training/own-view';
 import { type SearchedStep, SearchView } from '../src/training/search-view';
+import { scoreRows } from '../src/world-model/score';
 
 /**
  * Three agents hold numbers that each sees alone; action 1 adds 1 to the own number, 0 keeps it. An agent leaves at 3,
@@ -219,6 +221,18 @@ describe('rows of own views', () => {
     expect([0, 1, 2].map((seat) => model.ownView!.seatOf(states, seat * S))).toEqual([0, 1, 2]);
     learner.dispose();
   });
+});
+
+it('the accuracy of own views counts the end of the viewer, who comes first, and not the ends of others', () => {
+  const rows = {
+    rewards: ndarray(new Float32Array(3), [3, 1]),
+    'next/x': ndarray(Uint8Array.of(1, 1, 1), [3, 1]),
+    'next/terminated': ndarray(Uint8Array.of(0, 0, 0, 0, 0, 0), [3, 2]),
+  };
+  const terminated = ndarray(Uint8Array.of(0, 0, 0, 1, 1, 0), [3, 2]);
+  const happened = { rewards: rows.rewards, 'next/x': rows['next/x'], terminated };
+  expect([...scoreRows(happened, rows, undefined, true).exact]).toEqual([1, 1, 0]);
+  expect([...scoreRows(happened, rows).exact]).toEqual([1, 0, 0]);
 });
 
 it('seenBy shows all agents what one sees, and all actions of the others as legal', async () => {

@@ -205,7 +205,8 @@ function observationsLoss(fields: readonly FieldModel[], outputs: TensorRecord, 
   metrics['observation_loss'] = losses.reduce((sum, part) => tf.add(sum, part) as tf.Scalar) as tf.Scalar;
   const plays = tf.cast(rows['active'], 'float32') as tf.Tensor2D; // [B, A]
   const amongPlayers = (values: tf.Tensor) => {
-    const ofThem = tf.slice(plays, [0, 0], [-1, values.shape[1]!]); // of the V viewers, who come first, or of all agents
+    // Of the V viewers, who come first, or of all agents.
+    const ofThem = tf.slice(plays, [0, 0], [-1, values.shape[1]!]);
     return tf.div(tf.sum(tf.mul(values, ofThem)), tf.maximum(tf.sum(ofThem), 1));
   };
   metrics['mask_loss'] = tf.mean(tf.sum(bernoulliLoss(outputs['masks'], tf.cast(rows['next/masks'], 'float32')), -1));

@@ -312,12 +312,17 @@ class Learner implements WorldModelLearner {
   /** On rows that were learned from already: it tells whether rare outcomes are known at all. */
   private async accuracyByOutcome(generator: Generator): Promise<number> {
     const rows = this.outcomes.sample(generator, OUTCOMES_SCORED);
-    return mean(scoreRows((await this.predicted(rows)).happened, rows, this.setup.model.agrees).exact);
+    return mean(this.scored((await this.predicted(rows)).happened, rows).exact);
+  }
+
+  private scored(happened: NamedArrays, rows: NamedArrays): Score {
+    const { agrees, ownView } = this.setup.model;
+    return scoreRows(happened, rows, agrees, ownView !== undefined);
   }
 
   private async measure(rows: NamedArrays): Promise<Metrics> {
     const { happened, disagreement } = await this.predicted(rows);
-    const score: Score = scoreRows(happened, rows, this.setup.model.agrees);
+    const score = this.scored(happened, rows);
     this.score.add(score);
     const isEnsemble = this.setup.members > 1;
     return {

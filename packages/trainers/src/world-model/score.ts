@@ -19,8 +19,10 @@ const isEqual: Agrees = (_, predicted, truth) => Math.abs(predicted - truth) <= 
  * @param happened  fields `next/NAME`, `rewards` and `terminated`, as a model's `decode` gives them
  * @param rows      transitions
  * @param agrees    for all but rewards. Default: an error of at most 1e-4
+ * @param isOwn     whether the rows are own views: the viewer comes first, and the ends of other agents don't count,
+ *                  since it need not see what they follow from. Default false
  */
-export function scoreRows(happened: NamedArrays, rows: NamedArrays, agrees: Agrees = isEqual): Score {
+export function scoreRows(happened: NamedArrays, rows: NamedArrays, agrees: Agrees = isEqual, isOwn = false): Score {
   const count = rows['rewards'].shape[0];
   const exact = new Uint8Array(count).fill(1);
   for (const [name, { data }] of Object.entries(happened)) {
@@ -35,7 +37,9 @@ export function scoreRows(happened: NamedArrays, rows: NamedArrays, agrees: Agre
         "Name what decode returns as the rows' fields.",
       );
     }
-    markDifferences(exact, data, truth, (predicted, value) => agrees(name, predicted, value));
+    const width = data.length / count;
+    const counted = isOwn && name === 'terminated' ? 1 : width;
+    markDifferences(exact, data, truth, { width, counted }, (predicted, value) => agrees(name, predicted, value));
   }
   return { exact, rewardErrors: meanSquares(happened['rewards'].data, rows['rewards'].data, count) };
 }
@@ -44,10 +48,11 @@ function markDifferences(
   exact: Uint8Array,
   predicted: TypedArray,
   truth: TypedArray,
+  { width, counted }: { readonly width: number; readonly counted: number },
   agrees: (predicted: number, truth: number) => boolean,
 ): void {
-  const width = predicted.length / exact.length;
   for (let i = 0; i < predicted.length; i++) {
+    if (i % width >= counted) continue;
     if (!agrees(predicted[i], truth[i])) exact[Math.floor(i / width)] = 0;
   }
 }
