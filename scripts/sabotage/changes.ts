@@ -24,6 +24,7 @@ const OMG = ['models/test/omg', 'trainers/src/omg', 'trainers/test/omg'];
 const DREAMER = ['models/', 'trainers/src/dreamer', 'trainers/test/dreamer'];
 const WORLD_MODEL = ['models/test/world-model', 'trainers/src/world-model', 'trainers/test/world-model'];
 const SEARCH_VIEW = ['trainers/test/search-view'];
+const OWN_NETWORKS = ['models/test/own-networks', 'trainers/test/own-networks'];
 const RUNS = ['trainers/src/checkpoint', 'trainers/test/resume', 'trainers/test/checkpoint', 'trainers/test/self-play'];
 
 /** The first five were once made by hand, and no test failed. */
@@ -39,6 +40,18 @@ export const CHANGES: readonly Change[] = [
     find: "rowsOf(encoder, gather(each['selected'])).inputs",
     replace: "rowsOf(encoder, gather(each['places'])).inputs",
     tests: OMG,
+  },
+  {
+    name: "dreamer: a decoder of one's own predicts images without a sigmoid",
+    find: 'i < flat.length ? parts[i] : tf.sigmoid(parts[i])',
+    replace: 'parts[i]',
+    tests: OWN_NETWORKS,
+  },
+  {
+    name: "networks of one's own: a state with other networks is taken over",
+    find: 'differences(saved ?? {}, configs)',
+    replace: 'differences(configs, configs)',
+    tests: OWN_NETWORKS,
   },
   {
     name: 'omg: the KL is taken the other way round',
