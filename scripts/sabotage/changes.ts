@@ -376,6 +376,12 @@ export const CHANGES: readonly Change[] = [
     tests: MOA,
   },
   {
+    name: 'moa: previous actions of a stored history begin with the co-player',
+    find: 'previousActions: rotated(previousActions, agents - seat)',
+    replace: 'previousActions: rotated(previousActions, agents)',
+    tests: BUFFERS,
+  },
+  {
     name: 'moa: a goal that is reached in the last step of an episode is not seen in the state after it',
     find: 'const after = isLast ? stateAt(cuts.states!.data, ends.get(place)!) : stateAt(states.data, place + 1);',
     replace: 'const after = isLast ? stateAt(states.data, place) : stateAt(states.data, place + 1);',

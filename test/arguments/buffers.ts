@@ -39,6 +39,9 @@ type buffersRows = ReturnType<typeof rows>;
 const moaBuffer = () => buffers.createMoaBuffer({ coPlayers: ['agent_1'] });
 const history = () => buffers.createHistoryBuffer({ observer: 0 });
 
+/** A store takes histories for those that read it. */
+const readStore = (store: buffers.HistoryStore) => void buffers.createMoaBuffer({ coPlayers: ['agent_1'], store });
+
 /** The public functions of buffers, with valid arguments. */
 export const buffersDoors: Doors = {
   agentRows: door(() => [experience(), 0]),
@@ -52,6 +55,20 @@ export const buffersDoors: Doors = {
     restore: door(() => [history().state()]),
     save: door(() => [path('history.npz')], ['path']),
   }),
+  createHistoryStore: door(
+    () => [{ game, id: 'agent_0' }],
+    [],
+    {
+      push: door(() => [experience(), new Float32Array(lived.rewards.length)], ['nothing', ['undefined']]),
+      restore: door(() => {
+        const store = buffers.createHistoryStore({ game, id: 'agent_0' });
+        readStore(store);
+        return [store.state()];
+      }),
+    },
+    [],
+    readStore,
+  ),
   createMoaBuffer: door(() => [{ coPlayers: ['agent_1'] }], [], {
     push: door(() => [experience()]),
     pushRows: door(() => ['agent_1', moa()]),

@@ -49,6 +49,15 @@ const switching = envs.switcher({
   second: envs.nearestHare({ game, id: 'agent_0' }),
 });
 
+/** A store that two buffers read. */
+function storeOfTwo(options = {}): buffers.HistoryStore {
+  const store = buffers.createHistoryStore({ game, id: 'agent_0' });
+  buffers.createMoaBuffer({ coPlayers: ['agent_1'], store, ...options });
+  buffers.createHistoryBuffer({ observer: 0, store });
+  store.push(lived);
+  return store;
+}
+
 const signed = { good: ['mean, negative'] };
 /**
  * A collector may be empty, and what it says of observations may leave out how they are shown; rewards may be any
@@ -121,6 +130,8 @@ const PARTS: Record<string, [part: unknown, options?: TryOptions]> = {
     }),
     collected,
   ],
+  historyStore: [storeOfTwo(), collected],
+  historyStoreByGoal: [storeOfTwo({ goals: game.goals, roomPerGoal: true }), collected],
   historyBuffer: [filled(buffers.createHistoryBuffer({ observer: 0 }), (own) => void own.push(lived)), collected],
 };
 

@@ -16,7 +16,13 @@ export {
   splitEpisodes,
   splitSegments,
 } from './episodes';
-export { createHistoryBuffer, type HistoryBuffer, type HistoryBufferOptions } from './histories';
+export {
+  createHistoryBuffer,
+  createHistoryStore,
+  type HistoryBuffer,
+  type HistoryBufferOptions,
+  type HistoryStore,
+} from './histories';
 export {
   createPpoBuffer,
   type MinibatchPlan,

@@ -18,8 +18,29 @@ const savedSchema = z.looseObject({
   rows: namedArrays,
 });
 
+/** A ring of whole episodes: with memory of its own (of rows), or of histories in a store. */
+export interface Ring<Episodes> {
+  /** Rows and episodes pushed so far. */
+  readonly pushed: { readonly rows: number; readonly episodes: number };
+  /** [R, ...] for each field */
+  readonly columns: NamedArrays;
+  /** Lengths of the episodes that are held, oldest first. */
+  readonly lengths: readonly number[];
+  /** Numbers of the episodes that are held, counted from the first one that was pushed. */
+  readonly serials: readonly number[];
+  /** Rows that are held. */
+  readonly size: number;
+  push(episodes: Episodes): void;
+  /** Places of all rows held in `columns`, oldest first. */
+  places(): Int32Array;
+  clear(): void;
+  /** The rows held, for files. */
+  rows(): NamedArrays;
+  state(): SavedState;
+}
+
 /** A ring of rows in which whole episodes come and go: the oldest ones make room for new ones. */
-export class EpisodeRing {
+export class EpisodeRing implements Ring<NamedArrays> {
   /** Rows and episodes pushed so far. */
   readonly pushed = { rows: 0, episodes: 0 };
   /** [capacity, ...] for each field; memory is taken with the first push. */

@@ -1,32 +1,38 @@
 import { fail, type NamedArrays, type SavedState, show } from '@coplay/core';
-import { checkArgument, restoreParts } from '@coplay/core/checks';
-import { concatRows, gatherRows, rowCount } from '@coplay/core/rows';
+import { checkArgument, restorePart, restoreParts } from '@coplay/core/checks';
+import { concatRows, gatherRows } from '@coplay/core/rows';
 import { z } from 'zod';
-import { EpisodeRing } from './episode-ring';
+import type { Ring } from './episode-ring';
 
 /**
  * A ring for the episodes of each goal, and one for episodes without a goal: frequent goals don't displace the episodes
  * of a rare goal.
  */
-export class GoalRings {
-  private readonly rings: readonly EpisodeRing[];
+export class GoalRings<Episode, Inner extends Ring<Episode>> implements Ring<Episode> {
+  readonly rings: readonly Inner[];
   /** For each ring the number of each episode that it holds, counted from the first that was pushed. */
   private numbers: number[][];
 
-  /** @param capacity  rows in all; each of the G + 1 rings has its share, rounded down */
+  /**
+   * @param capacity  rows in all; each of the G + 1 rings has its share, rounded down
+   * @param goalOf    the goal of an episode, -1 for none
+   * @param makeRing  an empty ring of a capacity
+   */
   constructor(
     private readonly where: string,
     capacity: number,
     goals: number,
+    private readonly goalOf: (episode: Episode) => number,
+    makeRing: (capacity: number) => Inner,
   ) {
     const share = Math.max(1, Math.floor(capacity / (goals + 1)));
-    this.rings = Array.from({ length: goals + 1 }, () => new EpisodeRing(where, share));
+    this.rings = Array.from({ length: goals + 1 }, () => makeRing(share));
     this.numbers = this.rings.map(() => []);
   }
 
   /** Rows and episodes pushed so far. */
   get pushed() {
-    const total = (of: (ring: EpisodeRing) => number) => this.rings.reduce((sum, ring) => sum + of(ring), 0);
+    const total = (of: (ring: Inner) => number) => this.rings.reduce((sum, ring) => sum + of(ring), 0);
     return { rows: total(({ pushed }) => pushed.rows), episodes: total(({ pushed }) => pushed.episodes) };
   }
 
@@ -56,18 +62,9 @@ export class GoalRings {
     return Int32Array.from(this.episodes().flatMap(({ places }) => [...places]));
   }
 
-  /** Copies episodes in, each to the ring of its goal (-1 for none), which is read from the column `goals`. */
-  push(rows: NamedArrays): void {
-    const count = rowCount('moaBuffer', rows);
-    const isFirst = rows['isFirst'].data;
-    for (let start = 0, end = 1; start < count; start = end++) {
-      while (end < count && isFirst[end] === 0) end++;
-      const episode = Int32Array.from({ length: end - start }, (_, i) => start + i);
-      this.pushEpisode(gatherRows(rows, episode), rows['goals'].data[start] + 1);
-    }
-  }
-
-  private pushEpisode(episode: NamedArrays, index: number): void {
+  /** Puts one episode into the ring of its goal. */
+  push(episode: Episode): void {
+    const index = this.goalOf(episode) + 1;
     const ring = this.rings[index];
     ring.push(episode);
     this.numbers[index].push(this.pushed.episodes - 1);
@@ -100,7 +97,37 @@ export class GoalRings {
     return { rings: this.rings.map((ring) => ring.state()), serials: this.numbers.map((serials) => [...serials]) };
   }
 
-  restore(saved: SavedState): void {
+  /** @param restoreRing  restores one ring */
+  restore(saved: SavedState, restoreRing: (ring: Inner, saved: SavedState) => void): void {
+    const { states, serials } = this.checkSaved(saved);
+    restoreParts(
+      `${this.where}: restore`,
+      this.rings.map((ring, i) => {
+        const part = { state: () => ring.state(), restore: (state: SavedState) => restoreRing(ring, state) };
+        return { path: `saved.rings[${i}]`, part, saved: states[i] };
+      }),
+    );
+    this.numbers = serials.map((own) => [...own]);
+  }
+
+  /**
+   * Reads a saved state, and changes nothing.
+   *
+   * @param readRing  reads that of one ring, and returns a function that takes it over
+   * @returns a function that takes all of it over
+   */
+  read(saved: SavedState, readRing: (ring: Inner, saved: SavedState) => () => void): () => void {
+    const { states, serials } = this.checkSaved(saved);
+    const takeOver = this.rings.map((ring, i) => {
+      return restorePart(`${this.where}: restore: saved.rings[${i}]`, () => readRing(ring, states[i]));
+    });
+    return () => {
+      for (const one of takeOver) one();
+      this.numbers = serials.map((own) => [...own]);
+    };
+  }
+
+  private checkSaved(saved: SavedState) {
     const where = `${this.where}: restore`;
     checkArgument(where, 'saved', savedSchema(this.rings.length), saved);
     const states = saved['rings'] as readonly SavedState[];
@@ -108,11 +135,7 @@ export class GoalRings {
     serials.forEach((own, i) => {
       checkSerials(`${where}: saved.serials[${i}]`, own, episodesIn(states[i]));
     });
-    restoreParts(
-      where,
-      this.rings.map((ring, i) => ({ path: `saved.rings[${i}]`, part: ring, saved: states[i] })),
-    );
-    this.numbers = serials.map((own) => [...own]);
+    return { states, serials };
   }
 
   /** The rows held, for files. */
@@ -131,6 +154,7 @@ function savedSchema(rings: number) {
 
 /** How many episodes a saved ring says that it holds; whether that's so, the ring itself checks. */
 function episodesIn({ lengths }: SavedState): number | undefined {
+  if (ArrayBuffer.isView(lengths)) return (lengths as Int32Array).length;
   return (lengths as { readonly data?: ArrayLike<number> } | null | undefined)?.data?.length;
 }
 

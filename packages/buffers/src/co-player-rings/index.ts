@@ -1,2 +1,3 @@
-export { createMoaBuffer, type MoaBuffer, type MoaCounts, type MoaHeld } from './moa-buffer';
+export type { MoaBuffer, MoaCounts, MoaHeld } from './co-player-buffer';
+export { createMoaBuffer } from './moa-buffer';
 export { attemptRows, moaRows } from './moa-rows';

@@ -1,4 +1,4 @@
-import { type Experience, fail, type NamedArrays, show, type TypedArray } from '@coplay/core';
+import { type Experience, fail, type NamedArrays, type NDArray, show, type TypedArray } from '@coplay/core';
 import { sizeOf } from '@coplay/core/arrays';
 import { takeRows } from '@coplay/core/rows';
 
@@ -45,6 +45,14 @@ export function stepsThere({ active, steps, agents, lengths }: Experience, env: 
   return count;
 }
 
+/** Copies an agent's first steps in an episode out of arrays [E, T, A, ...shape]. */
+function stepsOf({ steps, agents }: Experience, env: number, length: number) {
+  return (data: TypedArray, seat: number, shape: readonly number[] = []) => {
+    const places = Int32Array.from({ length }, (_, t) => (env * steps + t) * agents.length + seat);
+    return { data: takeRows(data, places, sizeOf(shape)), shape: [length, ...shape] };
+  };
+}
+
 /**
  * One co-player's history in one episode, a row a step: `observations/NAME` [n, ...], `masks` [n, K] of the co-player,
  * `actions`, `left` (1 where the rules ended it), `values`, `coPlayer` (1 for the observer's next seat, ...) [n], and
@@ -62,10 +70,7 @@ export function historyRows(
   const { agents, observation, steps } = episodes;
   const count = agents.length;
   const seer = view === 'other' ? seat : observer;
-  const take = (data: TypedArray, of: number, shape: readonly number[] = []) => {
-    const places = Int32Array.from({ length }, (_, t) => (env * steps + t) * count + of);
-    return { data: takeRows(data, places, sizeOf(shape)), shape: [length, ...shape] };
-  };
+  const take = stepsOf(episodes, env, length);
   const rows: NamedArrays = {};
   for (const name in observation) {
     rows[`observations/${name}`] = take(episodes.observations[name], seer, observation[name].shape);
@@ -84,4 +89,64 @@ export function historyRows(
     values: take(episodes.extras[VALUES].data, valuesOf === 'observer' ? observer : seat),
     coPlayer: { data: new Int32Array(length).fill((seat - observer + count) % count), shape: [length] },
   };
+}
+
+/**
+ * One co-player's history as a store keeps it for several readers: the columns of {@link historyRows} of the view
+ * `other`, but `observerValues` and `coPlayerValues` instead of `values`, and no `coPlayer`.
+ *
+ * @param withOwn  adds the observer's observations, `own/NAME` [n, ...]
+ */
+export function storedColumns(
+  episodes: Experience,
+  env: number,
+  seat: number,
+  length: number,
+  observer: number,
+  withOwn: boolean,
+): NamedArrays {
+  const { observation } = episodes;
+  const view = { observer, view: 'other', valuesOf: 'coPlayer' } as const;
+  const { values, coPlayer: _, ...columns } = historyRows(episodes, env, seat, length, view);
+  const take = stepsOf(episodes, env, length);
+  const own = Object.keys(observation).map((name) => {
+    return [`own/${name}`, take(episodes.observations[name], observer, observation[name].shape)] as const;
+  });
+  return {
+    ...columns,
+    ...{ observerValues: take(episodes.extras[VALUES].data, observer), coPlayerValues: values },
+    ...(withOwn && Object.fromEntries(own)),
+  };
+}
+
+/** Rows of {@link storedColumns} as {@link historyRows} makes them. */
+export function viewOfStored(
+  stored: NamedArrays,
+  seat: number,
+  { observer, view, valuesOf }: HistoryView,
+): NamedArrays {
+  const { observerValues, coPlayerValues, ...columns } = stored;
+  const count = stored['previousActions'].shape[1];
+  const rows: NamedArrays = {};
+  for (const name in columns) {
+    if (name.startsWith('own/')) continue;
+    const own = name.replace(/^observations\//, 'own/');
+    rows[name] = columns[view === 'own' && own !== name ? own : name];
+  }
+  const offset = (seat - observer + count) % count;
+  const previous = view === 'own' ? rotated(stored['previousActions'], count - offset) : stored['previousActions'];
+  const length = stored['actions'].shape[0];
+  return {
+    ...rows,
+    previousActions: previous,
+    values: valuesOf === 'observer' ? observerValues : coPlayerValues,
+    coPlayer: { data: new Int32Array(length).fill(offset), shape: [length] },
+  };
+}
+
+/** Rows [n, A] that begin with the entry that was at place `first`, in cyclic order. */
+export function rotated({ data, shape }: NDArray, first: number): NDArray {
+  const [, A] = shape;
+  const turned = data.map((_, i) => data[i - (i % A) + ((first + i) % A)]);
+  return { data: turned, shape };
 }

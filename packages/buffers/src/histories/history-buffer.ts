@@ -6,6 +6,8 @@ import { createEpisodeCollector } from '../episodes';
 import { encodeNpz, loadNpz, saveNpz } from '../npz';
 import { checkReal, coPlayerSeats, historyRows, stepsThere, withValues } from './histories';
 import { HistoryRing } from './history-ring';
+import { checkStored, type HistoryStore, newStore, refuseStored, refuseStoredState, type Store } from './store';
+import { StoredRing } from './stored-ring';
 
 /** Options of {@link createHistoryBuffer}. */
 export interface HistoryBufferOptions {
@@ -22,6 +24,13 @@ export interface HistoryBufferOptions {
   readonly view?: 'other' | 'own' | undefined;
   /** Whose values are kept for the selector. Default `observer` */
   readonly valuesOf?: 'observer' | 'coPlayer' | undefined;
+  /**
+   * A store that keeps the histories, for this buffer and for others; then episodes are pushed to the store, and the
+   * buffer takes them from there. Capacity and `clearEvery` are this buffer's own. Default: memory of its own
+   */
+  readonly store?: HistoryStore | undefined;
+  /** Whether the store refuses a push without values. Default false */
+  readonly needsValues?: boolean | undefined;
 }
 
 /**
@@ -72,16 +81,17 @@ const schema = z.strictObject({
   clearEvery: z.union([z.int().min(1), z.literal(false)]).default(false),
   view: z.enum(['other', 'own']).default('other'),
   valuesOf: z.enum(['observer', 'coPlayer']).default('observer'),
+  store: z.custom<HistoryStore>().optional(),
+  needsValues: z.boolean().default(false),
 });
 
 const savedRecord = z.record(z.string(), z.unknown());
 const counted = z.int().min(0);
-const savedSchema = z.looseObject({
-  ring: savedRecord,
-  collector: savedRecord,
+const numbersSchema = z.looseObject({
   pushes: counted,
   counts: z.looseObject({ pushed: counted, dropped: counted, cleared: counted }),
 });
+const savedSchema = numbersSchema.extend({ ring: savedRecord, collector: savedRecord });
 
 /** An empty buffer. */
 export function createHistoryBuffer(options: HistoryBufferOptions): HistoryBuffer {
@@ -89,13 +99,42 @@ export function createHistoryBuffer(options: HistoryBufferOptions): HistoryBuffe
 }
 
 class Histories implements HistoryBuffer {
-  private readonly ring: HistoryRing;
+  private readonly ring: HistoryRing | StoredRing;
   private readonly collector = createEpisodeCollector();
+  private readonly store: Store | undefined;
   private pushes = 0;
   counts = { pushed: 0, dropped: 0, cleared: 0 };
 
   constructor(private readonly settings: z.infer<typeof schema>) {
-    this.ring = new HistoryRing('historyBuffer', settings.capacity);
+    const { capacity, store } = settings;
+    if (!store) {
+      this.ring = new HistoryRing('historyBuffer', capacity);
+      return;
+    }
+    const ring = new StoredRing('historyBuffer', settings);
+    this.ring = ring;
+    this.store = newStore('createHistoryBuffer', store);
+    if (this.store.observer !== settings.observer) {
+      const expected = `${this.store.observer}, the seat of ${store.id}, whose store it is`;
+      const remedy = 'Make one store for each observer.';
+      fail('createHistoryBuffer: option observer', expected, show(settings.observer), remedy);
+    }
+    this.store.readers.push({
+      kind: 'omg',
+      readsOwn: settings.view === 'own',
+      needsValues: settings.needsValues,
+      take: (_, histories) => this.take(histories, (history) => ring.push(history)),
+      held: () => ring.held(),
+      state: () => ({ ring: ring.state(), ...this.numbers() }),
+      read: (saved, find) => {
+        checkArgument('historyBuffer.restore', 'saved', numbersSchema.extend({ ring: savedRecord }), saved);
+        const takeOver = ring.read(saved['ring'] as SavedState, find);
+        return () => {
+          takeOver();
+          this.setNumbers(saved);
+        };
+      },
+    });
   }
 
   get size(): number {
@@ -107,8 +146,9 @@ class Histories implements HistoryBuffer {
   }
 
   push(experience: Experience, values?: Float32Array): number {
-    const { observer, clearEvery } = this.settings;
+    const { observer } = this.settings;
     checkExperience('historyBuffer.push', experience);
+    if (this.store) refuseStored('historyBuffer.push');
     checkReal('historyBuffer.push', experience);
     if (observer >= experience.agents.length) {
       const expected = `experience of more than ${observer} agents`;
@@ -120,16 +160,17 @@ class Histories implements HistoryBuffer {
       );
     }
     const episodes = this.collector.push(withValues(experience, values));
-    if (clearEvery !== false && this.pushes > 0 && this.pushes % clearEvery === 0) {
-      this.counts.cleared++;
-      this.ring.clear();
-    }
-    this.pushes++;
-    let taken = 0;
+    const ring = this.ring as HistoryRing;
+    const histories: { readonly env: number; readonly seat: number; readonly length: number }[] = [];
     for (let env = 0; env < episodes.envs; env++) {
-      for (const seat of coPlayerSeats(observer, episodes.agents.length)) taken += this.take(episodes, env, seat);
+      for (const seat of coPlayerSeats(observer, episodes.agents.length)) {
+        const length = stepsThere(episodes, env, seat);
+        if (length > 0) histories.push({ env, seat, length });
+      }
     }
-    return taken;
+    return this.take(histories, ({ env, seat, length }) => {
+      return ring.push(historyRows(episodes, env, seat, length, this.settings));
+    });
   }
 
   offsets(): Int32Array {
@@ -146,22 +187,22 @@ class Histories implements HistoryBuffer {
   }
 
   state(): SavedState {
-    return {
-      ring: this.ring.state(),
-      collector: this.collector.state(),
-      pushes: this.pushes,
-      counts: { ...this.counts },
-    };
+    if (this.store) return { store: this.store.fingerprint() };
+    return { ring: this.ring.state(), collector: this.collector.state(), ...this.numbers() };
   }
 
   restore(saved: SavedState): void {
+    if (this.store) {
+      checkStored('historyBuffer.restore', this.store, saved);
+      return;
+    }
+    refuseStoredState('historyBuffer.restore', saved);
     checkArgument('historyBuffer.restore', 'saved', savedSchema, saved);
     restoreParts('historyBuffer.restore', [
-      { path: 'saved.ring', part: this.ring, saved: saved['ring'] as SavedState },
+      { path: 'saved.ring', part: this.ring as HistoryRing, saved: saved['ring'] as SavedState },
       { path: 'saved.collector', part: this.collector, saved: saved['collector'] as SavedState },
     ]);
-    this.pushes = saved['pushes'] as number;
-    this.counts = { ...(saved['counts'] as typeof this.counts) };
+    this.setNumbers(saved);
   }
 
   encode(): Uint8Array {
@@ -179,19 +220,42 @@ class Histories implements HistoryBuffer {
     if (!isArrayOf('int32', lengths?.data)) {
       fail(`historyBuffer.load(${path})`, 'an array lengths of int32', show(lengths), 'Give what save wrote.');
     }
-    this.ring.restore({ lengths: lengths.data, rows: rows as NamedArrays });
+    if (this.store) refuseStored('historyBuffer.load');
+    (this.ring as HistoryRing).restore({ lengths: lengths.data, rows: rows as NamedArrays });
   }
 
   private stored(): NamedArrays {
-    const { lengths, rows } = this.ring.state() as { lengths: Int32Array; rows: NamedArrays };
+    const offsets = this.ring.offsets();
+    const lengths = Int32Array.from({ length: this.histories }, (_, i) => offsets[i + 1] - offsets[i]);
+    const rows = this.size > 0 ? this.ring.rows(Array.from({ length: this.size }, (_, place) => place)) : {};
     return { ...rows, lengths: { data: lengths, shape: [lengths.length] } };
   }
 
-  private take(episodes: Experience, env: number, seat: number): number {
-    const length = stepsThere(episodes, env, seat);
-    if (length === 0) return 0;
-    this.counts.dropped += this.ring.push(historyRows(episodes, env, seat, length, this.settings));
-    this.counts.pushed++;
-    return 1;
+  /**
+   * Takes the histories of one push.
+   *
+   * @param add  puts one into the ring; returns how many of the oldest made room for it
+   */
+  private take<Piece>(histories: readonly Piece[], add: (history: Piece) => number): number {
+    const { clearEvery } = this.settings;
+    if (clearEvery !== false && this.pushes > 0 && this.pushes % clearEvery === 0) {
+      this.counts.cleared++;
+      this.ring.clear();
+    }
+    this.pushes++;
+    for (const history of histories) {
+      this.counts.dropped += add(history);
+      this.counts.pushed++;
+    }
+    return histories.length;
+  }
+
+  private numbers() {
+    return { pushes: this.pushes, counts: { ...this.counts } };
+  }
+
+  private setNumbers(saved: SavedState): void {
+    this.pushes = saved['pushes'] as number;
+    this.counts = { ...(saved['counts'] as typeof this.counts) };
   }
 }

@@ -97,9 +97,9 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   async state(): Promise<SavedState> {
     const { worldModel, coPlayerModels, game, treeSearch } = this.setup;
     const saved: [AgentId, SavedState][] = [];
-    for (const [seat, { moa, omg }] of coPlayerModels) {
+    for (const [seat, { moa, omg, store }] of coPlayerModels) {
       const models = { ...(moa && { moa: await moa.state() }), ...(omg && { omg: await omg.state() }) };
-      saved.push([game.agents[seat], models]);
+      saved.push([game.agents[seat], { ...models, ...(store && { store: store.state() }) }]);
     }
     return {
       ppo: await this.ppo.state(),
@@ -119,10 +119,11 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     checkArgument(where, 'saved', savedSchema, saved);
     this.checkSaved(saved);
     const { worldModel, coPlayerModels, game } = this.setup;
-    const all = saved['coPlayerModels'] as Record<AgentId, Record<'moa' | 'omg', SavedState>>;
-    const models = [...coPlayerModels].flatMap(([seat, { moa, omg }]) => {
+    const all = saved['coPlayerModels'] as Record<AgentId, Record<keyof CoPlayerModels, SavedState>>;
+    const models = [...coPlayerModels].flatMap(([seat, { moa, omg, store }]) => {
       const id = game.agents[seat];
       return [
+        ...(store ? [{ path: `saved.coPlayerModels.${id}.store`, part: store, saved: all[id].store }] : []),
         ...(moa ? [{ path: `saved.coPlayerModels.${id}.moa`, part: moa, saved: all[id].moa }] : []),
         ...(omg ? [{ path: `saved.coPlayerModels.${id}.omg`, part: omg, saved: all[id].omg }] : []),
       ];
@@ -146,7 +147,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const all = (saved['coPlayerModels'] ?? {}) as Record<AgentId, SavedState>;
     const missing = [...coPlayerModels].flatMap(([seat, models]) => {
       const id = game.agents[seat];
-      return (['moa', 'omg'] as const)
+      return (['moa', 'omg', 'store'] as const)
         .filter((name) => models[name] && !all[id]?.[name])
         .map((name) => `coPlayerModels.${id}.${name}`);
     });
@@ -210,10 +211,14 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const { worldModel } = this.setup;
     const isOwn = typeof worldModel === 'object' && worldModel.model.ownView !== undefined;
     const metrics = this.seats.map(async (seat) => {
-      const { moa, omg } = this.coPlayerModelsOf(seat);
+      const { moa, omg, store } = this.coPlayerModelsOf(seat);
       const own = generator.split(seat);
-      moa?.push(isOwn ? seenBy(experience, seat) : experience);
-      omg?.push(experience, values);
+      if (store) {
+        store.push(experience, values);
+      } else {
+        moa?.push(isOwn ? seenBy(experience, seat) : experience);
+        omg?.push(experience, values);
+      }
       return { ...(await moa?.update(own.split(0))), ...(await omg?.update(own.split(1))) };
     });
     return meanMetrics(await Promise.all(metrics));

@@ -1,3 +1,4 @@
+import { createHistoryStore, type HistoryStore } from '@coplay/buffers';
 import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
 import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
@@ -24,6 +25,8 @@ import { type ResolvedTreeSearch, resolveTreeSearch, SEARCH_POLICY, searchConfig
 export interface CoPlayerModels {
   readonly moa?: MoaLearner;
   readonly omg?: OmgLearner;
+  /** The histories that both learn from, where there are both and they read the same observations. */
+  readonly store?: HistoryStore;
 }
 
 /** Everything that's fixed before the first parameter is drawn. */
@@ -108,11 +111,15 @@ export function hopPlusSetup(
   const { epsilon, ...subgoals } = omg === false ? { epsilon: 0 } : splitEpsilon(where, omg);
   const coPlayerModels = new Map<number, CoPlayerModels>();
   for (const id of ids) {
+    // Models of an agent's own view give MOA other observations than OMG.
+    const isShared = moa !== false && omg !== false && !ownView;
+    const store = isShared ? createHistoryStore({ game, id }) : undefined;
     coPlayerModels.set(game.agents.indexOf(id), {
+      ...(store && { store }),
       ...(moa !== false && {
-        moa: createMoa({ ...moaDefaults(game), ...(ownView && ownViewMoa(game)), ...moa, game, id, executor }),
+        moa: createMoa({ ...moaDefaults(game), ...(ownView && ownViewMoa(game)), ...moa, game, id, executor, store }),
       }),
-      ...(omg !== false && { omg: createOmg({ ...MODULE_DEFAULTS.omg, ...subgoals, game, id, executor }) }),
+      ...(omg !== false && { omg: createOmg({ ...MODULE_DEFAULTS.omg, ...subgoals, game, id, executor, store }) }),
     });
   }
   const first = coPlayerModels.get(game.agents.indexOf(ids[0]));

@@ -1,3 +1,4 @@
+import { createMoaBuffer, type MoaBuffer } from '@coplay/buffers';
 import {
   type Agent,
   type AgentId,
@@ -15,6 +16,7 @@ import {
   checkFunction,
   checkGenerator,
   checkNumber,
+  restorePart,
   sharedAmongCopies,
 } from '@coplay/core/checks';
 import { checkRowSpec, drawIndex, mean } from '@coplay/core/rows';
@@ -77,12 +79,21 @@ class MoaModels implements MoaLearner {
   updates = 0;
   version = 0;
   readonly networks: MoaNetworks;
+  readonly buffer: MoaBuffer;
   private readonly stats: ReadonlyMap<AgentId, CoPlayerStats>;
 
   constructor(readonly setup: MoaSetup) {
     this.networks = moaNetworks(setup);
     const { net, options, coPlayers } = setup;
     this.stats = new Map(coPlayers.map((coPlayer) => [coPlayer, new CoPlayerStats(net.goals, options.goalDiscount)]));
+    const { capacity, keep, caughtOnly, roomPerGoal, attempts, store } = options;
+    this.buffer = createMoaBuffer({
+      ...{ coPlayers, capacity, keep, caughtOnly, roomPerGoal, attempts, store },
+      goals: options.goals === 'hindsight' ? setup.game.goals : undefined,
+      onPush: (added) => {
+        for (const [coPlayer, stats] of this.stats) stats.count(added[coPlayer]);
+      },
+    });
   }
 
   get id() {
@@ -101,10 +112,6 @@ class MoaModels implements MoaLearner {
     return this.setup.net.stateSize;
   }
 
-  get buffer() {
-    return this.setup.buffer;
-  }
-
   get config() {
     return this.setup.config;
   }
@@ -115,8 +122,7 @@ class MoaModels implements MoaLearner {
 
   push(experience: Experience): void {
     checkExperienceOf('moa.push', this.setup.game, experience);
-    const added = this.buffer.push(experience);
-    for (const [coPlayer, stats] of this.stats) stats.count(added[coPlayer]);
+    this.buffer.push(experience);
   }
 
   async update(generator: Generator): Promise<Metrics> {
@@ -224,14 +230,20 @@ class MoaModels implements MoaLearner {
     const where = `moa (${this.id}): restore`;
     checkArgument(where, 'saved', savedSchema(this.coPlayers), saved);
     const standings = saved['standings'] as Readonly<Record<AgentId, SavedState>>;
+    const buffer = saved['buffer'] as SavedState;
+    const isShared = this.setup.options.store !== undefined;
     const parts = [
-      { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState },
+      // The state of a store is restored by its owner; here it is compared, once everything is there.
+      ...(isShared ? [] : [{ path: 'saved.buffer', part: this.buffer, saved: buffer }]),
       ...[...this.stats].map(([coPlayer, part]) => {
         return { path: `saved.standings.${coPlayer}`, part, saved: standings[coPlayer] };
       }),
     ];
     const networks = this.networks.takeOver(where, 'saved.networks', saved['networks'] as SavedState);
-    const taken = await takeOverParts(where, parts, networks, () => this.checkHeld(where));
+    const taken = await takeOverParts(where, parts, networks, () => {
+      if (isShared) restorePart(`${where}: saved.buffer`, () => this.buffer.restore(buffer));
+      this.checkHeld(where);
+    });
     const before = { version: this.version, updates: this.updates };
     this.version++;
     this.updates = saved['updates'] as number;

@@ -1,4 +1,4 @@
-import { createMoaBuffer, type MoaBuffer } from '@coplay/buffers';
+import type { HistoryStore } from '@coplay/buffers';
 import {
   type AgentId,
   checkGame,
@@ -93,6 +93,12 @@ export interface MoaOptions {
   /** Discount per episode, in (0, 1], of the counts of goals shown. Default 0.995 */
   readonly goalDiscount?: number;
   /**
+   * A store of histories that other models of the same observer read too (`createHistoryStore` of `@coplay/buffers`).
+   * Then experience is pushed to the store, once; `capacity` and `keep` are these models' own. Default: memory of their
+   * own
+   */
+  readonly store?: HistoryStore | undefined;
+  /**
    * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
    * `auto`
    */
@@ -122,6 +128,7 @@ const schema = z.strictObject({
   learningRate: z.number().positive().default(5e-4),
   clipNorm: z.union([z.number().positive(), z.literal(false)]).default(false),
   goalDiscount: unit.positive().default(0.995),
+  store: z.custom<HistoryStore>().optional(),
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
 });
 
@@ -159,6 +166,15 @@ function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
       'Leave it out: only an action and an observation show an attempt ("Goals" in docs/writing-an-environment.md).';
     fail('createMoa: option attempts', `false for ${game.name}, whose goals read states`, 'true', remedy);
   }
+  const { store } = checked;
+  if (store && store.id !== id) {
+    fail(
+      'createMoa: option store',
+      `the store of ${id}`,
+      `that of ${show(store.id)}`,
+      'Make one store for each observer.',
+    );
+  }
   checkCapacity(game, checked, goals === 'hindsight' && checked.roomPerGoal ? (game.goals?.names.length ?? 0) + 1 : 1);
   const network = checked.network ?? mlp({ hidden: [256, 256], activation: 'relu' });
   return { ...checked, goals, network };
@@ -180,18 +196,16 @@ export interface MoaSetup {
   readonly options: ResolvedMoaOptions;
   readonly encoder: InputEncoder;
   readonly net: MoaNet;
-  readonly buffer: MoaBuffer;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** Checks the options and makes the network and the buffer. Nothing here is random or touches a tensor. */
+/** Checks the options and makes the network. Nothing here is random or touches a tensor. */
 export function moaSetup(given: MoaOptions): MoaSetup {
   const options = resolveMoaOptions(given);
   const { game, id } = given;
   const coPlayers = game.agents.filter((other) => other !== id);
   const goals = options.goals === 'hindsight' ? game.goals : undefined;
-  const { capacity, keep, caughtOnly, roomPerGoal, attempts, previousActions, unknownShare, network, recurrent } =
-    options;
+  const { previousActions, unknownShare, network, recurrent } = options;
   const encoder = inputEncoder(game, { previousActions, centred: options.centred });
   const net = moaNet({
     inputs: encoder.shapes,
@@ -201,10 +215,9 @@ export function moaSetup(given: MoaOptions): MoaSetup {
     network,
     recurrent,
   });
-  const buffer = createMoaBuffer({ coPlayers, capacity, keep, goals, caughtOnly, roomPerGoal, attempts });
-  const { executor: _, network: __, ...numbers } = options;
+  const { executor: _, network: __, store: ___, ...numbers } = options;
   const config = { ...numbers, network: network.config, game: game.name };
-  return { game, id, coPlayers, options, encoder, net, buffer, config };
+  return { game, id, coPlayers, options, encoder, net, config };
 }
 
 /** How a model is trained on a data set. */

@@ -19,6 +19,7 @@ import {
   checkRecord,
   checkTypedArray,
   namedArrays,
+  restorePart,
 } from '@coplay/core/checks';
 import { checkRowSpec, type RowSpec } from '@coplay/core/rows';
 import { z } from 'zod';
@@ -146,8 +147,15 @@ class Omg implements OmgLearner {
   constructor(private readonly setup: OmgSetup) {
     this.network = omgNetwork(setup);
     const { seat, settings } = setup;
-    const { capacity, clearEvery, view, valuesOf } = settings;
-    this.buffer = createHistoryBuffer({ observer: seat, capacity, clearEvery, view, valuesOf });
+    const { capacity, clearEvery, view, valuesOf, store } = settings;
+    const needsValues = this.needsValues;
+    this.buffer = createHistoryBuffer({ observer: seat, capacity, clearEvery, view, valuesOf, store, needsValues });
+  }
+
+  /** Whether subgoals are selected by values. */
+  private get needsValues(): boolean {
+    const { settings, others } = this.setup;
+    return (settings.selector === 'optimistic' || settings.selector === 'conservative') && others.length > 0;
   }
 
   get id(): AgentId {
@@ -184,8 +192,7 @@ class Omg implements OmgLearner {
       checkTypedArray(this.where('push'), 'values', values, 'float32', experience.rewards.length);
     }
     const { selector } = this.setup.settings;
-    const isByValue = selector === 'optimistic' || selector === 'conservative';
-    if (isByValue && !values && this.setup.others.length > 0) {
+    if (this.needsValues && !values) {
       const remedy = "Give the values of all states, or the selector 'fixed' or 'random'.";
       fail(this.where('push'), `values for the selector ${selector}`, 'none', remedy);
     }
@@ -263,8 +270,14 @@ class Omg implements OmgLearner {
     checkArgument(where, 'saved', savedSchema, saved);
     checkNetworks(where, this.setup.networks, saved['networks']);
     const network = this.network.takeOver(where, 'saved', saved);
-    const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
-    const taken = await takeOverParts(where, [buffer], network, () => this.checkHeld(where));
+    const buffer = saved['buffer'] as SavedState;
+    const isShared = this.setup.settings.store !== undefined;
+    // The state of a store is restored by its owner; here it is compared, once everything is there.
+    const parts = isShared ? [] : [{ path: 'saved.buffer', part: this.buffer, saved: buffer }];
+    const taken = await takeOverParts(where, parts, network, () => {
+      if (isShared) restorePart(`${where}: saved.buffer`, () => this.buffer.restore(buffer));
+      this.checkHeld(where);
+    });
     const before = { updates: this.updates, isPretrained: this.isPretrained };
     this.updates = saved['updates'] as number;
     this.isPretrained = saved['isPretrained'] as boolean;

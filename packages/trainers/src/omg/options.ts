@@ -1,4 +1,4 @@
-import type { HistoryBufferOptions } from '@coplay/buffers';
+import type { HistoryBufferOptions, HistoryStore } from '@coplay/buffers';
 import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
 import type { InputOptions } from '@coplay/models';
 import type { OmgNetOptions, SubgoalSelector } from '@coplay/models/omg';
@@ -58,6 +58,12 @@ export interface OmgOptions extends Omit<OmgNetOptions, 'inputs' | 'kinds' | 'ac
   /** Updates after which the buffer is emptied; false for never. Default false */
   readonly clearEvery?: HistoryBufferOptions['clearEvery'];
   /**
+   * A store of histories that other models of the same observer read too (`createHistoryStore` of `@coplay/buffers`).
+   * Then experience and values are pushed to the store, once; `capacity` and `clearEvery` are this learner's own.
+   * Default: memory of its own
+   */
+  readonly store?: HistoryStore | undefined;
+  /**
    * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
    * `auto`
    */
@@ -100,6 +106,7 @@ const schema = z.strictObject({
   sequenceLength: positive.optional(),
   capacity: positive.default(20_000),
   clearEvery: z.union([positive, z.literal(false)]).default(false),
+  store: z.custom<HistoryStore>().optional(),
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
 });
 
@@ -125,6 +132,15 @@ export function omgSettings(where: string, options: OmgOptions): OmgSettings {
   }
   const inputs = (checked.inputs ?? { mask: view === 'other' }) as InputOptions;
   checkFields(where, game, inputs.fields);
+  const { store } = checked;
+  if (store && store.id !== id) {
+    fail(
+      `${where}: option store`,
+      `the store of ${id}`,
+      `that of ${show(store.id)}`,
+      'Make one store for each observer.',
+    );
+  }
   if (view === 'own' && inputs.mask) {
     const remedy = 'Leave it out: what another may do is known where the game has grid parts.';
     fail(`${where}: inputs.mask`, "false for the view 'own'", 'true', remedy);

@@ -50,7 +50,7 @@ export function omgSetup(where: string, options: OmgOptions): OmgSetup {
   const named = { ...inputs, ...(isNamed && { extras: { [CO_PLAYER]: count - 1 } }) };
   const encoder = inputEncoder(game, named, { ...READING, assumed: settings.loss === 'reconstruction' });
   const { goalDim, hidden, stateUnits, historyUnits, loss, occupiedWeight, reduction, klWeight } = settings;
-  const { encoderNetwork, decoderNetwork, inferenceNetwork, ...numbers } = settings;
+  const { encoderNetwork, decoderNetwork, inferenceNetwork, store: _, ...numbers } = settings;
   const networks = givenNetworks({ encoderNetwork, decoderNetwork, inferenceNetwork });
   const configs = networkConfigs(networks);
   const net = {
