@@ -47,7 +47,11 @@ export function readStart<State extends DType>(
   layout: unknown,
   state: ArrayOf<State>,
 ): void {
-  if (!game.readLayout) fail(where, 'a game with layouts', `${game.name}, which has none`, 'Leave the layout out.');
+  if (!game.readLayout) {
+    const remedy =
+      'Leave the layout out, or give the game readLayout ("Optional parts" in docs/writing-an-environment.md).';
+    fail(where, 'a game with layouts', `${game.name}, which has no readLayout`, remedy);
+  }
   game.readLayout(layout, state, 0);
   if (!isOverState(game, state, 0)) return;
   const got = `one after ${game.elapsed(state, 0)} of ${game.maxSteps} steps in which no agent can play on`;

@@ -50,7 +50,7 @@ export function specFaults(spec: ExperienceSpec): DescriptionFault[] {
 
 function collectFaults(check: (refuse: Refuse) => void): DescriptionFault[] {
   const faults: DescriptionFault[] = [];
-  check((part, expected, got, remedy = `Correct ${part} in the game.`) => {
+  check((part, expected, got, remedy = `Correct ${part} in the game (docs/writing-an-environment.md).`) => {
     faults.push({ part, expected, got: show(got), remedy });
   });
   return faults;

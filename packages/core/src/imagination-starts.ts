@@ -58,7 +58,9 @@ function statesAt(where: string, game: Game, experience: Experience, steps: Int3
   const seen = allocate(game.stateType, steps.length * game.stateSize);
   const { grid } = game;
   if (!grid) {
-    const remedy = 'Collect it with createRollout, which records states, or imagine with a model of observations.';
+    const remedy =
+      'Collect it with createRollout, which records states, or imagine with a model of observations ' +
+      '("Three kinds of simulator" in docs/world-models.md).';
     fail(`${where}: experience.states`, `the states of ${game.name}`, 'none', remedy);
   }
   const agents = game.agents.length;

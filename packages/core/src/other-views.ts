@@ -28,7 +28,7 @@ export function otherView(
   checkGame('otherView', game);
   const { grid } = game;
   if (!grid) {
-    const remedy = "Use a game in which everyone sees everything, or models that read the observer's own view.";
+    const remedy = `Give models the observer's own view, or give the game grid parts ("Optional parts" in docs/writing-an-environment.md).`;
     fail('otherView', 'a game with grid parts', game.name, remedy);
   }
   const fields = Object.fromEntries(Object.keys(game.observation).map((name) => [name, typedArrays()]));

@@ -212,7 +212,7 @@ describe('seeds and options', () => {
     expect(env.reset({ options: { layout: 123 } }).observations.agent_0.noise[0]).toBe(123);
     expect(env.reset().observations.agent_0.noise[0]).not.toBe(123);
     const { readLayout: _, ...without } = countingGame();
-    expect(refusal(() => parallelEnv(without).reset({ options: { layout: 1 } }))).toContain('has none');
+    expect(refusal(() => parallelEnv(without).reset({ options: { layout: 1 } }))).toContain('no readLayout');
   });
 });
 

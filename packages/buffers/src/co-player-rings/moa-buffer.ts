@@ -56,7 +56,11 @@ const schema = z.strictObject({
   coPlayers: z.array(z.string()),
   capacity: z.int().min(1).default(4096),
   keep: z.enum(['ring', 'empty']).default('ring'),
-  goals: z.custom<GoalSet>(isGoalSet, { error: 'the goals of a game: game.goals' }).optional(),
+  goals: z
+    .custom<GoalSet>(isGoalSet, {
+      error: 'the goals of a game: game.goals ("Goals" in docs/writing-an-environment.md)',
+    })
+    .optional(),
   caughtOnly: z.boolean().default(false),
   roomPerGoal: z.boolean().default(false),
   attempts: z.boolean().default(false),

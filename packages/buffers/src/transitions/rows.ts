@@ -36,7 +36,11 @@ export function gridTransitions(game: Game, experience: Experience, seat = 0): N
   const where = 'gridTransitions';
   checkGame(where, game);
   const { grid } = game;
-  if (!grid) fail(where, 'a game with grid parts', game.name, 'Use observationTransitions.');
+  if (!grid) {
+    const remedy =
+      'Use observationTransitions, or give the game grid parts ("Optional parts" in docs/writing-an-environment.md).';
+    fail(where, 'a game with grid parts', game.name, remedy);
+  }
   const agents = game.agents.length;
   if (!Number.isInteger(seat) || seat < 0 || seat >= agents) {
     fail(where, `a seat from 0 to ${agents - 1}`, show(seat), 'Give the seat whose observations are to be read.');

@@ -36,7 +36,8 @@ export function checkNoOptions(where: string, options: object): void {
 export function actionNamed(where: string, game: Game, name: string): number {
   const action = game.actionNames.indexOf(name);
   if (action < 0) {
-    fail(where, `a game with the action ${name}`, `${game.name}: ${game.actionNames.join(', ')}`, 'Use another agent.');
+    const remedy = 'Use another agent ("Rule-based agents" in packages/envs/README.md).';
+    fail(where, `a game with the action ${name}`, `${game.name}: ${game.actionNames.join(', ')}`, remedy);
   }
   return action;
 }

@@ -29,7 +29,7 @@ export function planesOf(where: string, game: Game): Planes {
       where,
       expected,
       `${game.name}, seen as ${Object.keys(game.observation).join(', ')}`,
-      'Use it in a grid game.',
+      'Use it in a game with such planes, or another agent ("Rule-based agents" in packages/envs/README.md).',
     );
   }
   const [rows = 0, columns = 0, channels = 0] = field.shape;
@@ -41,7 +41,12 @@ export function planesOf(where: string, game: Game): Planes {
     channel(name) {
       const channel = names.indexOf(name);
       if (channel < 0)
-        fail(where, `a game with a plane of ${name}`, `planes of ${names.join(', ')}`, 'Use another agent.');
+        fail(
+          where,
+          `a game with a plane of ${name}`,
+          `planes of ${names.join(', ')}`,
+          'Use another agent ("Rule-based agents" in packages/envs/README.md).',
+        );
       return channel;
     },
     data: (input) => input.observations['planes'] as Uint8Array,

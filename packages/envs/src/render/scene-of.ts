@@ -11,6 +11,9 @@ export function sceneOf<State extends DType>(
   checkGame(where, game);
   checkArgument(where, 'state', typedArrays(game.stateType), state);
   checkNumber(where, 'offset', offset, { min: 0, max: state.length - game.stateSize, whole: true });
-  if (!game.scene) fail(where, 'a game with a scene', `${game.name}, which has none`, 'Give the game a scene().');
+  if (!game.scene) {
+    const remedy = 'Give the game a scene() ("Optional parts" in docs/writing-an-environment.md).';
+    fail(where, 'a game with a scene', `${game.name}, which has none`, remedy);
+  }
   return game.scene(state, offset);
 }

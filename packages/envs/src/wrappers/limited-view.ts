@@ -97,7 +97,9 @@ function checkPlanes(game: Game, radius: number, field: string): ObservationFiel
   const planes = game.observation[field];
   if (planes?.shape.length === 3) return checkKind(planes, field);
   const fields = Object.entries(game.observation).map(([name, { shape }]) => `${name} [${shape.join(', ')}]`);
-  fail('limitedView', `a game seen as ${field} [rows, columns, C]`, fields.join(', '), 'Use it on a grid game.');
+  const remedy =
+    'Use it on a game that is seen as planes ("Kinds of observation fields" in docs/writing-an-environment.md).';
+  fail('limitedView', `a game seen as ${field} [rows, columns, C]`, fields.join(', '), remedy);
 }
 
 /** Cells outside the grid are marked by a 1, which says something else in a picture and among indices. */
@@ -105,7 +107,12 @@ function checkKind(planes: ObservationField, field: string): ObservationField {
   const { kind, classes } = planes;
   if (kind !== 'image' && kind !== 'indices' && classes === undefined) return planes;
   const got = classes === undefined || kind === 'indices' ? show(kind) : `${kind} of ${classes} classes`;
-  return fail('limitedView', `${field} of the kind planes, or without classes`, got, 'Use it on planes.');
+  return fail(
+    'limitedView',
+    `${field} of the kind planes, or without classes`,
+    got,
+    'Use it on planes ("Kinds of observation fields" in docs/writing-an-environment.md).',
+  );
 }
 
 function copy(from: TypedArray, to: TypedArray, base: number, size: number): void {

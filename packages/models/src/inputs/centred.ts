@@ -31,7 +31,8 @@ export function centredEncoder(game: SeenGame, encoder: InputEncoder): InputEnco
   checkArgument('centredEncoder', 'encoder', encoderSchema, encoder);
   const images = Object.keys(encoder.shapes).filter((name) => showsSelf(game, name));
   if (images.length === 0) {
-    const remedy = 'Leave centred out for this game.';
+    const remedy =
+      'Leave centred out, or give the game such an image ("Kinds of observation fields" in docs/writing-an-environment.md).';
     fail('centredEncoder', 'an image [H, W, C] with a channel named self', game.name, remedy);
   }
   const shapes: Record<string, readonly number[]> = { ...encoder.shapes };

@@ -31,7 +31,8 @@ export function gridShape(where: string, game: Game): GridShape {
   checkGame(where, game);
   const parts = game.grid;
   if (!parts) {
-    const remedy = 'Write a model of your own for it: see the interface WorldModel, and examples/own-world-model.ts.';
+    const remedy =
+      'Use observationsWorldModel(), which needs none, or give the game grid parts ("Optional parts" in docs/writing-an-environment.md).';
     fail(where, 'a game with grid parts, all of which everyone sees', game.name, remedy);
   }
   return {

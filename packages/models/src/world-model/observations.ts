@@ -181,7 +181,8 @@ function checkFields({ name: game, observation }: Game, isOwn: boolean): void {
   }
   const unsigned = Object.keys(observation).find((name) => observation[name].dtype === 'uint32');
   if (unsigned === undefined) return;
-  const remedy = 'Declare the field as int32 or float32.';
+  const remedy =
+    'Declare the field as int32 or float32 ("Kinds of observation fields" in docs/writing-an-environment.md).';
   fail(`${where}: observation of ${game}`, 'fields of a dtype other than uint32', unsigned, remedy);
 }
 

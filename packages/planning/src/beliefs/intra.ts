@@ -75,7 +75,10 @@ export function normaliseOpen(beliefs: Float64Array, open: Uint8Array, from: num
 export function openGoals(game: Game, states: ArrayOf<DType>, rows: number): Uint8Array {
   checkGame('openGoals', game);
   const { goals } = game;
-  if (!goals) fail('openGoals', 'a game with goals', game.name, 'Give the game goals, or beliefs of your own.');
+  if (!goals) {
+    const remedy = 'Give the game goals ("Goals" in docs/writing-an-environment.md), or beliefs of your own.';
+    fail('openGoals', 'a game with goals', game.name, remedy);
+  }
   checkArgument('openGoals', 'states', typedArrays(game.stateType), states);
   checkCount('openGoals', 'rows', rows);
   if (states.length < rows * game.stateSize) {

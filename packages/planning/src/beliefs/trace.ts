@@ -30,7 +30,8 @@ export function beliefTracer(game: Game, coPlayer: AgentId, row = 0): BeliefTrac
   checkCount('beliefTracer', 'row', row);
   const seat = game.agents.indexOf(coPlayer);
   if (seat < 0) fail('beliefTracer', `one of ${game.agents.join(', ')}`, show(coPlayer), 'Name an agent of the game.');
-  const goals = game.goals?.names ?? fail('beliefTracer', 'a game with goals', game.name, 'Give the game goals.');
+  const remedy = 'Give the game goals ("Goals" in docs/writing-an-environment.md).';
+  const goals = game.goals?.names ?? fail('beliefTracer', 'a game with goals', game.name, remedy);
   const trace: BeliefTrace = { coPlayer, goals, beliefs: [], starts: [] };
   return {
     trace,

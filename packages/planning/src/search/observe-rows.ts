@@ -104,7 +104,8 @@ export function seenStates(
   checkGame(where, game);
   const { grid, observesState } = game;
   if (!grid && !observesState) {
-    const remedy = 'Declare observesState where that is so, or give the game grid parts.';
+    const remedy =
+      'Declare observesState where that is so, or give the game grid parts ("Optional parts" in docs/writing-an-environment.md).';
     fail(where, 'a game whose agents see the whole state', game.name, remedy);
   }
   checkRecord(where, 'input', input);

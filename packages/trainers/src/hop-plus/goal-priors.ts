@@ -101,7 +101,8 @@ export function checkGoalPriors(where: string, game: Game): void {
     refuse('a game with goals', 'Leave it out, or give the game goals ("Goals" in docs/writing-an-environment.md).');
   }
   if (!game.grid && !game.observesState) {
-    const remedy = 'Leave it out, declare observesState where that is so, or give the game grid parts.';
+    const remedy =
+      'Leave it out, declare observesState where that is so, or give the game grid parts ("Optional parts" in docs/writing-an-environment.md).';
     refuse('a game whose agents see the whole state', remedy);
   }
 }

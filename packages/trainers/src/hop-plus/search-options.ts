@@ -116,7 +116,7 @@ function checkParts(where: string, { game, ppo, worldModel, moa }: SearchParts):
   const refuse = (option: string, expected: string, got: string, remedy: string) =>
     fail(`${where}: option ${option}`, expected, got, remedy);
   if (worldModel === false) {
-    const remedy = "Leave treeSearch out, or give worldModel: 'rules'.";
+    const remedy = 'Leave treeSearch out, or give worldModel: \'rules\' ("Tree search" in docs/hop-plus.md).';
     refuse('treeSearch', 'a world model to search with', 'worldModel: false', remedy);
   }
   checkSearched(`${where}: option treeSearch`, game, modelOf(worldModel), 'Leave treeSearch out');

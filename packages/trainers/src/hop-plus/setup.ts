@@ -218,7 +218,8 @@ function inputsWith(inputs: HopPlusOptions['inputs'], subgoalSize: number, prior
 
 function checkImagination(where: string, worldModel: HopPlusSetup['worldModel']): void {
   if (worldModel === false) {
-    const remedy = "Switch imagined off too, or give worldModel: 'rules'.";
+    const remedy =
+      'Switch imagined off too, or give worldModel: \'rules\' ("Three kinds of simulator" in docs/world-models.md).';
     fail(`${where}: option imagined`, 'a world model to imagine with', 'worldModel: false', remedy);
   }
 }

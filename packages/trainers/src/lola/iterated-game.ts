@@ -39,5 +39,5 @@ export function checkMatrixGame(where: string, game: Game): void {
   if (game.agents.length === 2 && game.actions === 2 && seen?.length === 1 && seen[0] === MEMORIES) return;
   const expected = 'a matrix game of two players and two actions, which see the last round as joint [5]';
   const got = `${game.name}: ${game.agents.length} agents, ${game.actions} actions`;
-  fail(`${where}: option game`, expected, got, 'Give one such as matrixGame().');
+  fail(`${where}: option game`, expected, got, 'Give one such as matrixGame() (docs/lola.md).');
 }

@@ -128,7 +128,8 @@ export function omgSettings(where: string, options: OmgOptions): OmgSettings {
   const checked = checkOptions(where, schema, rest, ['game', 'id']);
   const view = checked.view ?? (game.grid ? 'other' : 'own');
   if (view === 'other' && !game.grid) {
-    fail(`${where}: option view`, "'own' for a game without grid parts", show(view), 'Leave it out.');
+    const remedy = 'Leave it out, or give the game grid parts ("Optional parts" in docs/writing-an-environment.md).';
+    fail(`${where}: option view`, "'own' for a game without grid parts", show(view), remedy);
   }
   const inputs = (checked.inputs ?? { mask: view === 'other' }) as InputOptions;
   checkFields(where, game, inputs.fields);

@@ -55,7 +55,8 @@ export function checkSearched(where: string, game: Game, model: WorldModel | und
   }
   if (model?.ownView || game.grid || game.observesState) return;
   const others =
-    "declare observesState where that is so, give the game grid parts, or learn observationsWorldModel({ view: 'own' })";
+    'declare observesState where that is so or give the game grid parts ("Optional parts" in docs/writing-an-environment.md), or learn ' +
+    "observationsWorldModel({ view: 'own' })";
   fail(where, 'a game whose agents see the whole state', game.name, `${remedy}, ${others}.`);
 }
 
