@@ -22,8 +22,10 @@ const savedSchema = z.looseObject({
 export interface Ring<Episodes> {
   /** Rows and episodes pushed so far. */
   readonly pushed: { readonly rows: number; readonly episodes: number };
-  /** [R, ...] for each field */
+  /** [R, ...] for each field; {} where R is 0 */
   readonly columns: NamedArrays;
+  /** R */
+  readonly tableRows: number;
   /** Lengths of the episodes that are held, oldest first. */
   readonly lengths: readonly number[];
   /** Numbers of the episodes that are held, counted from the first one that was pushed. */
@@ -55,6 +57,11 @@ export class EpisodeRing implements Ring<NamedArrays> {
     private readonly where: string,
     private readonly capacity: number,
   ) {}
+
+  /** Rows of `columns`. */
+  get tableRows(): number {
+    return Object.keys(this.columns).length > 0 ? this.capacity : 0;
+  }
 
   /** Copies episodes in; each begins where `isFirst` is 1. */
   push(rows: NamedArrays): void {

@@ -41,9 +41,14 @@ export class GoalRings<Episode, Inner extends Ring<Episode>> implements Ring<Epi
     return this.rings.reduce((sum, ring) => sum + ring.size, 0);
   }
 
+  /** Rows of `columns`. */
+  get tableRows(): number {
+    return this.rings.reduce((sum, ring) => sum + ring.tableRows, 0);
+  }
+
   /** The rows of all rings below one another; {} before the first. */
   get columns(): NamedArrays {
-    const used = this.rings.filter(({ columns }) => Object.keys(columns).length > 0);
+    const used = this.rings.filter(({ tableRows }) => tableRows > 0);
     return used.length === 0 ? {} : concatRows(used.map(({ columns }) => columns));
   }
 
@@ -76,8 +81,7 @@ export class GoalRings<Episode, Inner extends Ring<Episode>> implements Ring<Epi
     let above = 0;
     const held = this.rings.flatMap((ring, index) => {
       const own = ring.places().map((place) => above + place);
-      const [first] = Object.values(ring.columns);
-      above += first ? first.shape[0] : 0;
+      above += ring.tableRows;
       let at = 0;
       return ring.lengths.map((length, i) => {
         const places = own.subarray(at, at + length);

@@ -38,6 +38,11 @@ export class StoredEpisodes implements Ring<LabelledHistory> {
     return this.size > 0 ? padRows(this.rows(), this.capacity) : {};
   }
 
+  /** Rows of `columns`. */
+  get tableRows(): number {
+    return this.size > 0 ? this.capacity : 0;
+  }
+
   get lengths(): number[] {
     return this.entries.map(({ goals }) => goals.length);
   }
