@@ -38,6 +38,15 @@ const called = (name: string) => ({
     [name],
   ),
 });
+/** Variables of two members, as `compileStacked` takes them. */
+const own = () => tensor.variables(params());
+const stacked = () => ({ params: tensor.stackVariables([own(), own()]) });
+const shifted = (state: { params: tensor.TensorRecord }, { x }: tensor.TensorRecord) => {
+  return { outputs: { y: tf.add(x, state.params['w']) } };
+};
+const shiftedSteps = (state: { params: tensor.TensorRecord }, { each }: { each: tensor.TensorRecord }) => {
+  return { outputs: { y: tf.add(each['x'], state.params['w']) } };
+};
 const layers = 'is given models of TensorFlow.js';
 
 /** The public functions of tensor, with valid arguments. */
@@ -59,22 +68,66 @@ export const tensorDoors: Doors = {
       ['function f'],
     ),
   }),
-  compileScanEach: graph,
-  compileStacked: graph,
-  compileTogether: graph,
+  compileScanEach: door(
+    () => [shiftedSteps, { name: 'f', executor: 'eager', states: [{ params: own() }] }],
+    ['function'],
+    {
+      '0': door(
+        () => [{ each: { x: ndarray(new Float32Array(4), [2, 2]) }, shared: {} }, {}],
+        [
+          ['-{}', '-each.x: {}', '-each: {}'],
+          ['undefined', '{}'],
+        ],
+        {},
+        ['function f'],
+      ),
+    },
+  ),
+  compileStacked: door(() => [shifted, { name: 'f', executor: 'eager', state: stacked() }], ['function'], {
+    '()': door(
+      () => [{ x: ndarray(new Float32Array(4), [2, 2]) }, {}],
+      [
+        ['-{}', '-x: {}'],
+        ['undefined', '{}'],
+      ],
+      {},
+      ['function f'],
+    ),
+  }),
+  compileTogether: door(() => [shifted, { name: 'f', executor: 'eager', state: stacked() }], ['function'], {
+    '0': door(
+      () => [{ x: ndarray(new Float32Array(2)) }, {}],
+      [
+        ['-{}', '-x: {}'],
+        ['undefined', '{}'],
+      ],
+      {},
+      ['function f'],
+    ),
+  }),
   ensureBackend: process,
   executorInfo: process,
   glorotUniform: door(() => [generator(), [2, 3]], ['nothing', ['longer']]),
   inspectGraph: graph,
   laProp: door(() => [{}], ['options'], steps(tensor.laProp())),
   learningRate: door(() => [{ rate: 1 }], [], { '()': door(() => [1], ['positive']) }),
-  mergeRows: graph,
+  mergeRows: door(() => [tensor.compile(twice, { name: 'f', executor: 'eager' })], ['function'], {
+    '()': door(
+      () => [{ x: ndarray(new Float32Array(2)) }, {}],
+      [
+        ['-{}', '-x: {}'],
+        ['undefined', '{}'],
+      ],
+      {},
+      ['mergeRows', 'function f'],
+    ),
+  }),
   operationTimes: graph,
   orthogonal: door(() => [generator(), [2, 3], 1], ['nothing', ['longer'], ['undefined', '-1', '1.5', '2**33']]),
   readWeights: layers,
   rmsProp: door(() => [{}], ['options'], steps(tensor.rmsProp())),
   sgd: door(() => [{ momentum: 0.5 }], ['options'], steps(tensor.sgd({ momentum: 0.5 }))),
-  stackVariables: graph,
+  stackVariables: door(() => [[own(), own()], 'flat'], ['nothing', ['undefined']]),
   stopGradient: door(() => [matrix()]),
   truncatedNormal: door(() => [generator(), [2], 1], ['nothing', ['[]', 'longer'], 'positive']),
   useBackend: process,

@@ -4,7 +4,7 @@ import { checkCall } from '../callable';
 import { type Compiled, checkStep, commonSchema, compile, type StepFunction, stateSchema } from '../compile';
 import { isArray, type TensorRecord, type TensorTree } from '../convert';
 import type { Statics } from '../executor';
-import type { ExecutorChoice } from '../executor-choice';
+import { checkChoice, type ExecutorChoice } from '../executor-choice';
 import { signatureOf } from '../onnx/record';
 import { mapTree, type Tree } from '../tree';
 import type { Variables } from '../variables';
@@ -52,6 +52,7 @@ export function compileTogether<Key extends string, Inputs extends TensorTree = 
   checkStep('compileTogether', fn, options);
   const { name, state, executor = 'auto', acceptState = () => true } = options;
   const where = `compileTogether(${name})`;
+  checkChoice(where, executor);
   checkOptions(where, schema, options);
   const common = { name, executor };
   const [first] = Object.values<StackedVariables>(state);

@@ -1,4 +1,5 @@
 import { fail, type NamedArrays, type NDArray, type TypedArray } from '@coplay/core';
+import { checkFunction } from '@coplay/core/checks';
 import type { Compiled } from '../compile';
 import { isArray } from '../convert';
 import type { Statics } from '../executor';
@@ -17,6 +18,7 @@ interface Call {
  * meet (made in the same turn of the event loop) and have the same static values run as one batch.
  */
 export function mergeRows(compiled: Compiled): Compiled {
+  checkFunction('mergeRows', 'compiled', compiled);
   const call = gatherCalls<Call, NamedArrays>(async (calls) => {
     if (calls.length === 1 || new Set(calls.map(kindOf)).size > 1)
       return Promise.all(calls.map(({ inputs, statics }) => compiled(inputs, statics)));

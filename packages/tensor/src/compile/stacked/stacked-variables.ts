@@ -1,6 +1,7 @@
 import { fail } from '@coplay/core';
 import { sizeOf } from '@coplay/core/arrays';
-import { sharedAmongCopies } from '@coplay/core/checks';
+import { checkArgument, sharedAmongCopies } from '@coplay/core/checks';
+import { z } from 'zod';
 import { describeGroup, floatCount, floatNames, HostArrays, type VariableData } from '../host-arrays';
 import { FLAT } from '../onnx/feeds';
 import { storeOf, type VariableStore, type Variables } from '../variables';
@@ -26,6 +27,8 @@ export interface StackedVariables {
  * @param layout   `flat` for parameters that an optimiser treats as one vector; `apart` for its slots. Default `flat`
  */
 export function stackVariables(members: readonly Variables[], layout: StackLayout = 'flat'): StackedVariables {
+  checkArgument('stackVariables', 'members', z.array(z.unknown()), members);
+  checkArgument('stackVariables', 'layout', layoutSchema, layout);
   if (members.length === 0) fail('stackVariables', 'variables of at least one member', 'none', 'Give some.');
   const stores = members.map((member, i) => storeOf('stackVariables', `members[${i}]`, member));
   if (new Set(stores).size < stores.length) {
@@ -43,6 +46,8 @@ export function stackVariables(members: readonly Variables[], layout: StackLayou
   }
   return new StackedStore(stores, layout);
 }
+
+const layoutSchema = z.enum(['flat', 'apart']);
 
 /** One of the two places where the members' values can be. */
 interface Side {
