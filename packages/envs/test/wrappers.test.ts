@@ -114,6 +114,24 @@ describe('wrapped games', () => {
     expect(timeLimit(small(), 7).options).toEqual({ ...small().options, timeLimit: 7 });
   });
 
+  it.each([
+    ['timeLimit', (game: Game) => timeLimit(game, 3), true],
+    ['withAgentId', (game: Game) => withAgentId(game), true],
+    ['withPreviousActions', (game: Game) => withPreviousActions(game), true],
+    ['permuteSeats', (game: Game) => permuteSeats(game), false], // who sits where isn't seen
+  ])('say that the whole state is seen where it is: %s', (_name, wrapper, isSeen) => {
+    const game = wrapper(matrixGame({ maxSteps: 5 }));
+    expect(game.observesState ?? false).toBe(isSeen);
+    assertGame(game, { episodes: 3 });
+  });
+
+  it('keep the parts of a grid where state and fields stay as they are', () => {
+    const game = timeLimit(small(), 7);
+    assertGame(game, { episodes: 3 });
+    expect(game.grid?.rows).toBe(4);
+    expect(limitedView(small(), 1).grid).toBeUndefined();
+  });
+
   it('are another game in another order, in which no recording is replayed', async () => {
     const one = withAgentId(permuteSeats(withPreviousActions(small())));
     const other = permuteSeats(withAgentId(withPreviousActions(small())));

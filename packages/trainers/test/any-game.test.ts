@@ -117,6 +117,8 @@ function doubler(id: string): Agent<null> {
   };
 }
 
+const learning = { tags: ['learning'] };
+
 const small = mlp({ hidden: [128, 128], activation: 'relu' });
 
 async function trained(game: Game, model: ReturnType<typeof observationsWorldModel>, updates: number) {
@@ -133,7 +135,7 @@ async function trained(game: Game, model: ReturnType<typeof observationsWorldMod
 }
 
 describe('a learned model of a game without a grid', () => {
-  it('is a model of observations by default, and plays like the rules once it has learned', async () => {
+  it('is a model of observations by default, and plays like the rules once it has learned', learning, async () => {
     const game = counters();
     const other = createWorldModel({ game });
     expect(other.model.kind).toBe('observations');
@@ -173,7 +175,7 @@ describe('a learned model of a game without a grid', () => {
     copy.dispose();
   });
 
-  it('needs its history where one observation is not enough', async () => {
+  it('needs its history where one observation is not enough', learning, async () => {
     const game = echo();
     const errors = [];
     for (const history of [0, 2]) {

@@ -12,6 +12,11 @@ export interface LabelledHistory {
   readonly goals: Int32Array;
 }
 
+/** An episode that is held; its rows are views of the history's wherever they can be. */
+interface Entry extends LabelledHistory {
+  readonly rows: NamedArrays;
+}
+
 const counted = z.int().min(0);
 const savedSchema = z.looseObject({
   pushed: z.looseObject({ rows: counted, episodes: counted }),
@@ -24,7 +29,7 @@ export class StoredEpisodes implements Ring<LabelledHistory> {
   readonly pushed = { rows: 0, episodes: 0 };
   /** Rows that are held. */
   size = 0;
-  private entries: LabelledHistory[] = [];
+  private entries: Entry[] = [];
 
   /** @param goalCount  G; undefined where it isn't known */
   constructor(
@@ -69,7 +74,7 @@ export class StoredEpisodes implements Ring<LabelledHistory> {
       fail(this.where, `episodes of at most ${this.capacity} steps, the capacity`, show(length), remedy);
     }
     while (this.size + length > this.capacity) this.size -= this.entries.shift()?.goals.length ?? 0;
-    this.entries.push(entry);
+    this.entries.push({ ...entry, rows: moaColumns(entry) });
     this.size += length;
     this.pushed.rows += length;
     this.pushed.episodes++;
@@ -82,7 +87,7 @@ export class StoredEpisodes implements Ring<LabelledHistory> {
 
   /** The rows held, as `moaRows` makes them. */
   rows(): NamedArrays {
-    return this.size > 0 ? concatRows(this.entries.map(moaColumns)) : {};
+    return this.size > 0 ? concatRows(this.entries.map(({ rows }) => rows)) : {};
   }
 
   state(): SavedState {
@@ -116,7 +121,7 @@ export class StoredEpisodes implements Ring<LabelledHistory> {
       }
       const own = goals.slice(start, start + lengths[i]);
       start += lengths[i];
-      return { history, goals: own };
+      return { history, goals: own, rows: moaColumns({ history, goals: own }) };
     });
     return () => {
       this.entries = entries;

@@ -1,5 +1,5 @@
 import { checkGame, type DType, fail, type Game, show } from '@coplay/core';
-import { wrap, wrapOptions } from './wrap';
+import { seenParts, wrap, wrapOptions } from './wrap';
 
 /**
  * Ends episodes after fewer steps: agents that are still active then are truncated. A time fraction in the observation
@@ -18,6 +18,7 @@ export function timeLimit<State extends DType>(game: Game<State>, steps: number)
   return wrap(game, {
     maxSteps: steps,
     options: wrapOptions(game, 'timeLimit', steps),
+    ...seenParts(game),
     step(state, offset, actions, actionsOffset, generator, result, row) {
       game.step(state, offset, actions, actionsOffset, generator, result, row);
       if (game.elapsed(state, offset) < steps) return;

@@ -1,5 +1,5 @@
 import { checkGame, type DType, fail, type Game } from '@coplay/core';
-import { wrap, wrapOptions } from './wrap';
+import { seenParts, wrap, wrapOptions } from './wrap';
 
 /**
  * Adds who is looking to the observation: `agentId` float32 [A], a one-hot of the observer among `game.agents` (the
@@ -28,6 +28,6 @@ export function withAgentId<State extends DType>(game: Game<State>): Game<State>
       field[row * A + agent] = 1;
     },
     // The state is the same, and is seen in the same fields.
-    ...(game.grid && { grid: game.grid }),
+    ...seenParts(game),
   });
 }

@@ -31,6 +31,8 @@ export function withPreviousActions<State extends DType>(game: Game<State>): Gam
       previousActions: { shape: [A * K], dtype: 'float32', kind: 'one-hot', classes: K },
     },
     options: wrapOptions(game, 'withPreviousActions', true),
+    // The actions that the state now holds are seen by all.
+    ...(game.observesState && { observesState: true }),
     reset(state, offset, generator) {
       game.reset(state, offset, generator);
       forget(state, offset);

@@ -15,8 +15,8 @@ export function wrapOptions(game: Game, wrapper: (typeof WRAPPERS)[number], valu
 
 /**
  * The game with some parts replaced. The others stay bound to the game itself, so that a game may be an instance of a
- * class as well as a record. `grid` is left out: most wrappers change the observations or the content of a state.
- * `goals` are where they're told by a field of the observation that is changed.
+ * class as well as a record. `grid` and `observesState` are left out (see {@link seenParts}): most wrappers change the
+ * observations or the content of a state. So are `goals` that read a field of the observation that is changed.
  */
 export function wrap<State extends DType>(game: Game<State>, changes: Partial<Game<State>>): Game<State> {
   const { readLayout, writeLayout, scene, goals, observation } = game;
@@ -44,6 +44,11 @@ export function wrap<State extends DType>(game: Game<State>, changes: Partial<Ga
     ...(goals && !goals.reads?.some(changed) && { goals }),
     ...changes,
   };
+}
+
+/** What a game says of its state's being seen, for wrappers that leave the state and its fields as they are. */
+export function seenParts<State extends DType>({ grid, observesState }: Game<State>): Partial<Game<State>> {
+  return { ...(grid && { grid }), ...(observesState && { observesState }) };
 }
 
 /** Refuses a wrapper whose values don't fit into the state of the game. */
