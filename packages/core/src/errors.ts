@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod';
 import { isPlainRecord } from './check-values';
 import { fail } from './fail';
+import { namesAt, placesOf } from './option-names';
 import { parse } from './parse';
 import { show } from './show';
 
@@ -28,11 +29,9 @@ export function checkOptions<T>(
   }
   const { issue, path, expected, got } = result;
   if (issue?.code === 'unrecognized_keys') {
-    const known = path ? [] : [...others, ...knownKeys(schema)]; // of a nested record they'd be others
+    const known = [...(path ? [] : others), ...namesAt(schema, issue.path, got)];
     const asked = issue.keys.slice(0, MOST_SHOWN).map(show).join(', ');
-    const meant = known.find((name) => plain(name) === plain(issue.keys[0]));
-    const list = known.length > 0 ? `The options are: ${known.join(', ')}.` : 'Remove it.';
-    const remedy = meant === undefined ? list : `Did you mean ${meant}? ${list}`;
+    const remedy = remedyForUnknown(issue.keys[0], path, known, schema);
     fail(path ? `${where}: ${path}` : where, 'known options only', `the unknown option ${asked}`, remedy);
   }
   fail(
@@ -41,6 +40,18 @@ export function checkOptions<T>(
     show(got),
     remedyFor(path, got, isRequired(schema, issue?.path[0])),
   );
+}
+
+/** @param known  names of the record at `path`, which doesn't have `name` */
+function remedyForUnknown(name: string, path: string, known: readonly string[], schema: unknown): string {
+  const list = known.length > 0 ? `The options are: ${known.join(', ')}.` : 'Remove it.';
+  const meant = known.find((other) => plain(other) === plain(name));
+  if (meant !== undefined) return `Did you mean ${meant}? ${list}`;
+  const places = placesOf(name, schema).slice(0, MOST_SHOWN);
+  if (places.length === 0) return list;
+  const [outer] = path.split('.');
+  const words = places.map((place) => (place === '' ? `next to ${outer}` : `in ${place}: { ${name}: ... }`));
+  return `${name} belongs ${words.join(', or ')}. ${list}`;
 }
 
 /** `learning_rate` and `LearningRate` read as `learningRate`. */
@@ -84,9 +95,4 @@ function isRequired(schema: unknown, option: PropertyKey | undefined): boolean {
   const fields = (schema as { shape?: Record<PropertyKey, ZodType> }).shape;
   const field = option === undefined ? undefined : fields?.[option];
   return field !== undefined && !field.safeParse(undefined).success;
-}
-
-function knownKeys(schema: unknown): string[] {
-  const shape = (schema as { shape?: Record<string, unknown> }).shape;
-  return shape ? Object.keys(shape) : [];
 }

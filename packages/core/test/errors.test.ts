@@ -45,11 +45,40 @@ describe('checkOptions', () => {
     ],
     [
       { steps: 1, inner: { deep: 1 } },
-      'f: inner: expected known options only, got the unknown option "deep". Remove it.',
+      'f: inner: expected known options only, got the unknown option "deep". The options are: depth.',
+    ],
+    [
+      { steps: 1, rate: { from: 1, to: 0, over: 2 } },
+      'f: rate: expected known options only, got the unknown option "over". The options are: from, to.',
+    ],
+    [
+      { steps: 1, depth: 1 },
+      'f: expected known options only, got the unknown option "depth". depth belongs in inner: { depth: ... }. ' +
+        'The options are: steps, rate, kind, inner.',
+    ],
+    [
+      { steps: 1, inner: { kind: 'a' } },
+      'f: inner: expected known options only, got the unknown option "kind". kind belongs next to inner. ' +
+        'The options are: depth.',
     ],
   ])('says what it expected of %j once, in words', (options, message) => {
     expect(complaintOf(options)).toBe(message);
   });
+});
+
+it('checkOptions lists the options of a record in a list, and of the branch of a union that the record fits', () => {
+  const disc = z.strictObject({ shape: z.literal('disc'), radius: z.number() });
+  const box = z.strictObject({
+    shape: z.literal('box'),
+    width: z.number(),
+    lid: z.strictObject({ open: z.boolean() }),
+  });
+  const drawing = z.strictObject({ parts: z.array(z.union([disc, box])) });
+  const draw = (part: object) => () => checkOptions('draw', drawing, { parts: [part] });
+  expect(draw({ shape: 'disc', radius: 1, hue: 2 })).toThrow('parts.0: expected known options only');
+  expect(draw({ shape: 'disc', radius: 1, hue: 2 })).toThrow('"hue". The options are: shape, radius.');
+  expect(draw({ shape: 'box', width: 1, lid: { open: true }, hue: 2 })).toThrow('The options are: shape, width, lid.');
+  expect(draw({ shape: 'box', width: 1, lid: { open: true, hue: 2 } })).toThrow('"hue". The options are: open.');
 });
 
 it('checkOptions refuses the name __proto__, which a schema of records leaves out without a word', () => {

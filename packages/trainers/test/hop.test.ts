@@ -567,9 +567,9 @@ describe('mistakes', () => {
     expect(make({ tree: 3 })).toThrow(/hopAgent.*tree/s);
     expect(make({ hop: { gama: 1 } })).toThrow(/hopAgent: hop.*gama/s);
     expect(make({ hop: { valueTarget: 'td' } })).toThrow(/valueTarget/);
-    expect(make({ search: { beta: 2 } })).toThrow(/hopAgent: option search.*beta/s);
+    expect(make({ search: { beta: 2 } })).toThrow(/hopAgent: search: .*beta/s);
     expect(messageOf(make({ search: { beta: 2 } }))).not.toContain('gamma');
-    expect(make({ search: { gamma: 0.9 } })).toThrow(/hopAgent: option search.*gamma/s);
+    expect(make({ search: { gamma: 0.9 } })).toThrow(/hopAgent: search: .*gamma belongs in hop/s);
     expect(make({ search: { trees: 0 } })).toThrow(/^hopAgent: option search: option trees: .*got 0/);
     expect(make({ moa: { recurrent: 8 } })).toThrow(/present step/);
     expect(make({ id: 'nobody' })).toThrow(/agent_0, agent_1.*nobody/s);

@@ -102,7 +102,8 @@ export type SharedHopPlusOptions = Omit<HopPlusOptions, 'id'> & {
 /** {@link ImaginedOptions} with the defaults filled in. */
 export type ResolvedImagined = z.infer<typeof imaginedSchema>;
 
-const imaginedSchema = z.strictObject({
+/** The schema of {@link ImaginedOptions}. */
+export const imaginedSchema = z.strictObject({
   horizon: z.int().min(1).default(8),
   ratio: z.number().positive().default(1),
   startUpdates: z.int().min(0).default(3),

@@ -11,21 +11,20 @@ import type { WorldModelLearner } from '../world-model';
 export const SEARCH_POLICY = 'searchPolicy';
 
 /** Options of `createSearch` that an agent gives itself. */
-const OWN_SEARCH_OPTIONS = [
-  'game',
-  'simulator',
-  'gamma',
-  'truncation',
-  'temperature',
-  'cacheAnswers',
-  'networkInputs',
-] as const;
+type OwnSearchOptions =
+  | 'game'
+  | 'simulator'
+  | 'gamma'
+  | 'truncation'
+  | 'temperature'
+  | 'cacheAnswers'
+  | 'networkInputs';
 
 /**
  * The tree search of an agent of {@link hopPlusAgent}: its own options, and those of `createSearch` that the agent
  * doesn't give itself. Other defaults than there: 2 trees of 16 simulations, `policy: 'visits'`, `unvisited: 'parent'`.
  */
-export interface TreeSearchOptions extends Omit<SearchOptions, (typeof OWN_SEARCH_OPTIONS)[number]> {
+export interface TreeSearchOptions extends Omit<SearchOptions, OwnSearchOptions> {
   /** Whether the agent plays the search's policy, or its own `policy`. Default `search` */
   readonly plays?: 'search' | 'policy' | undefined;
   /**
@@ -55,6 +54,15 @@ const schema = z.looseObject({
   uniformGoals: annealedUnit.default({ from: 1, to: 0, by: 0.5 }),
 });
 
+const names: Readonly<Record<keyof TreeSearchOptions, true>> = {
+  ...{ plays: true, target: true, minAccuracy: true, intraOM: true, uniformGoals: true },
+  ...{ simulations: true, trees: true, exploration: true, unvisited: true, policy: true, rationality: true },
+  ...{ rootNoise: true, coPlayerSampling: true, capacity: true },
+};
+
+/** Names of {@link TreeSearchOptions}. */
+export const treeSearchNames = Object.keys(names);
+
 /** {@link TreeSearchOptions} with the defaults filled in. */
 export interface ResolvedTreeSearch {
   readonly plays: 'search' | 'policy';
@@ -78,8 +86,6 @@ interface SearchParts {
 
 /** Checks how to search, fills in the defaults, and refuses what no search can work with. */
 export function resolveTreeSearch(where: string, given: TreeSearchOptions, parts: SearchParts): ResolvedTreeSearch {
-  const own = OWN_SEARCH_OPTIONS.find((name) => (given as Partial<SearchOptions>)[name] !== undefined);
-  if (own) fail(`${where}: option treeSearch`, 'options of a search', own, "Leave it out: it is the agent's own.");
   const options = checkOptions(`${where}: option treeSearch`, schema, given);
   const { plays, target, minAccuracy, intraOM, uniformGoals, ...search } = options;
   if (plays === 'policy' && isZero(target)) {
@@ -119,7 +125,7 @@ function checkParts(where: string, { game, ppo, worldModel, moa }: SearchParts):
     const remedy = 'Leave treeSearch out, or give worldModel: \'rules\' ("Tree search" in docs/hop-plus.md).';
     refuse('treeSearch', 'a world model to search with', 'worldModel: false', remedy);
   }
-  checkSearched(`${where}: option treeSearch`, game, modelOf(worldModel), 'Leave treeSearch out');
+  checkSearched(`${where}: option treeSearch`, game, modelOf(worldModel), 'Leave treeSearch out', 'worldModel');
   if (ppo.critic !== 'own') {
     const remedy = "Leave treeSearch out, or give critic: 'own'.";
     refuse('treeSearch', "a critic that reads the agent's own view", `critic: '${ppo.critic}'`, remedy);

@@ -2,24 +2,32 @@ import { createHistoryStore, type HistoryStore } from '@coplay/buffers';
 import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
 import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
-import { createMoa, type MoaLearner, moaDefaults } from '../moa';
-import { createOmg, type OmgLearner } from '../omg';
-import { type PpoLearner, type PpoSetup, ppoSetup } from '../ppo';
+import { createMoa, type MoaLearner, moaDefaults, moaSchema } from '../moa';
+import { createOmg, type OmgLearner, omgSchema } from '../omg';
+import { type PpoLearner, type PpoSetup, ppoSchema, ppoSetup } from '../ppo';
 import type { Learner } from '../training';
 import { type Annealed, annealedUnit } from '../training/annealed';
 import { checkIds } from '../training/ids';
+import { optionNames, unchecked } from '../training/option-names';
 import { checkOwnGoals, ownViewMoa } from '../training/own-view';
-import { createWorldModel, type WorldModelLearner } from '../world-model';
+import { checkModelOptions, createWorldModel, type WorldModelLearner, worldModelNames } from '../world-model';
 import { checkGoalPriors, priorSizeOf } from './goal-priors';
 import {
   GOAL_PRIORS,
   type HopPlusOptions,
+  imaginedSchema,
   type ResolvedImagined,
   resolveImagined,
   SUBGOALS,
   type SubgoalOptions,
 } from './options';
-import { type ResolvedTreeSearch, resolveTreeSearch, SEARCH_POLICY, searchConfig } from './search-options';
+import {
+  type ResolvedTreeSearch,
+  resolveTreeSearch,
+  SEARCH_POLICY,
+  searchConfig,
+  treeSearchNames,
+} from './search-options';
 
 /** One agent's models of its co-players: of their actions (MOA), and of their subgoals (OMG). */
 export interface CoPlayerModels {
@@ -166,33 +174,37 @@ export function hopPlusSetup(
   };
 }
 
-const module = (what: string) =>
-  z.custom<object | false>(
-    (value) => value === false || (typeof value === 'object' && value !== null && !Array.isArray(value)),
-    {
-      error: what,
-    },
-  );
+const withOff = (names: z.ZodType) => z.union([z.literal(false), names]).optional();
+const worldModelSchema = optionNames(
+  worldModelNames,
+  'options of createWorldModel, such as { model: observationsWorldModel() }',
+);
+const omgNames = optionNames(
+  [...Object.keys(omgSchema.shape), 'epsilon'],
+  'options of createOmg ({} for the defaults)',
+  ['executor'],
+);
 const optionsSchema = z.strictObject({
   game: z.unknown(),
-  ppo: z.unknown().optional(),
-  worldModel: z.union([z.literal('rules'), module("options of createWorldModel, 'rules', or false")]).optional(),
-  imagined: module('how to imagine ({} for the defaults), or false').optional(),
-  moa: module('options of createMoa ({} for the defaults), or false').optional(),
-  omg: module('options of createOmg ({} for the defaults), or false').optional(),
-  treeSearch: module('options of the search ({} for the defaults), or false').optional(),
+  ppo: optionNames(ppoSchema, 'options of PPO').optional(),
+  worldModel: z.union([z.literal('rules'), z.literal(false), worldModelSchema]).optional(),
+  imagined: withOff(optionNames(imaginedSchema, 'how to imagine ({} for the defaults)')),
+  moa: withOff(optionNames(moaSchema, 'options of createMoa ({} for the defaults)', ['executor'])),
+  omg: withOff(omgNames),
+  treeSearch: withOff(optionNames(treeSearchNames, 'options of the search ({} for the defaults)')),
   goalPriors: z.boolean().optional(),
-  network: z.unknown().optional(),
-  criticNetwork: z.unknown().optional(),
-  recurrent: z.unknown().optional(),
-  inputs: z.unknown().optional(),
-  critic: z.unknown().optional(),
-  reward: z.unknown().optional(),
-  executor: z.unknown().optional(),
+  network: unchecked,
+  criticNetwork: unchecked,
+  recurrent: unchecked,
+  inputs: unchecked,
+  critic: unchecked,
+  reward: unchecked,
+  executor: unchecked,
 });
 
 /** Names and kinds of all options, before the modules check their own. */
 function checkModules(where: string, ids: readonly AgentId[], options: Omit<HopPlusOptions, 'id'>): void {
+  checkModelOptions(`${where}: option worldModel`, options.worldModel);
   checkOptions(where, optionsSchema, options);
   checkGame(`${where}: option game`, options.game);
   checkIds(where, options.game, ids);

@@ -3,9 +3,10 @@ import type { InputOptions, TorsoBuilder } from '@coplay/models';
 import type { GoalMemory, SearchOptions } from '@coplay/planning';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
-import type { MoaOptions } from '../moa';
+import { type MoaOptions, moaSchema } from '../moa';
 import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
-import type { WorldModelOptions } from '../world-model';
+import { optionNames, unchecked } from '../training/option-names';
+import { type WorldModelOptions, worldModelNames } from '../world-model';
 
 /** Options of `createSearch` that an agent gives itself. */
 const OWN_SEARCH_OPTIONS = ['game', 'simulator', 'gamma', 'cacheAnswers', 'networkInputs', 'truncation'] as const;
@@ -13,23 +14,22 @@ const OWN_SEARCH_OPTIONS = ['game', 'simulator', 'gamma', 'cacheAnswers', 'netwo
 /** How an agent of {@link hopAgent} searches: those options of `createSearch` that aren't given by the agent itself. */
 export type HopSearchOptions = Omit<SearchOptions, (typeof OWN_SEARCH_OPTIONS)[number]>;
 
-const searchOption = z.unknown().optional();
-const searchFields: Readonly<Record<keyof HopSearchOptions, typeof searchOption>> = {
-  simulations: searchOption,
-  trees: searchOption,
-  exploration: searchOption,
-  unvisited: searchOption,
-  policy: searchOption,
-  rationality: searchOption,
-  temperature: searchOption,
-  rootNoise: searchOption,
-  coPlayerSampling: searchOption,
-  capacity: searchOption,
+const searchFields: Readonly<Record<keyof HopSearchOptions, typeof unchecked>> = {
+  simulations: unchecked,
+  trees: unchecked,
+  exploration: unchecked,
+  unvisited: unchecked,
+  policy: unchecked,
+  rationality: unchecked,
+  temperature: unchecked,
+  rootNoise: unchecked,
+  coPlayerSampling: unchecked,
+  capacity: unchecked,
 };
-const searchNames = z.strictObject(searchFields);
+const searchNames = optionNames(Object.keys(searchFields), 'options of createSearch');
 
 /**
- * Refuses options of a search that the agent's own would replace, and unknown ones. Values are checked by
+ * Refuses options of a planner's search that the agent's own would replace, and unknown ones. Values are checked by
  * `resolveSearch`.
  *
  * @param others  names of options that are given with them, for the list in the message
@@ -200,6 +200,8 @@ export const interOMSchema = z.custom<InterOM>((value) => typeof value === 'bool
   error: 'true, false, or a function that makes the memory of a co-player',
 });
 
+const OF_WORLD_MODEL = 'options of createWorldModel, such as { model: observationsWorldModel() }';
+
 /** Names and kinds of the options around HOP's numbers, before their owners check their own. */
 export const hopOptionsSchema = z.strictObject({
   game: z.unknown(),
@@ -210,14 +212,14 @@ export const hopOptionsSchema = z.strictObject({
     .optional(),
   inputs: record("the network's inputs").default({}),
   centred: z.boolean().optional(),
-  search: record('options of createSearch').default({}),
-  simulator: z.union([z.literal('game'), record("'game', or options of createWorldModel")]).default('game'),
+  search: searchNames.default({}),
+  simulator: z.union([z.literal('game'), optionNames(worldModelNames, OF_WORLD_MODEL)]).default('game'),
   minAccuracy: unit.optional(),
   goals: z.enum(['hindsight', 'none']).optional(),
   interOM: interOMSchema.default(true),
   intraOM: z.boolean().default(true),
   uniformGoals: annealedUnit.default({ from: 1, to: 0 }),
-  moa: record('options of createMoa').default({}),
-  hop: z.unknown().optional(),
+  moa: optionNames(moaSchema, 'options of createMoa', ['goals', 'executor']).default({}),
+  hop: optionNames(hopSchema, "HOP's numbers").optional(),
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
 });

@@ -19,11 +19,10 @@ import { checkIds } from '../training/ids';
 import { Network } from '../training/network';
 import { checkOwnGoals, ownViewMoa } from '../training/own-view';
 import { believedGame, checkSearched, searchedGame } from '../training/search-view';
-import { createWorldModel, type WorldModelLearner } from '../world-model';
+import { checkModelOptions, createWorldModel, type WorldModelLearner } from '../world-model';
 import { type HopUpdateInputs, hopForward, hopUpdate } from './algorithm';
 import { type PolicyValueNet, policyValueNet } from './net';
 import {
-  checkSearchOptions,
   type HopOptions,
   type HopSearchOptions,
   hopOptionsSchema,
@@ -68,12 +67,12 @@ const OBSERVED_ACCURACY = 0.8;
 /** Checks options and makes networks and models. Nothing here is random or touches a tensor. */
 export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<HopOptions, 'id'>): HopSetup {
   const { game } = given;
+  checkModelOptions(`${where}: option simulator`, given.simulator);
   const checked = checkOptions(where, hopOptionsSchema, given);
   checkGame(`${where}: option game`, game);
   checkIds(where, game, ids);
   checkModels(where, checked.moa);
   checkInputs(where, checked.inputs);
-  checkSearchOptions(`${where}: option search`, checked.search);
   const { interOM, intraOM, executor, uniformGoals } = checked;
   const search = checked.search as HopSearchOptions;
   const inputs = checked.inputs as NonNullable<HopOptions['inputs']>;
@@ -84,7 +83,7 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
   const worldModel =
     typeof given.simulator === 'object' ? createWorldModel({ ...given.simulator, game, executor }) : undefined;
   const model = worldModel?.model;
-  checkSearched(`${where}: option game`, game, model, 'Search only where agents see all of the state');
+  checkSearched(`${where}: option game`, game, model, 'Search only where agents see all of the state', 'simulator');
   if (model?.ownView && goals === 'hindsight') checkOwnGoals(`${where}: option goals`, game, "Give goals: 'none'.");
   const minAccuracy = checked.minAccuracy ?? (model?.source ? OBSERVED_ACCURACY : 0.9);
   const moa = { ...moaDefaults(game), ...(model?.ownView && ownViewMoa(game)), ...given.moa, goals, executor };

@@ -109,7 +109,8 @@ const builder = z.custom<TorsoBuilder>((value) => typeof value === 'function', {
   error: 'a network: mlp(), conv(), or layersModel(() => yourModel)',
 });
 
-const schema = z.strictObject({
+/** The schema of {@link MoaOptions}, without `game` and `id`. */
+export const moaSchema = z.strictObject({
   goals: z.enum(['hindsight', 'none']).optional(),
   unknownShare: unit.default(0.1),
   network: builder.optional(),
@@ -133,7 +134,7 @@ const schema = z.strictObject({
 });
 
 /** {@link MoaOptions} with the defaults filled in. */
-type ResolvedMoaOptions = Omit<z.infer<typeof schema>, 'goals' | 'network'> & {
+type ResolvedMoaOptions = Omit<z.infer<typeof moaSchema>, 'goals' | 'network'> & {
   readonly goals: 'hindsight' | 'none';
   readonly network: TorsoBuilder;
 };
@@ -155,7 +156,7 @@ function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
   if (!game.agents.includes(id)) {
     fail('createMoa: option id', `one of ${game.agents.join(', ')}`, show(id), 'Use an id of game.agents.');
   }
-  const checked = checkOptions('createMoa', schema, options, ['game', 'id']);
+  const checked = checkOptions('createMoa', moaSchema, options, ['game', 'id']);
   const goals = checked.goals ?? (game.goals ? 'hindsight' : 'none');
   if (goals === 'hindsight' && !game.goals) {
     const remedy = 'Leave it out, or give the game goals ("Goals" in docs/writing-an-environment.md).';

@@ -1,3 +1,3 @@
 export { createOmg, type OmgLearner } from './learner';
-export type { OmgOptions } from './options';
+export { type OmgOptions, omgSchema } from './options';
 export type { OwnView } from './views';

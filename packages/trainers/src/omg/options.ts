@@ -72,7 +72,8 @@ export interface OmgOptions extends Omit<OmgNetOptions, 'inputs' | 'kinds' | 'ac
 
 const positive = z.int().min(1);
 
-const schema = z.strictObject({
+/** The schema of {@link OmgOptions}, without `game` and `id`. */
+export const omgSchema = z.strictObject({
   goalDim: z.int().min(2).max(64).default(16),
   hidden: z.array(positive).default([128, 128]),
   stateUnits: positive.default(32),
@@ -111,7 +112,7 @@ const schema = z.strictObject({
 });
 
 /** {@link OmgOptions} with the defaults filled in, without game and id. */
-export type OmgSettings = Omit<z.infer<typeof schema>, 'view' | 'inputs' | 'coPlayerId' | 'sequenceLength'> & {
+export type OmgSettings = Omit<z.infer<typeof omgSchema>, 'view' | 'inputs' | 'coPlayerId' | 'sequenceLength'> & {
   readonly inputs: InputOptions;
   readonly view: 'other' | 'own';
   readonly coPlayerId: boolean;
@@ -125,7 +126,7 @@ export function omgSettings(where: string, options: OmgOptions): OmgSettings {
   if (!game.agents.includes(id)) {
     fail(where, `an id of ${game.name}: ${game.agents.join(', ')}`, show(id), 'Take it from game.agents.');
   }
-  const checked = checkOptions(where, schema, rest, ['game', 'id']);
+  const checked = checkOptions(where, omgSchema, rest, ['game', 'id']);
   const view = checked.view ?? (game.grid ? 'other' : 'own');
   if (view === 'other' && !game.grid) {
     const remedy = 'Leave it out, or give the game grid parts ("Optional parts" in docs/writing-an-environment.md).';

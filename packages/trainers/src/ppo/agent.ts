@@ -19,6 +19,7 @@ import type { LearningAgent } from '../training';
 import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
 import { checkIds } from '../training/ids';
+import { unchecked } from '../training/option-names';
 import { ppoInsight } from './insight';
 import { PpoLearner } from './learner';
 import type { PpoOptions } from './options';
@@ -47,7 +48,7 @@ export interface PpoAgent extends LearningAgent<Float32Array> {
 export function ppoAgent(options: PpoAgentOptions): PpoAgent {
   checkRecord('ppoAgent', 'options', options);
   const { game, id, ppo = {}, ...networks } = options;
-  const learner = new PpoLearner(ppoSetup('ppoAgent', game, [id], networks, ppo, ['id']));
+  const learner = new PpoLearner(ppoSetup('ppoAgent', game, [id], networks, ppo, { id: unchecked }));
   return new NetworkAgent(id, learner);
 }
 
@@ -70,7 +71,7 @@ export function sharedPpoAgents(options: SharedPpoOptions): PpoAgent[] {
   const { game, ids = game?.agents ?? [], ppo = {}, ...networks } = options;
   checkGame('sharedPpoAgents: option game', game);
   checkIds('sharedPpoAgents', game, ids);
-  const learner = new PpoLearner(ppoSetup('sharedPpoAgents', game, ids, networks, ppo));
+  const learner = new PpoLearner(ppoSetup('sharedPpoAgents', game, ids, networks, ppo, { ids: unchecked }));
   return ids.map((id) => new NetworkAgent(id, learner));
 }
 

@@ -10,6 +10,6 @@ export {
 } from './algorithm';
 export { ppoInsight } from './insight';
 export { PpoLearner, PpoWrapper } from './learner';
-export { type PpoOptions, ppoPresets, prosocialRewards } from './options';
+export { type PpoOptions, ppoPresets, ppoSchema, prosocialRewards } from './options';
 export { pastSelves } from './past-selves';
 export { type PpoNetworkOptions, type PpoSetup, ppoSetup } from './setup';

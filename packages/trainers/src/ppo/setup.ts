@@ -28,8 +28,9 @@ import type { Annealed } from '../training/annealed';
 import { areFinite } from '../training/finite-steps';
 import { checkFields, checkId, inputSchema } from '../training/inputs';
 import { Network } from '../training/network';
+import { optionNames, unchecked } from '../training/option-names';
 import { actForward, ppoUpdate, tableUpdate, type UpdateInputs, valueForward } from './algorithm';
-import { type PpoOptions, type ResolvedPpoOptions, type RewardChoice, resolvePpoOptions } from './options';
+import { type PpoOptions, ppoSchema, type ResolvedPpoOptions, type RewardChoice, resolvePpoOptions } from './options';
 
 /** The parts of a PPO agent, in addition to the algorithm's hyperparameters. */
 export interface PpoNetworkOptions {
@@ -95,11 +96,12 @@ const networkSchema = z.strictObject({
   reward: z.union([z.enum(['own', 'prosocial']), functionSchema('a function of the experience')]).default('own'),
   executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
 });
+const ownOptions = { game: unchecked, ppo: optionNames(ppoSchema, 'options of PPO') };
 
 /**
  * Checks options and builds networks and encoders. Nothing here is random or touches a tensor.
  *
- * @param others  names of further options of the agent, for messages
+ * @param others  schemas of further options of the agent, whose names messages list
  */
 export function ppoSetup(
   where: string,
@@ -107,12 +109,13 @@ export function ppoSetup(
   ids: readonly AgentId[],
   networks: Omit<PpoNetworkOptions, 'inputs'> & { readonly inputs?: InputOptions },
   ppo: PpoOptions,
-  others: readonly string[] = [],
+  others: Readonly<Record<string, z.ZodType>> = {},
 ): PpoSetup {
   checkGame(`${where}: option game`, game);
   for (const id of ids) checkId(where, game, id);
+  const allOptions = z.strictObject({ ...ownOptions, ...others, ...networkSchema.shape });
+  const checked = checkOptions(where, allOptions, { game, ppo, ...networks }) as z.infer<typeof networkSchema>;
   const options = resolvePpoOptions(where, ppo);
-  const checked = checkOptions(where, networkSchema, networks, ['game', 'ppo', ...others]);
   const inputs = checked.inputs as InputOptions;
   checkFields(where, game, inputs);
   const network = networks.network ?? mlp();

@@ -2,9 +2,10 @@ import { type AgentId, checkOptions, fail, type Game } from '@coplay/core';
 import { checkRecord } from '@coplay/core/checks';
 import { canCentre } from '@coplay/models';
 import { z } from 'zod';
-import { createMoa, type MoaLearner, type MoaOptions } from '../moa';
+import { createMoa, type MoaLearner, type MoaOptions, moaSchema } from '../moa';
 import { type PpoNetworkOptions, type PpoOptions, type PpoSetup, ppoSetup } from '../ppo';
 import { type Annealed, annealed } from '../training/annealed';
+import { optionNames, unchecked } from '../training/option-names';
 
 /** Options of {@link socialInfluenceAgent}. */
 export interface SocialInfluenceOptions extends Omit<PpoNetworkOptions, 'reward'> {
@@ -45,6 +46,14 @@ const schema = z.strictObject({
 /** Models that read a step's actions and observations, and no history, as counterfactuals need. */
 const FIXED = { goals: 'none', previousActions: true } as const;
 
+/** Options that PPO doesn't have. */
+const others = {
+  id: unchecked,
+  moa: optionNames(moaSchema, 'options of createMoa', ['executor', 'recurrent', ...Object.keys(FIXED)]).optional(),
+  influenceWeight: unchecked,
+  rewardWeight: unchecked,
+};
+
 /** @throws CoplayError if there is no other agent, and for options of the models that are fixed here */
 function checkModels(where: string, game: Game, moa: object): void {
   if (game.agents.length < 2) {
@@ -65,7 +74,7 @@ function checkModels(where: string, game: Game, moa: object): void {
 export function socialInfluenceSetup(where: string, options: SocialInfluenceOptions): SocialInfluenceSetup {
   checkRecord(where, 'options', options);
   const { game, id, ppo = {}, moa = {}, influenceWeight, rewardWeight, ...networks } = options;
-  const setup = ppoSetup(where, game, [id], networks, ppo, ['id', 'moa', 'influenceWeight', 'rewardWeight']);
+  const setup = ppoSetup(where, game, [id], networks, ppo, others);
   checkRecord(where, 'options.moa', moa);
   checkModels(where, game, moa);
   const weights = checkOptions(where, schema, { influenceWeight, rewardWeight }) as Required<

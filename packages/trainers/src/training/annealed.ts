@@ -14,7 +14,8 @@ export const unit = z.number().min(0).max(1);
 /** The schema of an annealed option whose start, and whose end, are bounded. */
 export function annealed(from: z.ZodNumber, to: z.ZodNumber = from) {
   const by = z.number().positive().max(1).optional();
-  return z.union([from, z.strictObject({ from, to, by })]);
+  const error = 'a straight line { from, to, by? } (functions such as cosine() are not taken here)';
+  return z.union([from, z.strictObject({ from, to, by }, { error })]);
 }
 
 /** The schema of a share or chance that may change over the training. */

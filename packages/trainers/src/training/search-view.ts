@@ -47,16 +47,23 @@ export function believedGame(game: Game, model: WorldModel | undefined): Game {
  *
  * @param model   of the world; undefined for the rules
  * @param remedy  how to do without, in the words of the agent's options
+ * @param option  of the agent, for a world model
  */
-export function checkSearched(where: string, game: Game, model: WorldModel | undefined, remedy: string): void {
+export function checkSearched(
+  where: string,
+  game: Game,
+  model: WorldModel | undefined,
+  remedy: string,
+  option: 'simulator' | 'worldModel',
+): void {
   if (model?.source && !model.see) {
     const expected = 'a model that says in which state an agent acts: WorldModel.see';
     fail(where, expected, `one of ${model.kind} without it`, remedy);
   }
   if (model?.ownView || game.grid || game.observesState) return;
   const others =
-    'declare observesState where that is so or give the game grid parts ("Optional parts" in docs/writing-an-environment.md), or learn ' +
-    "observationsWorldModel({ view: 'own' })";
+    'declare observesState where that is so or give the game grid parts ("Optional parts" in docs/writing-an-environment.md), or give ' +
+    `${option}: { model: observationsWorldModel({ view: 'own' }) }`;
   fail(where, 'a game whose agents see the whole state', game.name, `${remedy}, ${others}.`);
 }
 

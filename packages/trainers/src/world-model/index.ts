@@ -1,3 +1,3 @@
 export type { WorldModelLearner } from './contract';
 export { createWorldModel } from './learner';
-export type { WorldModelOptions } from './options';
+export { checkModelOptions, type WorldModelOptions, worldModelNames } from './options';

@@ -51,6 +51,7 @@ export interface WorldModelSetup extends z.infer<typeof schema> {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** The schema of {@link WorldModelOptions}, without `game` and `model`. */
 const schema = z.strictObject({
   members: z.int().min(1).max(32).default(1),
   learningRate: z.number().positive().optional(),
@@ -69,6 +70,7 @@ const schema = z.strictObject({
 export function worldModelSetup(given: WorldModelOptions): WorldModelSetup {
   const where = 'createWorldModel';
   checkRecord(where, 'options', given);
+  checkModelOptions(where, given);
   const { game, model: builder, ...options } = given;
   checkGame(`${where}: option game`, game);
   const checked = checkOptions(where, schema, options, ['game', 'model']);
@@ -85,6 +87,21 @@ export function worldModelSetup(given: WorldModelOptions): WorldModelSetup {
   const { learningRate = model.kind === 'observations' ? 1e-3 : 3e-3 } = checked;
   const numbers = { ...checked, learningRate };
   return { ...numbers, model, config: { algorithm: 'world-model', ...numbers, model: model.config } };
+}
+
+/** Names of the options that an agent with a world model takes for it. */
+export const worldModelNames = ['model', ...Object.keys(schema.shape).filter((name) => name !== 'executor')];
+
+/** Options of `observationsWorldModel` that are easily given to the learner instead. */
+const OF_MODEL = ['view', 'history', 'historyUnits', 'tolerance', 'contrastive', 'network'];
+
+/** Refuses options of the model among those of its learner. */
+export function checkModelOptions(where: string, options: unknown): void {
+  if (typeof options !== 'object' || options === null) return;
+  const name = OF_MODEL.find((other) => other in options);
+  if (name === undefined) return;
+  const remedy = `Give it to the model: { model: observationsWorldModel({ ${name}: ... }) }.`;
+  fail(where, 'options of createWorldModel', `${show(name)}, an option of observationsWorldModel`, remedy);
 }
 
 /** Options of {@link WorldModelLearner.pretrain}. */
