@@ -31,6 +31,7 @@ export const planningDoors: Doors = {
   }),
   createSearch: door(() => [{ game, simulations: 2, trees: 1 }], [], { search: door(() => [roots(), networks]) }),
   discountCounts: door(() => [doubles(), Int32Array.of(0, -1), 0.5]),
+  fixedMemory: door(() => [[0.7, 0.3]], [['Uint16Array [7]', 'longer']]),
   goalsPerEpisode: door(() => [3, 0.9], ['nothing', ['undefined']], {
     add: door(() => [1], [['2**33']]),
     restore: door(() => [planning.goalsPerEpisode(3).state()]),

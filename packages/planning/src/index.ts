@@ -6,6 +6,7 @@ export {
   countMemory,
   createBeliefs,
   discountCounts,
+  fixedMemory,
   type GoalBeliefs,
   type GoalCounts,
   type GoalMemory,

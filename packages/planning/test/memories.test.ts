@@ -1,7 +1,14 @@
 import type { Game } from '@coplay/core';
 import { createGenerator, vectorEnv } from '@coplay/core';
 import { snowdrift, stagHunt } from '@coplay/envs';
-import { createBeliefs, createSearch, type GoalMemory, goalLikelihoods, updateBeliefs } from '@coplay/planning';
+import {
+  createBeliefs,
+  createSearch,
+  fixedMemory,
+  type GoalMemory,
+  goalLikelihoods,
+  updateBeliefs,
+} from '@coplay/planning';
 import { describe, expect, it } from 'vitest';
 
 const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1 });
@@ -10,16 +17,16 @@ const first = Uint8Array.of(1);
 const later = Uint8Array.of(0);
 
 /** A memory that always has this prior. */
-function memoryOf(prior: (open: Uint8Array, from: number) => readonly number[]): GoalMemory {
+function memoryOf(prior: (open: Uint8Array) => readonly number[]): GoalMemory {
   return {
-    prior: (_reached, open, from) => Float64Array.from(prior(open, from)),
+    prior: (_reached, open, from) => Float64Array.from(prior(open.slice(from))),
     add: () => {},
     state: () => ({}),
     restore: () => {},
   };
 }
 
-const believer = (prior: () => readonly number[], played: Game = game) =>
+const believer = (prior: (open: Uint8Array) => readonly number[], played: Game = game) =>
   createBeliefs({ game: played, id: 'agent_0', inter: () => memoryOf(prior) });
 
 describe('a memory of your own', () => {
@@ -28,7 +35,7 @@ describe('a memory of your own', () => {
     const asked: string[] = [];
     const inter = (id: string) => {
       asked.push(id);
-      return memoryOf(() => (id === 'agent_0' ? [0.25, 0.75] : [1, 0]));
+      return fixedMemory(id === 'agent_0' ? [0.25, 0.75] : [1, 0]);
     };
     const beliefs = createBeliefs({ game: three, id: 'agent_1', inter });
     expect(asked).toEqual(['agent_0', 'agent_2']);
@@ -55,7 +62,11 @@ describe('a memory of your own', () => {
     expect(short).toThrow(
       /the memory of agent_1: prior: expected 10 numbers, .*Goal 9, "won't shovel again", counts too/s,
     );
-    expect(believer(() => new Array(10).fill(0.1), snow).prior('agent_1')).toHaveLength(10);
+    const shared = (open: Uint8Array) => {
+      const count = open.slice(0, 10).reduce((sum, isOpen) => sum + isOpen, 0);
+      return Array.from({ length: 10 }, (_, goal) => open[goal] / count);
+    };
+    expect(believer(shared, snow).prior('agent_1')).toHaveLength(10);
   });
 
   it.each([
@@ -76,9 +87,34 @@ describe('a memory of your own', () => {
     expect(() => createBeliefs({ game, id: 'agent_0', inter: class {} as never })).toThrow(/got the class/);
   });
 
+  it('is refused when the beliefs are made if its prior keeps a goal that is closed', () => {
+    const message =
+      /the memory of agent_1, called with open\[0\] = 0: prior: expected 0 for goal 0, "stag", .*got 0.7\. .*fixedMemory/s;
+    expect(() => believer(() => [0.7, 0.3])).toThrow(message);
+    // Every goal can always be reached: the same prior fits.
+    const { isOpen: _, ...goals } = game.goals!;
+    expect([...believer(() => [0.7, 0.3], { ...game, goals }).prior('agent_1')]).toEqual([0.7, 0.3]);
+  });
+
+  it('may be fixed: closed goals have 0, and the others share the rest by their weights', () => {
+    const memory = fixedMemory([4, 2, 2]);
+    const among = (...open: number[]) => [...memory.prior(0, Uint8Array.from(open), 1)];
+    expect(among(9, 1, 1, 1)).toEqual([0.5, 0.25, 0.25]);
+    expect(among(9, 0, 1, 1)).toEqual([0, 0.5, 0.5]);
+    expect(among(9, 0, 0, 0)).toEqual([0, 0, 0]);
+    memory.add(0, 1);
+    expect(among(9, 1, 1, 1)).toEqual([0.5, 0.25, 0.25]);
+    expect([...fixedMemory([1, 0]).prior(0, Uint8Array.of(0, 1), 0)]).toEqual([0, 1]); // no weight is left
+    expect(() => fixedMemory([1, -1])).toThrow(/fixedMemory: weights: .*at index 1, got -1/);
+  });
+
   it('is refused by name whenever its prior is used', () => {
     let prior = [0.5, 0.5];
-    const beliefs = believer(() => prior);
+    let isMade = false;
+    const beliefs = believer((open) =>
+      isMade ? prior : [open[0] / (open[0] + open[1]), open[1] / (open[0] + open[1])],
+    );
+    isMade = true;
     beliefs.see(states, first);
     prior = [0.5, Number.NaN];
     expect(() => beliefs.see(states, first)).toThrow(/^beliefs.see: the memory of agent_1: prior: .*got NaN/);

@@ -12,6 +12,7 @@ import {
 import { allocateStepArrays } from '@coplay/core/arrays';
 import { randomAgent, stagHunt } from '@coplay/envs';
 import { conv, mlp } from '@coplay/models';
+import { fixedMemory } from '@coplay/planning';
 import { useBackend } from '@coplay/tensor';
 import {
   type HopPlusAgent,
@@ -231,6 +232,20 @@ function hopPlusAgentOf(learner: HopPlusAgent['learner']): HopPlusAgent {
     learner,
   );
 }
+
+it('the search takes a memory of co-players, and describes it in the configuration', async () => {
+  const lonely = () => fixedMemory([0.25, 0.75]);
+  const agent = await ready(agentOf('agent_0', { treeSearch: { ...treeSearch, interOM: lonely } }));
+  const env = vectorEnv(game, { envs: 1, seed: 1 });
+  const { extras } = await agent.act(inputOf(env, 0), agent.initialState(1), createGenerator(1));
+  expect([...(extras!['beliefs'].data as Float32Array)]).toEqual([0, 0, 0.25, 0.75]);
+  expect(agent.learner.config['treeSearch']).toMatchObject({ interOM: 'function lonely' });
+  expect(agentOf('agent_0', { treeSearch }).learner.config['treeSearch']).not.toHaveProperty('interOM');
+  const short = () => [0.25, 0.75] as never;
+  expect(() => agentOf('agent_0', { treeSearch: { ...treeSearch, interOM: short } })).toThrow(
+    /^HOP\+ \(agent_0\): option treeSearch.interOM: the memory of agent_1: expected a GoalMemory/,
+  );
+});
 
 describe('learning with tree search', () => {
   const STEPS = 4 * 8;

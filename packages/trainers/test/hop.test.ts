@@ -457,11 +457,14 @@ describe('beliefs of hopAgent', () => {
     const short = () => ({ ...uniformMemory(2), prior: () => Float64Array.of(1) });
     const make = (interOM: unknown) => () => hopAgent({ game, id: 'agent_0', ...small, interOM: interOM as never });
     expect(make(short)).toThrow(
-      /HOP \(agent_0\): option interOM: the memory of agent_1: prior: expected 2 numbers, one for each goal/,
+      /hopAgent: option interOM: the memory of agent_1: prior: expected 2 numbers, one for each goal/,
     );
     expect(make('always')).toThrow(/hopAgent: option interOM: expected true, false, or a function.*"always"/s);
     const agent = hopAgent({ game, id: 'agent_0', ...small });
-    expect(() => planner(agent, { interOM: short })).toThrow(/option interOM: the memory of agent_1: prior/);
+    expect(() => planner(agent, { interOM: short })).toThrow(/^planner: option interOM: the memory of agent_1: prior/);
+    expect(make(() => [0.5, 0.5])).toThrow(
+      /hopAgent: option interOM: the memory of agent_1: expected a GoalMemory: prior, add, state and restore, got \[0.5/,
+    );
   });
 
   it('move with what is done within an episode, and stay where they were without intra-OM', async () => {

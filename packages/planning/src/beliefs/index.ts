@@ -3,5 +3,5 @@ export { countMemory, type GoalsPerEpisode, goalsPerEpisode } from './count-memo
 export { type GoalCounts, goalCounts, goalMemory } from './goal-counts';
 export { blendPrior, discountCounts, priorOfCounts } from './inter';
 export { goalLikelihoods, openGoals, updateBeliefs } from './intra';
-export { type GoalMemory, uniformMemory } from './memory';
+export { fixedMemory, type GoalMemory, uniformMemory } from './memory';
 export { type BeliefTracer, beliefTracer } from './trace';

@@ -10,13 +10,14 @@ import {
   show,
 } from '@coplay/core';
 import { allocateObservations } from '@coplay/core/arrays';
-import { checkCount, checkFunction, checkNumbers, checkRecord, checkTypedArray } from '@coplay/core/checks';
+import { checkCount, checkFunction, checkNumbers, checkTypedArray } from '@coplay/core/checks';
 import { normaliseOpen } from './intra';
 
 /**
  * One observer's memory of one co-player from episode to episode (inter-OM). It gives the prior of the belief:
  * `createBeliefs` calls `prior` where an episode begins and where the co-player has just reached a goal. To change the
- * prior, give a memory of your own as the option `inter` of `createBeliefs`, or `interOM` of `hopAgent`.
+ * prior, give a memory of your own as the option `inter` of `createBeliefs`, or as the same option of an agent:
+ * `interOM` of `hopAgent`, `treeSearch.interOM` of `hopPlusAgent`.
  */
 export interface GoalMemory {
   /**
@@ -43,8 +44,23 @@ export interface GoalMemory {
 /** Remembers nothing: each episode begins with equally likely open goals. HOP without inter-OM. */
 export function uniformMemory(goals: number): GoalMemory {
   checkCount('uniformMemory', 'goals', goals);
+  return constantMemory(new Float64Array(goals).fill(1));
+}
+
+/**
+ * Remembers nothing: each episode begins with the same prior. Goals that can't be reached any more have 0, and the
+ * others share the rest in proportion to their weights; where these are all 0, they are equally likely.
+ *
+ * @param weights  [G] at least 0, one for each goal of the game, also for its `noGoal`; they need not sum to 1
+ */
+export function fixedMemory(weights: readonly number[]): GoalMemory {
+  checkNumbers('fixedMemory', 'weights', weights, { min: 0, atLeast: 1 });
+  return constantMemory(Float64Array.from(weights));
+}
+
+function constantMemory(weights: Float64Array): GoalMemory {
   return {
-    prior: (_reached, open, from) => amongOpen(new Float64Array(goals).fill(1), open, from),
+    prior: (_reached, open, from) => amongOpen(weights, open, from),
     add: () => {},
     state: () => ({}),
     restore: () => {},
@@ -92,15 +108,26 @@ export function goalsReached(game: Game, states: ArrayOf<DType>, step: AgentStep
 /** Rounding that the sum of a prior may show. */
 const TOLERANCE = 1e-6;
 
-/** Refuses an object without the methods of a memory, and one whose prior over open goals isn't a distribution. */
+/**
+ * Refuses an object without the methods of a memory, and one whose prior isn't a distribution over the open goals. It
+ * tries the prior with all goals open and, in games in which goals close, with each goal closed.
+ */
 export function checkMemory(where: string, coPlayer: AgentId, memory: GoalMemory, goals: GoalSet): void {
   const name = `the memory of ${coPlayer}`;
-  checkRecord(where, name, memory);
+  if (typeof memory !== 'object' || memory === null || Array.isArray(memory) || ArrayBuffer.isView(memory)) {
+    const remedy = `Return one for each co-player, such as fixedMemory([...]) or goalMemory(${goals.names.length}).`;
+    fail(`${where}: ${name}`, 'a GoalMemory: prior, add, state and restore', show(memory), remedy);
+  }
   for (const method of ['prior', 'add', 'state', 'restore'] as const) {
     checkFunction(`${where}: ${name}`, method, memory[method]);
   }
   const open = new Uint8Array(goals.names.length).fill(1);
   checkPrior(`${where}: ${name}`, memory.prior(0, open, 0), goals, open, 0);
+  if (!goals.isOpen) return;
+  for (let goal = 0; goal < open.length; goal++) {
+    const others = open.map((_, other) => (other === goal ? 0 : 1));
+    checkPrior(`${where}: ${name}, called with open[${goal}] = 0`, memory.prior(0, others, 0), goals, others, 0);
+  }
 }
 
 /** Refuses a prior that isn't a distribution [G] over the open goals, or zeros where no goal is open. */
@@ -124,7 +151,12 @@ export function checkPrior(
     openGoals += open[from + goal];
     if (open[from + goal] === 1 || prior[goal] === 0) continue;
     const expected = `0 for goal ${goal}, ${show(names[goal])}, which can't be reached any more`;
-    fail(`${where}: prior`, expected, String(prior[goal]), 'Share its probability among the open goals.');
+    fail(
+      `${where}: prior`,
+      expected,
+      String(prior[goal]),
+      'Share its probability among the open goals, as fixedMemory(weights) does.',
+    );
   }
   const expected = openGoals > 0 ? 1 : 0;
   if (Math.abs(sum - expected) <= TOLERANCE) return;

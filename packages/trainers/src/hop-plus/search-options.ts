@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { MoaLearner } from '../moa';
 import type { PpoSetup } from '../ppo';
 import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
+import { describeMemory, type InterOM, interOMSchema } from '../training/goal-beliefs';
 import { checkSearched, searchedGame } from '../training/search-view';
 import type { WorldModelLearner } from '../world-model';
 
@@ -37,6 +38,11 @@ export interface TreeSearchOptions extends Omit<SearchOptions, OwnSearchOptions>
    * that of `imagined`, or 0.98, and 0.8 for models of observations
    */
   readonly minAccuracy?: number | undefined;
+  /**
+   * The memory of the goals that a co-player showed in earlier episodes (inter-OM), which gives the prior of the
+   * beliefs; as `interOM` of `hopAgent`. Default true
+   */
+  readonly interOM?: InterOM | undefined;
   /** Whether Bayes' rule updates beliefs over co-players' goals within an episode. Default true */
   readonly intraOM?: boolean | undefined;
   /**
@@ -50,12 +56,13 @@ const schema = z.looseObject({
   plays: z.enum(['search', 'policy']).default('search'),
   target: annealed(z.number().min(0)).default({ from: 0.5, to: 0 }),
   minAccuracy: unit.optional(),
+  interOM: interOMSchema.default(true),
   intraOM: z.boolean().default(true),
   uniformGoals: annealedUnit.default({ from: 1, to: 0, by: 0.5 }),
 });
 
 const names: Readonly<Record<keyof TreeSearchOptions, true>> = {
-  ...{ plays: true, target: true, minAccuracy: true, intraOM: true, uniformGoals: true },
+  ...{ plays: true, target: true, minAccuracy: true, interOM: true, intraOM: true, uniformGoals: true },
   ...{ simulations: true, trees: true, exploration: true, unvisited: true, policy: true, rationality: true },
   ...{ rootNoise: true, coPlayerSampling: true, capacity: true },
 };
@@ -68,6 +75,7 @@ export interface ResolvedTreeSearch {
   readonly plays: 'search' | 'policy';
   readonly target: Annealed;
   readonly minAccuracy: number;
+  readonly interOM: InterOM;
   readonly intraOM: boolean;
   readonly uniformGoals: Annealed;
   /** Without the simulator. */
@@ -87,14 +95,14 @@ interface SearchParts {
 /** Checks how to search, fills in the defaults, and refuses what no search can work with. */
 export function resolveTreeSearch(where: string, given: TreeSearchOptions, parts: SearchParts): ResolvedTreeSearch {
   const options = checkOptions(`${where}: option treeSearch`, schema, given);
-  const { plays, target, minAccuracy, intraOM, uniformGoals, ...search } = options;
+  const { plays, target, minAccuracy, interOM, intraOM, uniformGoals, ...search } = options;
   if (plays === 'policy' && isZero(target)) {
     const remedy = "Give plays: 'search' or a target above 0, or switch treeSearch off.";
     fail(`${where}: option treeSearch`, 'a use of the search', "plays: 'policy' and target: 0", remedy);
   }
   checkParts(where, parts);
   return {
-    ...{ plays, target, intraOM, uniformGoals },
+    ...{ plays, target, interOM, intraOM, uniformGoals },
     minAccuracy: minAccuracy ?? parts.imaginedAccuracy ?? 0.98,
     search: resolveSearch(
       {
@@ -146,7 +154,8 @@ export const modelOf = (worldModel: SearchParts['worldModel']) =>
   typeof worldModel === 'object' ? worldModel.model : undefined;
 
 /** For run directories and checkpoints. */
-export function searchConfig({ search, ...options }: ResolvedTreeSearch): Readonly<Record<string, unknown>> {
+export function searchConfig({ search, interOM, ...options }: ResolvedTreeSearch): Readonly<Record<string, unknown>> {
   const { game: _, simulator: __, ...numbers } = search;
-  return { ...options, search: numbers };
+  // Left out where it's as ever, so that runs begun before there was a choice fit.
+  return { ...options, ...(interOM !== true && { interOM: describeMemory(interOM) }), search: numbers };
 }

@@ -179,10 +179,11 @@ function beliefsOf(
 ): GoalBeliefs | undefined {
   const { moa } = coPlayerModels.get(game.agents.indexOf(id)) ?? {};
   if (!moa || moa.goals === 0) return undefined;
-  const { intraOM } = treeSearch as ResolvedTreeSearch;
+  const { interOM, intraOM } = treeSearch as ResolvedTreeSearch;
   const goalDiscount = moa.config['goalDiscount'] as number | undefined;
   const believed = believedGame(game, modelOf(worldModel));
-  return goalBeliefs(`HOP+ (${id})`, believed, id, { inter: true, intra: intraOM, goalDiscount });
+  const where = `HOP+ (${id}): option treeSearch.interOM`;
+  return goalBeliefs(where, believed, id, { inter: interOM, intra: intraOM, goalDiscount });
 }
 
 /**

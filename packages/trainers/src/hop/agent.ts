@@ -21,17 +21,11 @@ import type { GoalBeliefs, SearchResult, TreeSearch } from '@coplay/planning';
 import { z } from 'zod';
 import type { LearningAgent } from '../training';
 import { anneal } from '../training/annealed';
+import { type InterOM, interOMSchema } from '../training/goal-beliefs';
 import { type RowSearch, type SearchedStep, SearchView, visitsOf } from '../training/search-view';
 import { BELIEFS, SEARCH_POLICY, SEARCH_VALUES } from './data';
 import { HopLearner } from './learner';
-import {
-  checkSearchOptions,
-  type HopOptions,
-  type HopSearchOptions,
-  type InterOM,
-  interOMSchema,
-  type SharedHopOptions,
-} from './options';
+import { checkSearchOptions, type HopOptions, type HopSearchOptions, type SharedHopOptions } from './options';
 import { type NetworkQueries, networkQueries } from './queries';
 import { beliefsOf, checkBudget, type HopSetup, hopSetup, searchOf } from './setup';
 
@@ -103,7 +97,7 @@ export function planner(agent: HopAgent, options: PlannerOptions = {}): HopPlaye
   }
   const { id, interOM, intraOM, search } = plannerOptions(agent, options);
   const { setup } = agent.learner;
-  const beliefs = { ...setup.beliefs, inter: interOM, intra: intraOM };
+  const beliefs = { ...setup.beliefs, where: 'planner', inter: interOM, intra: intraOM };
   const budget = { ...setup.search, rootNoise: false as const, ...search };
   checkBudget('planner', setup, budget);
   const own = new PlanningHopActor(id, agent.learner, budget, () => 0, beliefs);

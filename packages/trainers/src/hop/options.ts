@@ -1,10 +1,11 @@
 import { type AgentId, checkOptions, fail, type Game } from '@coplay/core';
 import type { InputOptions, TorsoBuilder } from '@coplay/models';
-import type { GoalMemory, SearchOptions } from '@coplay/planning';
+import type { SearchOptions } from '@coplay/planning';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { type MoaOptions, moaSchema } from '../moa';
 import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
+import { type InterOM, interOMSchema } from '../training/goal-beliefs';
 import { optionNames, unchecked } from '../training/option-names';
 import { type WorldModelOptions, worldModelNames } from '../world-model';
 
@@ -51,9 +52,6 @@ export interface RankedRewardOptions {
   /** In (0, 100). Default 75 */
   readonly percentile?: number;
 }
-
-/** The option `interOM` of {@link hopAgent}. */
-export type InterOM = boolean | ((coPlayer: AgentId) => GoalMemory);
 
 /** HOP's own numbers. */
 export interface HopNumbers {
@@ -194,11 +192,6 @@ export function resolveHopNumbers(where: string, options: HopNumbers = {}): Reso
 
 const isRecord = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const record = (what: string) => z.custom<object>(isRecord, { error: what });
-
-/** {@link InterOM} */
-export const interOMSchema = z.custom<InterOM>((value) => typeof value === 'boolean' || typeof value === 'function', {
-  error: 'true, false, or a function that makes the memory of a co-player',
-});
 
 const OF_WORLD_MODEL = 'options of createWorldModel, such as { model: observationsWorldModel() }';
 

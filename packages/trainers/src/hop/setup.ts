@@ -14,7 +14,7 @@ import {
 import { createMoa, type MoaLearner, moaDefaults } from '../moa';
 import type { Annealed } from '../training/annealed';
 import { areFinite } from '../training/finite-steps';
-import { type GoalBeliefOptions, goalBeliefs } from '../training/goal-beliefs';
+import { describeMemory, type GoalBeliefOptions, goalBeliefs } from '../training/goal-beliefs';
 import { checkIds } from '../training/ids';
 import { Network } from '../training/network';
 import { checkOwnGoals, ownViewMoa } from '../training/own-view';
@@ -56,7 +56,7 @@ export interface HopSetup {
   /** Probability that a search replaces beliefs by the uniform distribution over open goals. */
   readonly uniformGoals: Annealed;
   readonly ranks: RankedReward | undefined;
-  readonly beliefs: GoalBeliefOptions & { readonly hasGoals: boolean };
+  readonly beliefs: GoalBeliefOptions & { readonly hasGoals: boolean; readonly where: string };
   readonly executor: ExecutorChoice;
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -98,12 +98,11 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
     isShared: moa.share && !given.moa?.previousActions,
     ranks: options.rankedReward ? rankedReward(options.rankedReward) : undefined,
     beliefs: {
-      ...{ hasGoals: goals === 'hindsight', inter: interOM, intra: intraOM },
+      ...{ hasGoals: goals === 'hindsight', where, inter: interOM, intra: intraOM },
       goalDiscount: given.moa?.goalDiscount,
     },
   };
-  const memory = typeof interOM === 'function' ? `function ${interOM.name || 'anonymous'}` : interOM;
-  const numbers = { inputs, centred, interOM: memory, intraOM, uniformGoals, minAccuracy };
+  const numbers = { inputs, centred, interOM: describeMemory(interOM), intraOM, uniformGoals, minAccuracy };
   return { ...parts, config: { ...describe(where, parts), ...numbers } };
 }
 
@@ -171,7 +170,7 @@ export function beliefsOf(
   id: AgentId,
 ): GoalBeliefs | undefined {
   if (!beliefs.hasGoals) return undefined;
-  return goalBeliefs(`HOP (${id}): option interOM`, believedGame(game, worldModel?.model), id, beliefs);
+  return goalBeliefs(`${beliefs.where}: option interOM`, believedGame(game, worldModel?.model), id, beliefs);
 }
 
 /** The functions of tensors that HOP runs. */

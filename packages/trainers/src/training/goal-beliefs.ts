@@ -4,17 +4,30 @@ import {
   type CoPlayerRows,
   createBeliefs,
   type GoalBeliefs,
+  type GoalMemory,
   goalMemory,
   openGoals,
 } from '@coplay/planning';
+import { z } from 'zod';
+
+/**
+ * The option `interOM` of an agent, its memory of a co-player between episodes: `true` for the one that fits the game's
+ * goals, `false` for equally likely goals, or a function that makes one.
+ */
+export type InterOM = boolean | ((coPlayer: AgentId) => GoalMemory);
+
+export const interOMSchema = z.custom<InterOM>((value) => typeof value === 'boolean' || typeof value === 'function', {
+  error: 'true, false, or a function that makes the memory of a co-player',
+});
+
+/** As JSON, for run directories and checkpoints. */
+export function describeMemory(interOM: InterOM): boolean | string {
+  return typeof interOM === 'function' ? `function ${interOM.name || 'anonymous'}` : interOM;
+}
 
 /** How {@link goalBeliefs} believes. */
 export interface GoalBeliefOptions {
-  /**
-   * The memory between episodes (inter-OM): `true` for the one that fits the game's goals, `false` for equally likely
-   * goals, or a function that makes one
-   */
-  readonly inter: true | NonNullable<BeliefOptions['inter']>;
+  readonly inter: InterOM;
   /** Whether Bayes' rule updates beliefs within an episode. */
   readonly intra: boolean;
   /** Discount per episode of the counts of goals shown, for games whose goals have no `noGoal`. */
