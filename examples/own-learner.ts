@@ -20,8 +20,8 @@ import {
 } from '@coplay/core';
 import { mean, seatRows } from '@coplay/core/rows';
 import { matrixGame } from '@coplay/envs';
-import { actingRows, experienceRows, inputEncoder } from '@coplay/models';
-import { denseLayer } from '@coplay/models/layers';
+import { actingRows, experienceRows, inputEncoder, mlp } from '@coplay/models';
+import { denseLayer, prefixed, within } from '@coplay/models/layers';
 import {
   adam,
   type Compiled,
@@ -54,7 +54,8 @@ class Reinforce implements Learner {
   readonly config = { algorithm: 'reinforce', gamma: GAMMA, learningRate: LEARNING_RATE };
   updates = 0;
   private readonly encoder;
-  private readonly layer;
+  private readonly body;
+  private readonly head;
   private readonly optimiser = adam();
   private network: Network | undefined;
 
@@ -65,24 +66,29 @@ class Reinforce implements Learner {
     this.name = id;
     this.ids = [id];
     this.encoder = inputEncoder(game);
-    const [inputSize] = this.encoder.shapes['vector'];
-    this.layer = denseLayer({ inputSize, outputSize: game.actions, gain: 0.01 }); // logits
+    this.body = mlp({ hidden: [32] })(this.encoder.shapes); // reads all inputs, in any game
+    this.head = denseLayer({ inputSize: this.body.outputSize, outputSize: game.actions, gain: 0.01 }); // logits
   }
 
   /** log pi(. | observation) [B, K] */
-  private logProbs(params: TensorRecord, { vector, masks }: TensorRecord): tf.Tensor {
-    return maskedLogProbs(this.layer.apply(params, vector as tf.Tensor2D), masks);
+  private logProbs(params: TensorRecord, { masks, ...inputs }: TensorRecord): tf.Tensor {
+    const features = this.body.apply(within('body', params), inputs);
+    return maskedLogProbs(this.head.apply(within('head', params), features), masks);
   }
 
   private readonly actStep: StepFunction<'params'> = ({ params }, inputs) => {
     return { outputs: { logProbs: this.logProbs(params, inputs) } };
   };
 
-  /** One gradient step on -mean(advantage log pi(action)). */
-  private readonly trainStep: StepFunction<'params' | 'slots'> = (state, { actions, advantages, ...inputs }) => {
+  /** One gradient step on -mean(advantage log pi(action)), over rows in which the agent plays. */
+  private readonly trainStep: StepFunction<'params' | 'slots'> = (
+    state,
+    { actions, advantages, active, ...inputs },
+  ) => {
     const { loss, gradients } = valueAndGradients((params) => {
       const taken = logProbOf(this.logProbs(params, inputs), actions); // [B]
-      return { loss: tf.neg(tf.mean(tf.mul(advantages, taken))) as tf.Scalar, metrics: {} };
+      const sum = tf.sum(tf.mul(advantages, taken)); // advantages are 0 where the agent has left
+      return { loss: tf.neg(tf.div(sum, tf.maximum(tf.sum(active), 1))) as tf.Scalar, metrics: {} };
     }, state.params);
     const { params, slots } = this.optimiser.update(gradients, state.slots, state.params, LEARNING_RATE);
     return { state: { params, slots }, outputs: { loss } };
@@ -120,7 +126,10 @@ class Reinforce implements Learner {
 
   async initialise(generator: Generator): Promise<void> {
     if (this.network) return;
-    const params = this.layer.init(generator.fork());
+    const params = {
+      ...prefixed('body', this.body.init(generator.fork())),
+      ...prefixed('head', this.head.init(generator.fork())),
+    };
     this.start(params, this.optimiser.init(params));
   }
 
@@ -137,14 +146,16 @@ class Reinforce implements Learner {
     const seat = game.agents.indexOf(this.id);
     const A = game.agents.length;
     const returns = seatRows(monteCarloReturns(experience, { gamma: GAMMA }), seat, A).data; // [E T]
+    const active = Float32Array.from(seatRows(experience.active, seat, A).data); // 0 in rows after the agent left
     const { loss } = await this.running.train({
       ...this.encoder.encode(experienceRows(experience, seat)), // [E T, ...]
       masks: seatRows(experience.masks, seat, A, [game.actions]),
       actions: seatRows(experience.actions, seat, A),
-      advantages: ndarray(advantagesOf(experience, returns)),
+      advantages: ndarray(advantagesOf(experience, returns, active)),
+      active: ndarray(active),
     });
     this.updates++;
-    return { 'reinforce/loss': loss.data[0], 'reinforce/return': mean(returns) };
+    return { 'reinforce/loss': loss.data[0], 'reinforce/return': mean(returns.filter((_, row) => active[row] === 1)) };
   }
 
   async state(): Promise<SavedState> {
@@ -164,10 +175,14 @@ class Reinforce implements Learner {
   }
 }
 
-/** [E T] returns minus the mean return of the same step over all environments. */
-function advantagesOf({ steps }: Experience, returns: Float32Array): Float32Array {
-  const baseline = Array.from({ length: steps }, (_, t) => mean(returns.filter((_, row) => row % steps === t)));
-  return returns.map((value, row) => value - baseline[row % steps]);
+/**
+ * [E T] returns minus the mean return of the same step over the environments in which the agent plays; 0 after it
+ * left.
+ */
+function advantagesOf({ steps }: Experience, returns: Float32Array, active: Float32Array): Float32Array {
+  const isPlayed = (row: number, t: number) => row % steps === t && active[row] === 1;
+  const baseline = Array.from({ length: steps }, (_, t) => mean(returns.filter((_, row) => isPlayed(row, t))));
+  return returns.map((value, row) => (active[row] === 1 ? value - baseline[row % steps] : 0));
 }
 
 function reinforceAgent(game: Game, id: AgentId): LearningAgent<null> {

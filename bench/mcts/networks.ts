@@ -46,9 +46,9 @@ export async function benchNetworks(game: Game, dense: number): Promise<(isFixed
   };
   const moaParams = moa.init(createGenerator(4));
   const applyFocal: Apply = (weights, inputs) => {
-    const features = torso.apply(within(weights, 'torso'), inputs);
-    const values = tf.squeeze(value.apply(within(weights, 'value'), features), [1]);
-    return { logits: policy.apply(within(weights, 'policy'), features), values: tf.add(values, VALUE) };
+    const features = torso.apply(within('torso', weights), inputs);
+    const values = tf.squeeze(value.apply(within('value', weights), features), [1]);
+    return { logits: policy.apply(within('policy', weights), features), values: tf.add(values, VALUE) };
   };
   const applyMoa: Apply = (weights, { goals, mask, ...inputs }) => {
     return { logits: moa.step(weights, inputs, mask as tf.Tensor2D, goals as tf.Tensor1D).logProbs };

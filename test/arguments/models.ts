@@ -71,7 +71,7 @@ export const layersDoors: Doors = {
   rmsNorm: door(() => [matrix(), vector(), -1], ['nothing', 'nothing', wholeAxes]),
   sequential: door(() => [[layer()], 2], [['[]', 'longer']]),
   torsoBuilder: door(() => [{}, () => layer()], [record, 'function']),
-  within: door(() => [params(), 'a'], [record, 'text']),
+  within: door(() => ['a', params()], ['text', record]),
 };
 
 /** Those of `@coplay/models/dreamer`. */

@@ -221,7 +221,7 @@ describe('DreamerV3 with networks of the form of its own', () => {
           ...heads.map(([name, specs]) => prefixed(`head/${name}`, initialise(specs, generator))),
         ),
       apply: (params, { vector }) => {
-        const features = body.apply(within(params, 'mlp'), vector as tf.Tensor2D);
+        const features = body.apply(within('mlp', params), vector as tf.Tensor2D);
         return tf.concat(
           heads.map(([name]) => linear(params, `head/${name}`, features)),
           1,

@@ -85,7 +85,7 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
   const valueHead = denseLayer({ inputSize: critic.outputSize, outputSize: 1, gain: VALUE_GAIN });
 
   const logits = (params: TensorRecord, features: tf.Tensor2D) =>
-    policyHead.apply(within(params, 'actor/head'), features);
+    policyHead.apply(within('actor/head', params), features);
 
   return {
     stateSize: units,
@@ -105,20 +105,20 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
       checkInputs(where, inputs, seen);
       checkShapes(where, { mask }, `B ${actions}`);
       if (units > 0) checkShapes(where, { state: state as tf.Tensor2D }, `B ${units}`);
-      const { features, next } = actor.step(within(params, 'actor/body'), seen, state);
+      const { features, next } = actor.step(within('actor/body', params), seen, state);
       const logProbs = maskedLogProbs(logits(params, features), mask) as tf.Tensor2D;
       return next ? { logProbs, state: next } : { logProbs };
     },
     policy: (params, rows, mask) => {
       checkRows('actorCritic.policy', params, inputs, rows, units);
       checkTensor('actorCritic.policy', 'mask', mask);
-      const { features } = actor.unroll(within(params, 'actor/body'), rows);
+      const { features } = actor.unroll(within('actor/body', params), rows);
       return maskedLogProbs(logits(params, features), tf.reshape(mask, [-1, actions])) as tf.Tensor2D;
     },
     value: (params, rows) => {
       checkRows('actorCritic.value', params, criticInputs, rows, units);
-      const { features, states } = critic.unroll(within(params, 'critic/body'), rows);
-      const values = tf.squeeze(valueHead.apply(within(params, 'critic/head'), features), [1]) as tf.Tensor1D;
+      const { features, states } = critic.unroll(within('critic/body', params), rows);
+      const values = tf.squeeze(valueHead.apply(within('critic/head', params), features), [1]) as tf.Tensor1D;
       return states ? { values, states } : { values };
     },
   };

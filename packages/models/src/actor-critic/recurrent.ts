@@ -21,9 +21,9 @@ export function recurrent(torso: Torso, shapes: InputShapes, units: number): Bod
       );
     }
     const [rows, steps] = isFirst.shape;
-    const features = torso.apply(within(params, 'torso'), flattenTime(shapes, inputs, rows * steps));
+    const features = torso.apply(within('torso', params), flattenTime(shapes, inputs, rows * steps));
     const sequence = tf.reshape(features, [rows, steps, torso.outputSize]) as tf.Tensor3D;
-    const states = memory.unroll(within(params, 'gru'), sequence, isFirst, state);
+    const states = memory.unroll(within('gru', params), sequence, isFirst, state);
     return { features: tf.reshape(states, [rows * steps, units]) as tf.Tensor2D, states };
   };
 
@@ -34,8 +34,8 @@ export function recurrent(torso: Torso, shapes: InputShapes, units: number): Bod
       ...prefixed('gru', memory.init(generator.fork())),
     }),
     step: (params, inputs, state) => {
-      const features = torso.apply(within(params, 'torso'), inputs);
-      const next = memory.step(within(params, 'gru'), features, state!);
+      const features = torso.apply(within('torso', params), inputs);
+      const next = memory.step(within('gru', params), features, state!);
       return { features: next, next };
     },
     unroll,

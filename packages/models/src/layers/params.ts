@@ -40,7 +40,7 @@ export function prefixed(prefix: string, arrays: NamedArrays): NamedArrays {
 }
 
 /** The parameters below a prefix, under their short names: `actor/kernel` becomes `kernel`. */
-export function within(params: TensorRecord, prefix: string): TensorRecord {
+export function within(prefix: string, params: TensorRecord): TensorRecord {
   checkText('within', 'prefix', prefix);
   checkParams('within', params);
   const inside: TensorRecord = {};

@@ -19,7 +19,7 @@ export function sequential(layers: readonly Layer[], inputSize: number): Layer {
     apply: (params, x) => {
       checkParams('sequential.apply', params);
       checkShapes('sequential.apply', { x }, `B ${inputSize}`);
-      return layers.reduce((h, layer, i) => layer.apply(within(params, String(i)), h), x);
+      return layers.reduce((h, layer, i) => layer.apply(within(String(i), params), h), x);
     },
   };
 }

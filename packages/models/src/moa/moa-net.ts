@@ -121,7 +121,7 @@ export function moaNet(options: MoaNetOptions): MoaNet {
     if (!goal) fail(where, 'goals for a goal-conditioned model', 'none', 'Give one for each row, -1 where unknown.');
     checkTensor(where, 'goals', goal);
   };
-  const logits = (params: TensorRecord, features: tf.Tensor2D) => head.apply(within(params, 'head'), features);
+  const logits = (params: TensorRecord, features: tf.Tensor2D) => head.apply(within('head', params), features);
   return {
     stateSize: units,
     actions,
@@ -140,7 +140,7 @@ export function moaNet(options: MoaNetOptions): MoaNet {
       checkShapes(where, { mask }, `B ${actions}`);
       checkGoals(where, goal);
       if (units > 0) checkShapes(where, { state: state as tf.Tensor2D }, `B ${units}`);
-      const { features, next } = body.step(within(params, 'body'), withGoals(given, goal), state);
+      const { features, next } = body.step(within('body', params), withGoals(given, goal), state);
       const logProbs = maskedLogProbs(logits(params, features), mask) as tf.Tensor2D;
       return next ? { logProbs, state: next } : { logProbs };
     },
@@ -156,7 +156,7 @@ export function moaNet(options: MoaNetOptions): MoaNet {
       const memory = rows.isFirst
         ? { isFirst: rows.isFirst, state: tf.zeros([rows.isFirst.shape[0], units]) as tf.Tensor2D }
         : {};
-      const { features } = body.unroll(within(params, 'body'), { inputs: given, ...memory });
+      const { features } = body.unroll(within('body', params), { inputs: given, ...memory });
       return maskedLogProbs(logits(params, features), tf.reshape(rows.mask, [-1, actions])) as tf.Tensor2D;
     },
   };

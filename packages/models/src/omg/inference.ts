@@ -77,15 +77,15 @@ export function subgoalInference(options: OmgNetOptions): SubgoalInference {
   const isOfAction = settings.loss === 'action';
   const decoder = isOfAction ? actionLikelihood(where, settings) : stateLikelihood(where, settings, historyUnits);
 
-  const read = (params: TensorRecord, inputs: TensorRecord) => reader.apply(within(params, 'state'), inputs);
+  const read = (params: TensorRecord, inputs: TensorRecord) => reader.apply(within('state', params), inputs);
   const judge = (params: TensorRecord, seen: tf.Tensor2D, history: tf.Tensor2D): Gaussian =>
-    gaussianOf(head.apply(within(params, 'posterior'), tf.concat([seen, history], 1) as tf.Tensor2D));
+    gaussianOf(head.apply(within('posterior', params), tf.concat([seen, history], 1) as tf.Tensor2D));
 
   const unroll = (params: TensorRecord, { inputs, isFirst, state }: HistoryRows) => {
     const [rows, steps] = isFirst.shape;
     const seen = read(params, inputs);
     const sequence = tf.reshape(seen, [rows, steps, stateUnits]) as tf.Tensor3D;
-    const states = memory.unroll(within(params, 'history'), sequence, isFirst, state);
+    const states = memory.unroll(within('history', params), sequence, isFirst, state);
     const posterior = judge(params, seen, tf.reshape(states, [rows * steps, historyUnits]));
     return { posterior, before: entering(states, isFirst, state) };
   };
@@ -114,7 +114,7 @@ export function subgoalInference(options: OmgNetOptions): SubgoalInference {
       checkInputs('subgoalInference.step', shapes, inputs);
       checkShapes('subgoalInference.step', { state }, `N ${historyUnits}`);
       const seen = read(params, inputs);
-      const next = memory.step(within(params, 'history'), seen, state);
+      const next = memory.step(within('history', params), seen, state);
       return { posterior: judge(params, seen, next), next };
     },
     posterior: (params, rows) => {
@@ -131,7 +131,7 @@ export function subgoalInference(options: OmgNetOptions): SubgoalInference {
       checkShapes(where, { weights }, 'N');
       const { posterior, before } = unroll(params, rows);
       const latent = gaussianSample(posterior, noise);
-      const nll = weightedRows(decoder.nll(within(params, 'decoder'), rows, latent, before), weights);
+      const nll = weightedRows(decoder.nll(within('decoder', params), rows, latent, before), weights);
       const kl = weightedRows(gaussianKl(posterior, prior), weights);
       const metrics = { nll, kl, ...distances(posterior.mean, prior.mean, weights) };
       return { loss: tf.add(nll, tf.mul(klWeight, kl)) as tf.Scalar, metrics };

@@ -103,7 +103,7 @@ function ownDecoder(where: string, network: TorsoBuilder, shapes: Parameters<typ
   const body = ownNetwork(where, network, shapes);
   return {
     init: (generator) => prefixed('body', body.init(generator)),
-    apply: (params, state, latent) => body.apply(within(params, 'body'), state, latent),
+    apply: (params, state, latent) => body.apply(within('body', params), state, latent),
   };
 }
 

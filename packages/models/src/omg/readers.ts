@@ -25,6 +25,6 @@ export function ownReader(where: string, inputs: InputShapes, network: TorsoBuil
   return {
     outputSize: body.outputSize,
     init: (generator) => prefixed('body', body.init(generator)),
-    apply: (params, state) => body.apply(within(params, 'body'), state),
+    apply: (params, state) => body.apply(within('body', params), state),
   };
 }

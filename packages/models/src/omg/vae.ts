@@ -46,7 +46,7 @@ export function stateVae(options: OmgNetOptions): StateVae {
   const decoder = kind === 'action' ? actionLikelihood(where, settings) : stateLikelihood(where, settings, 0);
 
   const encode = (params: TensorRecord, inputs: TensorRecord): Gaussian =>
-    gaussianOf(encoder.apply(within(params, 'encoder'), inputs));
+    gaussianOf(encoder.apply(within('encoder', params), inputs));
 
   return {
     goalDim,
@@ -69,7 +69,7 @@ export function stateVae(options: OmgNetOptions): StateVae {
       checkShapes(where, { noise }, `N ${goalDim}`);
       checkShapes(where, { weights }, 'N');
       const latent = encode(params, rows.inputs);
-      const nll = decoder.nll(within(params, 'decoder'), rows, gaussianSample(latent, noise));
+      const nll = decoder.nll(within('decoder', params), rows, gaussianSample(latent, noise));
       const metrics = { nll: weightedRows(nll, weights), kl: weightedRows(standardKl(latent), weights) };
       return { loss: tf.add(metrics.nll, tf.mul(klWeight, metrics.kl)) as tf.Scalar, metrics };
     },
@@ -84,7 +84,7 @@ function stateEncoder({ inputs, goalDim, hidden, encoderNetwork }: OmgNetSetting
   return {
     outputSize: head.outputSize,
     init: (generator) => ({ ...body.init(generator.fork()), ...prefixed('head', head.init(generator.fork())) }),
-    apply: (params, state) => head.apply(within(params, 'head'), body.apply(params, state)),
+    apply: (params, state) => head.apply(within('head', params), body.apply(params, state)),
   };
 }
 

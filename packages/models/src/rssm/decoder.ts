@@ -85,10 +85,10 @@ function defaultOutputs(observations: DreamerObservations, sizes: DreamerSizes):
     apply: (params, { deter, stoch }) => {
       const outputs: TensorRecord = {};
       if (flat.length > 0) {
-        const x = mlp.apply(within(params, 'mlp'), tf.concat([stoch, deter], 1) as tf.Tensor2D);
+        const x = mlp.apply(within('mlp', params), tf.concat([stoch, deter], 1) as tf.Tensor2D);
         for (const name of flat) outputs[name] = linear(params, `head/${name}`, x);
       }
-      if (cnn) Object.assign(outputs, apart(observations, images, cnn.apply(within(params, 'cnn'), deter, stoch)));
+      if (cnn) Object.assign(outputs, apart(observations, images, cnn.apply(within('cnn', params), deter, stoch)));
       return outputs;
     },
   };
@@ -106,7 +106,7 @@ function ownOutputs(observations: DreamerObservations, sizes: DreamerSizes, netw
     specs: {},
     init: (generator) => prefixed('body', body.init(generator)),
     apply: (params, { deter, stoch }) => {
-      const all = body.apply(within(params, 'body'), {}, tf.concat([stoch, deter], 1) as tf.Tensor2D);
+      const all = body.apply(within('body', params), {}, tf.concat([stoch, deter], 1) as tf.Tensor2D);
       const parts = widths.length === 1 ? [all] : tf.split(all, widths, 1);
       return Object.fromEntries(names.map((name, i) => [name, i < flat.length ? parts[i] : tf.sigmoid(parts[i])]));
     },

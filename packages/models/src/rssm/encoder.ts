@@ -59,7 +59,7 @@ export function dreamerEncoder(
       if (mlp)
         tokens.push(
           mlp.apply(
-            within(params, 'mlp'),
+            within('mlp', params),
             joined(
               flat.map((name) => readFlat(observations, batch, name)),
               1,
@@ -68,7 +68,7 @@ export function dreamerEncoder(
         );
       if (cnn) {
         const pictures = images.map((name) => readImage(observations, batch, name));
-        tokens.push(cnn.apply(within(params, 'cnn'), joined(pictures, 3)));
+        tokens.push(cnn.apply(within('cnn', params), joined(pictures, 3)));
       }
       return joined(tokens, 1);
     },
@@ -89,7 +89,7 @@ function ownEncoder(observations: DreamerObservations, network: TorsoBuilder): D
         return [name, tf.reshape(readFlat(observations, batch, name), [-1, ...inputs[name]])];
       });
       const pictures = images.map((name): [string, tf.Tensor] => [name, readImage(observations, batch, name)]);
-      return body.apply(within(params, 'body'), Object.fromEntries([...read, ...pictures]));
+      return body.apply(within('body', params), Object.fromEntries([...read, ...pictures]));
     },
   };
 }

@@ -98,7 +98,7 @@ export function imageDecoder(shape: readonly number[], sizes: DreamerSizes): Ima
   return {
     specs,
     apply: (params, h, z) => {
-      const ofDeter = spread(blockDense(within(params, 'space0'), h), blocks, [height, width]);
+      const ofDeter = spread(blockDense(within('space0', params), h), blocks, [height, width]);
       const ofStoch = linear(params, 'space2', normLayer(params, 'space1', z));
       const map = tf.add(ofDeter, tf.reshape(ofStoch, ofDeter.shape)) as tf.Tensor4D;
       const features = ['2', '1', '0'].reduce(

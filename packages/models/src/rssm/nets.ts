@@ -166,7 +166,7 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
         initialise(moa, generator.fork()),
       ),
     parts: (params) =>
-      Object.fromEntries([...DREAMER_MODULES, 'moa'].map((name) => [name, within(params, name)])) as ReturnType<
+      Object.fromEntries([...DREAMER_MODULES, 'moa'].map((name) => [name, within(name, params)])) as ReturnType<
         DreamerNets['parts']
       >,
   };

@@ -58,11 +58,11 @@ function buildConv(shapes: InputShapes, config: z.infer<typeof schema>, outputs?
     apply: (params, inputs) => {
       checkRecord('conv.apply', 'params', params);
       checkInputs('conv.apply', shapes, inputs);
-      const parts = stacks.map(([name, stack]) => stack.apply(within(params, name), inputs[name] as tf.Tensor4D));
+      const parts = stacks.map(([name, stack]) => stack.apply(within(name, params), inputs[name] as tf.Tensor4D));
       if (vectorSize > 0) parts.push(inputs['vector'] as tf.Tensor2D);
       const all = parts.length === 1 ? parts[0] : (tf.concat(parts, 1) as tf.Tensor2D);
-      const features = head.apply(within(params, 'dense'), all);
-      return last ? last.apply(within(params, 'outputs'), features) : features;
+      const features = head.apply(within('dense', params), all);
+      return last ? last.apply(within('outputs', params), features) : features;
     },
   };
 }

@@ -98,14 +98,14 @@ function twoLayers(inputSize: number, hidden: number, outputSize: number): Layer
       ...prefixed('0', first.init(generator.fork())),
       ...prefixed('1', second.init(generator.fork())),
     }),
-    apply: (params, x) => second.apply(within(params, '1'), first.apply(within(params, '0'), x)),
+    apply: (params, x) => second.apply(within('1', params), first.apply(within('0', params), x)),
   };
 }
 
 /** Applies a layer to every row of [B, N, features]. */
 function perRow(layer: Layer, params: TensorRecord, name: string, x: tf.Tensor3D): tf.Tensor3D {
   const [B, N, features] = x.shape;
-  const flat = layer.apply(within(params, name), tf.reshape(x, [B * N, features]) as tf.Tensor2D);
+  const flat = layer.apply(within(name, params), tf.reshape(x, [B * N, features]) as tf.Tensor2D);
   return tf.reshape(flat, [B, N, layer.outputSize]) as tf.Tensor3D;
 }
 
@@ -122,7 +122,7 @@ function planesOf(shape: GridShape, rows: TensorRecord, places: tf.Tensor3D, own
 function convolve(trunk: ConvStack, params: TensorRecord, planes: tf.Tensor3D, { parts, cells }: GridShape) {
   const [B, , channels] = planes.shape;
   const images = tf.reshape(planes, [B, parts.rows, parts.columns, channels]) as tf.Tensor4D;
-  const flat = trunk.apply(within(params, 'trunk'), images);
+  const flat = trunk.apply(within('trunk', params), images);
   return tf.reshape(flat, [B, cells, trunk.outputSize / cells]) as tf.Tensor3D;
 }
 

@@ -79,11 +79,11 @@ export function observationsNetwork(
         tf.reshape(masks, [-1, V * K]),
         played,
         ...(isOwn ? [oneHot(rows['seat'], A)] : []), // [B, A]
-        ...(memory ? [memory.read(within(params, 'memory'), rows)] : []), // [B, units]
+        ...(memory ? [memory.read(within('memory', params), rows)] : []), // [B, units]
       ],
       1,
     );
-    return { read, masks, played, inputs, seen: body.apply(within(params, 'body'), inputs) }; // [B, D]
+    return { read, masks, played, inputs, seen: body.apply(within('body', params), inputs) }; // [B, D]
   };
 
   return {
@@ -95,7 +95,7 @@ export function observationsNetwork(
       const { read, masks, played, inputs, seen } = encode(params, rows);
       const seenPixels = Object.entries(pixels).map(([name, model]) => {
         const { changes, places } = model.apply(
-          within(params, `pixels/${name}`),
+          within(`pixels/${name}`, params),
           inputs[name] as tf.Tensor4D,
           played,
           seen,
@@ -103,7 +103,7 @@ export function observationsNetwork(
         return [name, changes, places] as const; // [B V, size], [B, 2 V C F]
       });
       const all = tf.concat([seen, ...seenPixels.map(([, , places]) => places)], 1) as tf.Tensor2D;
-      const of = (name: string, from: tf.Tensor2D) => heads[name].apply(within(params, name), from);
+      const of = (name: string, from: tf.Tensor2D) => heads[name].apply(within(name, params), from);
       const changes = new Map(seenPixels.map(([name, change]) => [name, change]));
       const outputs = fields.map((field) => {
         const { name, size, stay } = field;
@@ -127,7 +127,7 @@ export function observationsNetwork(
      * @returns [B, D] each
      */
     contrast: (params: TensorRecord, seen: tf.Tensor2D, rows: TensorRecord) => ({
-      predicted: heads['contrast'].apply(within(params, 'contrast'), seen),
+      predicted: heads['contrast'].apply(within('contrast', params), seen),
       targets: encode(params, nextRows(fields, rows, options.history)).seen,
     }),
   };
@@ -201,12 +201,12 @@ function pixelModel(
     apply: (params: TensorRecord, image: tf.Tensor4D, played: tf.Tensor2D, seen: tf.Tensor2D) => {
       const everywhere = tf.mul(tf.reshape(played, [-1, 1, 1, codes]), tf.ones([1, H, W, 1])); // [B, H, W, A K]
       const inputs = tf.concat([image, everywhere], -1) as tf.Tensor4D; // [B, H, W, channels]
-      const near = tf.reshape(trunk.apply(within(params, 'trunk'), inputs), [-1, FILTERS]); // [B H W, F]
+      const near = tf.reshape(trunk.apply(within('trunk', params), inputs), [-1, FILTERS]); // [B H W, F]
       const local = tf.concat([near, tf.reshape(inputs, [-1, channels])], 1) as tf.Tensor2D;
-      const ofPixel = tf.reshape(pixel.apply(within(params, 'pixel'), local), [-1, H * W, FILTERS]);
-      const ofAll = tf.expandDims(global.apply(within(params, 'global'), seen), 1); // [B, 1, F]
+      const ofPixel = tf.reshape(pixel.apply(within('pixel', params), local), [-1, H * W, FILTERS]);
+      const ofAll = tf.expandDims(global.apply(within('global', params), seen), 1); // [B, 1, F]
       const hidden = tf.reshape(tf.relu(tf.add(ofPixel, ofAll)), [-1, FILTERS]) as tf.Tensor2D; // [B H W, F]
-      const changes = tf.reshape(change.apply(within(params, 'change'), hidden), [-1, H * W, V * C]);
+      const changes = tf.reshape(change.apply(within('change', params), hidden), [-1, H * W, V * C]);
       const present = tf.reshape(image, [-1, H * W, V * C]);
       const next = after(present, changes);
       const marks = tf.transpose(tf.concat([present, next], 2), [0, 2, 1]); // [B, 2 V C, H W]

@@ -117,10 +117,10 @@ function planesNetwork(shape: GridShape, { hidden, ...reading }: PlanesConfig) {
       const B = present.shape[0];
       const inputs = tf.concat([present, actionPlanes(shape, rows), tf.ones([B, HW, 1])], -1);
       const images = tf.reshape(inputs, [B, parts.rows, parts.columns, channels]) as tf.Tensor4D;
-      const features = tf.reshape(trunk.apply(within(params, 'trunk'), images), [B * HW, width]) as tf.Tensor2D;
-      const pixels = head.apply(within(params, 'head'), pixel.apply(within(params, 'pixel'), features));
+      const features = tf.reshape(trunk.apply(within('trunk', params), images), [B * HW, width]) as tf.Tensor2D;
+      const pixels = head.apply(within('head', params), pixel.apply(within('pixel', params), features));
       const flat = tf.reshape(inputs, [B * HW, channels]) as tf.Tensor2D;
-      const outcomes = outcome.apply(within(params, 'outcome'), own.apply(within(params, 'own'), flat));
+      const outcomes = outcome.apply(within('outcome', params), own.apply(within('own', params), flat));
       const [rewards, leaving] = tf.split(tf.sum(tf.reshape(outcomes, [B, HW, 2 * A]), 1), 2, -1);
       return {
         planes: tf.add(present, tf.reshape(pixels, [B, HW, seen])) as tf.Tensor3D,

@@ -32,7 +32,7 @@ export function withLegalHead(nets: DreamerNets): MaskedNets {
     actor: {
       ...actor,
       distribution: (params, features) => {
-        const logits = legal.logits(within(params, INSIDE), stopGradient(features));
+        const logits = legal.logits(within(INSIDE, params), stopGradient(features));
         const mask = tf.cast(tf.greater(logits, 0), 'float32') as tf.Tensor2D;
         return masked(actor.distribution(params, features), mask);
       },
@@ -42,7 +42,7 @@ export function withLegalHead(nets: DreamerNets): MaskedNets {
     init: (generator) => ({ ...nets.init(generator), ...initialise(own, generator.fork()) }),
     parts: (params) => {
       const parts = nets.parts(params);
-      const inside = Object.entries(within(params, 'leg')).map(([name, x]) => [`${INSIDE}/${name}`, stopGradient(x)]);
+      const inside = Object.entries(within('leg', params)).map(([name, x]) => [`${INSIDE}/${name}`, stopGradient(x)]);
       return { ...parts, pol: { ...parts.pol, ...(Object.fromEntries(inside) as TensorRecord) } };
     },
   };

@@ -49,7 +49,7 @@ export function worldModelLoss(parts: DreamerParts, params: TensorRecord, inputs
     else add(name.replace('reconstruction/', 'loss/rec/'), loss, scales.reconstruction);
   }
   if (hasLegalHead(nets)) {
-    const logits = nets.legal.logits(within(params, 'leg'), features); // [B T, actions]
+    const logits = nets.legal.logits(within('leg', params), features); // [B T, actions]
     add('loss/legal', legalLoss(logits, tf.reshape(inputs['legal'], logits.shape) as tf.Tensor2D), scales.legal);
   }
   if (nets.coPlayers) add('loss/moa', coPlayerLoss(parts, params, features, inputs), scales.coPlayers);
@@ -62,7 +62,7 @@ export function worldModelLoss(parts: DreamerParts, params: TensorRecord, inputs
 function coPlayerLoss({ nets }: DreamerParts, params: TensorRecord, features: tf.Tensor2D, inputs: TensorRecord) {
   const model = nets.coPlayers!;
   const [B, T] = inputs['isFirst'].shape;
-  const logProbs = model.logProbs(within(params, 'moa'), features); // [B T, M, actions + 1]
+  const logProbs = model.logProbs(within('moa', params), features); // [B T, M, actions + 1]
   const recorded = {
     actions: inputs['coPlayerActions'] as tf.Tensor3D,
     active: inputs['coPlayersActive'] as tf.Tensor3D,

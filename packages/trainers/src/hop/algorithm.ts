@@ -109,7 +109,7 @@ export type HopUpdateInputs = {
 
 /** Prior and value of B rows: inputs `in/NAME` [B, ...]; outputs `logits` [B, K], `values` [B]. */
 export function hopForward(net: PolicyValueNet): StepFunction<'params'> {
-  return (state, inputs) => ({ outputs: net.apply(state.params, within(inputs, 'in')) });
+  return (state, inputs) => ({ outputs: net.apply(state.params, within('in', inputs)) });
 }
 
 /**
@@ -127,7 +127,7 @@ export function hopLoss(
   inputs: TensorRecord,
   weight: number,
 ): { loss: tf.Scalar; metrics: Record<'policyLoss' | 'valueLoss' | 'entropy' | 'targetEntropy', tf.Scalar> } {
-  const { logits, values } = net.apply(params, within(inputs, 'in')); // [B, K], [B]
+  const { logits, values } = net.apply(params, within('in', inputs)); // [B, K], [B]
   const mask = inputs['mask'] as tf.Tensor2D; // [B, K]
   const logProbs = maskedLogProbs(logits, mask) as tf.Tensor2D; // [B, K]
   const target = inputs['policy'] as tf.Tensor2D; // [B, K]

@@ -35,9 +35,9 @@ export function policyValueNet(inputs: InputShapes, actions: number, network: To
       ...prefixed('value', valueHead.init(generator.fork())),
     }),
     apply: (params, seen) => {
-      const features = body.apply(within(params, 'body'), seen);
-      const values = tf.squeeze(valueHead.apply(within(params, 'value'), features), [1]) as tf.Tensor1D;
-      return { logits: policyHead.apply(within(params, 'policy'), features), values };
+      const features = body.apply(within('body', params), seen);
+      const values = tf.squeeze(valueHead.apply(within('value', params), features), [1]) as tf.Tensor1D;
+      return { logits: policyHead.apply(within('policy', params), features), values };
     },
   };
 }

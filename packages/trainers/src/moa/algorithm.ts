@@ -73,7 +73,7 @@ function moaAct(net: MoaNet): StepFunction<'params'> {
     const memory = inputs['state'] as tf.Tensor2D | undefined;
     const { logProbs, state: next } = net.step(
       state.params,
-      within(inputs, 'in'),
+      within('in', inputs),
       inputs['mask'] as tf.Tensor2D,
       goals,
       memory,
