@@ -228,6 +228,16 @@ const cases: [what: string, game: () => Game, rule: GameRule, says: string[]][] 
     'mask',
     ['exactly one legal action for an inactive agent', '3 for agent_2'],
   ],
+  [
+    'agents that are inactive after the time limit',
+    () =>
+      broken({
+        isActive: (state, offset, agent) =>
+          sound.isActive(state, offset, agent) && sound.elapsed(state, offset) < sound.maxSteps,
+      }),
+    'mask',
+    ['exactly one legal action for an inactive agent', 'isActive() should be true here'],
+  ],
 
   // Who plays (M10)
   [

@@ -52,6 +52,19 @@ describe('progress without a terminal', () => {
     ]);
   });
 
+  it('says that imagination waits, until one of the learners imagines', () => {
+    const { written, log, at } = stage();
+    const gates = (first: number) => ({ 'agent_0/imagined/is_open': first, 'agent_1/imagined/is_open': 0 });
+    log.start({ ...runInfo(), envSteps: 300 });
+    at(10, 100, gates(0));
+    at(20, 200, gates(1));
+    log.close();
+    expect(written.slice(1)).toEqual([
+      'stag-hunt  100/300 steps  10/s  0:20 left  imagination waits\n',
+      'stag-hunt  200/300 steps  10/s  0:10 left\n',
+    ]);
+  });
+
   it('tells the truth when a rollout overshoots the budget', () => {
     const { written, log, at } = stage();
     log.start({ ...runInfo(), envSteps: 100 });

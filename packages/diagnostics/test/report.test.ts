@@ -160,6 +160,9 @@ describe('findProblems', () => {
     // Three times what real steps pay is allowed.
     ['invented-rewards', 'warning', () => ({ 'imagined/reward_mean': 0.31, 'reward/mean': 0.1 })],
     ['rare-outcomes', 'warning', () => ({ 'world_model/accuracy_by_outcome': 0.84 })],
+    ['unused-model', 'warning', () => ({ 'imagined/horizon': 0 })],
+    ['unused-model', 'warning', () => ({ 'search/share': 0 })],
+    ['unused-model', 'warning', () => ({ 'hop/simulations': 0 })],
     ['stale-subgoals', 'warning', () => ({ 'omg/vae_kl': 0.001 })],
     ['stale-subgoals', 'warning', () => ({ 'omg/explained_variance': 0.01 })],
     ['large-updates', 'warning', () => ({ 'policy/approx_kl': 0.06 })],
@@ -179,6 +182,7 @@ describe('findProblems', () => {
     ['an error just below the bound', () => ({ 'agent_1/value/mse': 23 })],
     ['one odd update', (u) => ({ 'agent_1/value/mse': u === 30 ? 40 : 5 })],
     ['a small gap', () => ({ 'world_model/accuracy_by_outcome': 0.86 })],
+    ['imagination that begins late', (u) => ({ 'imagined/horizon': u < 49 ? 0 : 8 })],
     ['impossible rewards now and then', (u) => ({ 'imagined/reward_max': u % 2 === 0 ? 4.5 : 4 })],
     ['imagined steps that pay a little more', () => ({ 'imagined/reward_mean': 0.29, 'reward/mean': 0.1 })],
     ['agents that differ a little', (u) => ({ 'episode/return/agent_1': 0.075 * u })],

@@ -6,7 +6,7 @@ import {
   type SavedState,
   vectorEnv,
 } from '@coplay/core';
-import { stagHunt } from '@coplay/envs';
+import { randomAgent, stagHunt } from '@coplay/envs';
 import { conv, mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
 import { type HopPlusModules, hopPlusAgent, ppoAgent, selfPlay, sharedHopPlusAgents } from '@coplay/trainers';
@@ -64,6 +64,26 @@ describe('hopPlusAgent', () => {
     const { learner } = agents[0];
     expect(learner.updates).toBe(3);
     play.dispose();
+  });
+
+  it('warns once where imagination still waits for the world model after a quarter of the training', async () => {
+    const warnings = async (minAccuracy: number) => {
+      const lines: string[] = [];
+      const imagined = { ...(small.imagined as object), minAccuracy, horizon: 1 };
+      const worldModel = { stepsPerUpdate: 1, batchSize: 4 };
+      const modules = { ...small, worldModel, moa: false, omg: false, imagined } as const;
+      const agent = hopPlusAgent({ game, id: 'agent_0', network, executor: 'eager', ppo, ...modules });
+      const agents = [agent, randomAgent({ game, id: 'agent_1' })];
+      const play = selfPlay({ game, agents, envs: 1, steps: 2, seed: 1, warn: (line) => void lines.push(line) });
+      await play.train({ envSteps: 13 * 2 });
+      play.dispose();
+      return lines;
+    };
+    const [line, ...others] = await warnings(1);
+    expect(others).toEqual([]);
+    expect(line).toMatch(/^HOP\+ \(agent_0\): after 10 updates the accuracy of the world model is 0\.\d\d, /);
+    expect(line).toContain('and imagination (imagined.minAccuracy 1) still waits for it.');
+    expect(await warnings(0)).toEqual([]);
   });
 
   const off: Record<string, HopPlusModules> = {

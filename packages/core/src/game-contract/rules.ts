@@ -40,7 +40,9 @@ function checkMask(probe: Probe, agent: number, mask: readonly number[], isActiv
   const count = mask.filter((byte) => byte === 1).length;
   if (isActive ? count >= 1 : count === 1) return;
   const expected = isActive ? 'a legal action for an active agent' : 'exactly one legal action for an inactive agent';
-  const remedy = isActive ? 'Always allow something, such as staying.' : 'Allow one action, such as staying.';
+  const remedy = isActive
+    ? 'Always allow something, such as staying.'
+    : 'Allow one action, such as staying. If the agent still plays, isActive() should be true here: a time limit ends no agent.';
   findings.add('mask', 'legal', expected, `${count} for ${who}`, remedy);
 }
 

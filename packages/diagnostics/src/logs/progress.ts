@@ -44,7 +44,7 @@ const FRAME = 100;
  * In a terminal it is one line that renews itself; elsewhere a plain line every `interval` seconds, and one for the
  * first entry and the last. Reads the metrics `episode/return_mean`, `episode/return/<agent id>` and
  * `time/steps_per_second`; where the last is missing the rate is that since the start. Returns stay on the line until
- * newer ones come.
+ * newer ones come. `imagination waits` stands at the end while `imagined/is_open` is 0 for all HOP+ agents.
  */
 export function progress(options: ProgressOptions = {}): Log {
   const { stream, clock, interval } = checkOptions('progress', schema, options);
@@ -107,7 +107,7 @@ function describe(envSteps: number, info: RunInfo, seen: Metrics, seconds: numbe
   const shownRate = seen['time/steps_per_second'] ?? rate;
   if (Number.isFinite(shownRate)) parts.push(`${grouped(Math.round(shownRate))}/s`);
   if (Number.isFinite(left)) parts.push(`${formatDuration(left)} left`);
-  return [...parts, ...describeReturns(seen)];
+  return [...parts, ...describeReturns(seen), ...describeImagination(seen)];
 }
 
 function describeReturns(seen: Metrics): string[] {
@@ -115,4 +115,9 @@ function describeReturns(seen: Metrics): string[] {
   const each = Object.entries(seen).filter(([name]) => name.startsWith('episode/return/'));
   const brackets = each.length > 0 ? ` (${each.map(([, value]) => value.toFixed(2)).join(' ')})` : '';
   return mean === undefined ? [] : [`return ${mean.toFixed(2)}${brackets}`];
+}
+
+function describeImagination(seen: Metrics): string[] {
+  const gates = Object.entries(seen).filter(([name]) => name.endsWith('imagined/is_open'));
+  return gates.length > 0 && gates.every(([, value]) => value === 0) ? ['imagination waits'] : [];
 }

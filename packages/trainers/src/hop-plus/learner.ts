@@ -30,6 +30,9 @@ const SPLITS = { ppo: 0, worldModel: 1, coPlayerModels: 2, imagination: 3, subgo
 /** Updates of the world model in one of the agent while its accuracy is below what imagination waits for. */
 const UPDATES_WHILE_AWAITED = 4;
 
+/** Updates, and share of the training, after which a learner whose world model isn't used yet warns. */
+const UNUSED = { updates: 10, progress: 0.25 };
+
 const savedSchema = z.looseObject({
   ppo: z.looseObject({}).optional(),
   worldModel: z.looseObject({}).optional(),
@@ -44,6 +47,8 @@ const savedSchema = z.looseObject({
 export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   /** Share of the training that was done before the last update, in [0, 1]: for the schedules of the tree search. */
   progress = 0;
+  /** Whether the world model was used, or the warning that it isn't was given. */
+  private isUseSettled = false;
   private readonly simulator: Simulator | undefined;
 
   constructor(readonly setup: HopPlusSetup) {
@@ -87,6 +92,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     // Selectors of subgoals compare states by these values.
     const values = this.seats.some((seat) => this.coPlayerModelsOf(seat).omg) ? await this.ppo.values(seen) : undefined;
     const models = await this.teachModels(seen, values, own);
+    this.warnOfUnusedModel(data);
     const { imagined, metrics } = await this.imagine(seen, progress, own.split(SPLITS.imagination));
     const taught = await this.withSelectedSubgoals(seen, values, progress, own.split(SPLITS.subgoals));
     const learned = await this.ppo.update({ experience: taught, imagined, progress, generator: own.split(SPLITS.ppo) });
@@ -205,6 +211,27 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const isAwaited = imagined && worldModel.accuracy < imagined.minAccuracy;
     for (let extra = 1; isAwaited && extra < UPDATES_WHILE_AWAITED; extra++) await worldModel.update(generator);
     return measured;
+  }
+
+  /** Warns once if imagination or tree search still waits for the world model after much of the training. */
+  private warnOfUnusedModel({ progress, warn }: LearnerData): void {
+    const { worldModel, imagined, treeSearch, ppo } = this.setup;
+    if (typeof worldModel !== 'object' || this.isUseSettled) return;
+    const { accuracy } = worldModel;
+    const waits: string[] = [];
+    if (imagined && accuracy < imagined.minAccuracy && anneal(ppo.options.realRatio, progress) < 1) {
+      waits.push(`imagination (imagined.minAccuracy ${imagined.minAccuracy})`);
+    }
+    if (treeSearch && !this.isReadyToSearch)
+      waits.push(`the tree search (treeSearch.minAccuracy ${treeSearch.minAccuracy})`);
+    const isLate = this.updates >= UNUSED.updates && progress >= UNUSED.progress;
+    this.isUseSettled = waits.length === 0 || isLate;
+    if (waits.length === 0 || !isLate) return;
+    warn?.(
+      `HOP+ (${this.name}): after ${this.updates} updates the accuracy of the world model is ${accuracy.toFixed(2)}, ` +
+        `and ${waits.join(' and ')} still waits for it. Lower minAccuracy, or train the model more ` +
+        '("While the world model is not used" in docs/hop-plus.md).',
+    );
   }
 
   private async teachCoPlayerModels(experience: Experience, values: Float32Array | undefined, generator: Generator) {

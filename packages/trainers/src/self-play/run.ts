@@ -104,7 +104,7 @@ const trainSchema = z.strictObject({
 });
 
 /**
- * Agents play together in one batch of environments, and each learner receives the experience of its own agents.
+ * Agents play together in one batch of environments, and each learner receives the experience of all agents.
  *
  * @throws CoplayError for unknown options, or agents that don't fit the game
  */
@@ -335,7 +335,7 @@ class SelfPlayRun implements SelfPlay {
    */
   private async learn(experience: Experience, progress: number): Promise<[string, Metrics][]> {
     const updates = this.learners.map(async (learner, i): Promise<[string, Metrics]> => {
-      const data = { experience, progress, generator: this.generators[i] };
+      const data = { experience, progress, generator: this.generators[i], warn: this.options.warn };
       const metrics = await this.files.guard(learner, () => learner.update(data));
       return [learner.name, checkMetrics(`${learner.name}.update`, metrics)];
     });

@@ -1,5 +1,12 @@
 import { type AgentInput, fail, type Game, type Generator, show } from '@coplay/core';
-import { checkAgentInput, checkExperienceOf, checkGenerator, checkNumber, checkRecord } from '@coplay/core/checks';
+import {
+  checkAgentInput,
+  checkExperienceOf,
+  checkFunction,
+  checkGenerator,
+  checkNumber,
+  checkRecord,
+} from '@coplay/core/checks';
 import type { LearnerData } from './learner';
 
 /**
@@ -10,7 +17,7 @@ import type { LearnerData } from './learner';
  */
 export function checkLearnerData(where: string, game: Game, data: LearnerData): void {
   checkRecord(where, 'data', data);
-  const { experience, imagined = [], progress, generator } = data;
+  const { experience, imagined = [], progress, generator, warn = () => {} } = data;
   checkExperienceOf(where, game, experience);
   if (!Array.isArray(imagined)) {
     fail(`${where}: imagined`, 'a list of experience', show(imagined), 'Leave it out where nothing was imagined.');
@@ -18,6 +25,7 @@ export function checkLearnerData(where: string, game: Game, data: LearnerData): 
   imagined.forEach((one, i) => void checkExperienceOf(where, game, one, `imagined[${i}]`));
   checkNumber(where, 'progress', progress, { min: 0, max: 1 });
   checkGenerator(where, generator);
+  checkFunction(where, 'warn', warn);
 }
 
 /**

@@ -10,6 +10,8 @@ export interface LearnerData {
   readonly progress: number;
   /** For shuffling; it's the learner's own. */
   readonly generator: Generator;
+  /** Receives warnings: the option `warn` of the run. Default: warnings are left out */
+  readonly warn?: (line: string) => void;
 }
 
 /** The algorithm behind one agent, or behind several that share weights. */

@@ -9,21 +9,30 @@ import { knownNames } from '../keys';
 import { unequalAgents } from './agents';
 import { inflatedCritic, invented } from './critic';
 import type { Finding, Subject } from './finding';
-import { collapsedClasses, rareOutcomes, staleSubgoals } from './models';
+import { collapsedClasses, rareOutcomes, staleSubgoals, unusedModel } from './models';
 import { earlyEntropy, largeUpdates, notFinite } from './policy';
 
 export type { Finding } from './finding';
 
-const ALONE = [notFinite, inflatedCritic, invented, rareOutcomes, staleSubgoals, largeUpdates, earlyEntropy];
+const ALONE = [
+  notFinite,
+  inflatedCritic,
+  invented,
+  rareOutcomes,
+  unusedModel,
+  staleSubgoals,
+  largeUpdates,
+  earlyEntropy,
+];
 /** The number of runs whose figures are listed where a finding is about many. */
 const TOLD = 3;
 const LEVELS = ['fault', 'warning', 'note'];
 
 /**
  * What looks wrong in runs, in plain words, the gravest first: an inflated critic, unequal agents, a collapsed class,
- * stale subgoals, a world model that doesn't know rare outcomes, rewards that are invented, numbers that aren't finite,
- * updates that are too large, exploration that ended early. Each names the experiment that would confirm it. Nothing
- * found doesn't prove that nothing is wrong.
+ * stale subgoals, a world model that doesn't know rare outcomes or was never used, rewards that are invented, numbers
+ * that aren't finite, updates that are too large, exploration that ended early. Each names the experiment that would
+ * confirm it. Nothing found doesn't prove that nothing is wrong.
  *
  * @param runs  read by `readRun`; runs that differ only in the seed are judged together where a check needs several
  */

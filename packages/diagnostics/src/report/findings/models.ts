@@ -14,6 +14,10 @@ const EMPTY_LATENT = 0.01;
 const STALE = 0.05;
 /** Updates of the inference before that is judged: sound ones begin at 0, pass 0.05 after 20 and have 0.2 after 40. */
 const LEAST_UPDATES = 30;
+/** Updates after which imagination or tree search is expected to have begun. */
+const LEAST_WAIT = 10;
+/** Metrics that are 0 in updates in which a learned world model wasn't used. */
+const USES = { 'imagined/horizon': 'imagination', 'search/share': 'tree search', 'hop/simulations': 'tree search' };
 
 /** A world model that is right on average and wrong where it matters. */
 export function rareOutcomes(subject: Subject): Finding[] {
@@ -40,6 +44,32 @@ export function rareOutcomes(subject: Subject): Finding[] {
   ];
 }
 
+/** Imagination or tree search that never began: the agent learned as it would without the world model. */
+export function unusedModel(subject: Subject): Finding[] {
+  const accuracy = valuesOf(subject, 'world_model/accuracy');
+  const never = Object.entries(USES).flatMap(([metric, use]) => {
+    return apart(valuesOf(subject, metric)).flatMap(([agent, { values }]) => {
+      const learned = accuracy.get(agent);
+      if (!learned || values.length < LEAST_WAIT || values.some((value) => value !== 0)) return [];
+      return [`no ${use}${of(agent)} in ${values.length} updates, with an accuracy of ${figure(late(learned.values))}`];
+    });
+  });
+  if (never.length === 0) return [];
+  return [
+    {
+      check: 'unused-model',
+      level: 'warning',
+      title: 'The world model was never used',
+      finding: `There was ${shortened(never)}.`,
+      advice:
+        'Imagination and tree search wait until world_model/accuracy reaches minAccuracy; imagination also needs accurate models of co-players (moaAccuracy). Where chance or hidden parts keep the accuracy below that, lower minAccuracy (0: no waiting). Otherwise train the model more: stepsPerUpdate first, then learningRate.',
+      command: 'npm run study -- world-model',
+      runs: [subject.name],
+      metrics: ['world_model/accuracy', ...Object.keys(USES)],
+    },
+  ];
+}
+
 /** Subgoals that say nothing: an empty latent, or an inference that is no better than a constant. */
 export function staleSubgoals(subject: Subject): Finding[] {
   const empty = apart(valuesOf(subject, 'omg/vae_kl')).filter(([, { values }]) => late(values) < EMPTY_LATENT);
@@ -59,7 +89,7 @@ export function staleSubgoals(subject: Subject): Finding[] {
       check: 'stale-subgoals',
       level: 'warning',
       title: 'Subgoals of others are stale',
-      finding: `Late in the run ${told.slice(0, 4).join('; ')}${told.length > 4 ? ` (and ${told.length - 4} more)` : ''}.`,
+      finding: `Late in the run ${shortened(told)}.`,
       advice:
         'The policy is shown a constant. An empty latent: lower klWeight. An inference that explains nothing: more steps an update, a longer history, or subgoals that are inferred more often; see whether omg/histories grows.',
       command: 'npm run study -- vae',
@@ -71,6 +101,11 @@ export function staleSubgoals(subject: Subject): Finding[] {
 
 function of(agent: string): string {
   return agent ? ` of ${agent}` : '';
+}
+
+/** At most four of them. */
+function shortened(told: readonly string[]): string {
+  return `${told.slice(0, 4).join('; ')}${told.length > 4 ? ` (and ${told.length - 4} more)` : ''}`;
 }
 
 /** Actions that a model of another agent never predicts. They're in evaluations only (see `addToReport`). */
