@@ -198,6 +198,7 @@ export const checksDoors: Doors = {
   functions: 'makes a schema of nothing',
   oneForAllCopies: 'is called once for each name by the packages themselves',
   sharedAmongCopies: 'is called once for each name by the packages themselves',
+  reachedGoal: 'is called with the goals of a game that was checked',
   ofPart: 'is called by the code of a whole with its own parts',
   oneAtATime: 'is given nothing',
   parseJson: door(() => ['parseJson', '[1]', {}], ['where', 'nothing', 'options']),

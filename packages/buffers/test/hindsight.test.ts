@@ -107,4 +107,23 @@ describe('goals that compare the states before and after a step', () => {
     expect(() => attemptRows(rows, 1, bucket.goals!)).toThrow(attempts);
     expect(() => createMoaBuffer({ coPlayers: ['b'], goals: bucket.goals!, attempts: true })).toThrow(attempts);
   });
+
+  it.each([
+    ['undefined', undefined],
+    ['NaN', Number.NaN],
+    ['1.5', 1.5],
+    ['2', 2],
+    ['-2', -2],
+    ['"rose"', 'rose'],
+  ])('are refused where `reached` returns %s', async (shown, value) => {
+    const episode = await rolloutOf([1, 1, 0, 0], [1, 0, 0, 0]).collect(4);
+    const { readsStates: _, ...seen } = bucket.goals!;
+    const goals = { ...seen, reached: () => value as number };
+    const wrong = (where: string) =>
+      `${where}: goals.reached: expected a goal from 0 to 1, or -1 for none, got ${shown}. Return the index`;
+    expect(() => moaRows(episode, 1, { goals })).toThrow(wrong('moaRows'));
+    expect(() => attemptRows(moaRows(episode, 1), 1, goals)).toThrow(wrong('attemptRows'));
+    const nameless = { reached: seen.reached } as never;
+    expect(() => moaRows(episode, 1, { goals: nameless })).toThrow(/the goals of a game/);
+  });
 });

@@ -1,3 +1,4 @@
+import { fail, show } from './errors';
 import type { ObservationArrays } from './observations';
 import type { ArrayOf, DType } from './typed-arrays';
 
@@ -44,3 +45,27 @@ export interface GoalSet<State extends DType = DType> {
   /** Whether goal `goal` can still be reached: a goal whose prey is gone can't. Default: every goal always can. */
   isOpen?(goal: number, state: ArrayOf<State>, offset: number): boolean;
 }
+
+/**
+ * The goal that an agent reached in a step.
+ *
+ * @param where  name of the function `reached`, for messages: `goals.reached of stag-hunt`
+ * @returns 0..G-1, or -1 for none
+ * @throws CoplayError if `reached` returns anything else
+ */
+export function reachedGoal(where: string, goals: GoalSet, step: GoalStep): number {
+  const reached: unknown = goals.reached(step);
+  if (isGoal(goals, reached)) return reached;
+  return fail(where, expectedGoal(goals), show(reached), RETURN_INDEX);
+}
+
+/** Whether a value is one that `reached` may return. */
+export function isGoal({ names }: GoalSet, value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= -1 && (value as number) < names.length;
+}
+
+/** The values that `reached` may return, for messages. */
+export const expectedGoal = ({ names }: GoalSet) => `a goal from 0 to ${names.length - 1}, or -1 for none`;
+
+/** The remedy for other values. */
+export const RETURN_INDEX = 'Return the index of the goal in goals.names.';

@@ -388,6 +388,23 @@ const cases: [what: string, game: () => Game, rule: GameRule, says: string[]][] 
     ['goals.isOpen', 'true or false'],
   ],
   [
+    'isOpen that ignores its offset',
+    () => withGoals({ isOpen: (_goal, state) => state[0] < 3 }),
+    'goals',
+    ['goals.isOpen', 'of a state at any offset', 'true at offset 0, and false at offset 5 for "one"'],
+  ],
+  [
+    'isOpen that ignores its offset, whose goals agree at offset 0',
+    () =>
+      withGoals({
+        readsStates: true,
+        reached: ({ before }) => (before[0] < 3 ? 0 : 1),
+        isOpen: (goal, state) => goal === 1 || state[0] < 3,
+      }),
+    'goals',
+    ['goals.isOpen', 'of a state at any offset', 'state[offset + i]'],
+  ],
+  [
     'isOpen that changes the state',
     () => withGoals({ isOpen: (_goal, state, offset) => state.fill(3, offset, offset + 1) !== undefined }),
     'arrays',
@@ -494,7 +511,8 @@ describe('gameContract', () => {
       reads: ['count'],
       reached: ({ observations, row }) => +(observations['count'][row] > 2),
     });
-    for (const game of [byState, byField]) expect(gameContract(game, quiet)).toEqual([]);
+    const open = withGoals({ isOpen: (_goal, state, offset) => state[offset] < 3 });
+    for (const game of [byState, byField, open]) expect(gameContract(game, quiet)).toEqual([]);
     expect(() => assertGame(sound)).not.toThrow();
   });
 

@@ -1,6 +1,7 @@
 import {
   assertGame,
   type Game,
+  type GoalSet,
   gameContract,
   type ObservationArrays,
   otherView,
@@ -213,7 +214,39 @@ describe('permuteSeats', () => {
     const state = Int32Array.of(0, 0, 1, 0); // the agents sit in the seats 1 and 0
     const step = { action: 0, left: false, observations: {}, row: 0, before: state, after: state };
     expect([0, 1].map((agent) => goals!.reached({ ...step, agent }))).toEqual([1, 0]);
-    expect(goals!.isOpen!(1, state, 0)).toBe(true);
+    expect(goals!.isOpen).toBeUndefined(); // as in the game itself
+  });
+
+  it('gives goals the state of the game itself', () => {
+    const matrix = matrixGame();
+    const sizes: number[] = [];
+    const goals = {
+      names: ['any'],
+      readsStates: true,
+      reached: ({ before, after }: { before: ArrayLike<number>; after: ArrayLike<number> }) =>
+        sizes.push(before.length, after.length) * 0,
+    };
+    for (const wrapper of [permuteSeats, withPreviousActions]) {
+      const { goals: wrapped, stateSize } = wrapper({ ...matrix, goals });
+      expect(stateSize).toBe(matrix.stateSize + 2);
+      const state = new Int32Array(stateSize);
+      const step = { agent: 0, action: 0, left: false, observations: {}, row: 0, before: state, after: state };
+      expect(wrapped!.reached(step)).toBe(0);
+    }
+    expect(sizes).toEqual(new Array(4).fill(matrix.stateSize));
+  });
+
+  it('refuses goals that depend on the seat, and read no states', () => {
+    const goals = (reached: GoalSet<'int32'>['reached']) =>
+      permuteSeats({ ...matrixGame(), goals: { names: ['first', 'second'], reached } });
+    const state = new Int32Array(0);
+    const step = { agent: 1, action: 1, left: false, observations: {}, row: 0, before: state, after: state };
+    expect(goals(({ action }) => action).goals!.reached(step)).toBe(1);
+    const bySeat = goals(({ agent, action }) => (agent === 0 ? action : -1));
+    const wrong =
+      /permuteSeats: goals\.reached: expected goals that don't depend on the seat.*step\.agent.*goals\.readsStates: true/;
+    expect(() => bySeat.goals!.reached(step)).toThrow(wrong);
+    expect(() => assertGame(bySeat)).toThrow(wrong);
   });
 
   it('draws each order of four equally often', () => {

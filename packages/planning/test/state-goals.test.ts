@@ -93,6 +93,22 @@ describe('beliefs about goals that compare states', () => {
     expect(Array.from(openGoals(climbers, Int32Array.of(0, 0, 0, 1, 1, 0), 2))).toEqual([1, 1, 1, 1]);
   });
 
+  it.each([
+    ['undefined', undefined],
+    ['1.5', 1.5],
+    ['2', 2],
+    ['-2', -2],
+  ])('are refused where `reached` returns %s', (shown, value) => {
+    const game = { ...climbers, goals: { ...climbers.goals!, reached: () => value as number } };
+    const beliefs = createBeliefs({ game, id: 'a' });
+    beliefs.see(new Int32Array(3), Uint8Array.of(1));
+    const step = { rows: 1, actions: new Int32Array(2), active: Uint8Array.of(1, 1), rewards: new Float32Array(2) };
+    const end = { ended: new Uint8Array(1), terminated: new Uint8Array(2), infos: {}, states: Int32Array.of(1, 0, 0) };
+    const wrong = `goals.reached of climbers: expected a goal from 0 to 1, or -1 for none, got ${shown}.`;
+    expect(() => beliefs.observe({ ...step, ...end })).toThrow(wrong);
+    expect(Array.from(beliefs.prior('b'))).toEqual([0.5, 0.5]); // nothing was remembered
+  });
+
   it('are refused where agents do not see the states, and without goals', () => {
     const { observesState: _, ...hidden } = climbers;
     const readsStates = /option game: expected a game with observesState.*goals read states, got climbers without it/;

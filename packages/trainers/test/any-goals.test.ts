@@ -1,7 +1,7 @@
 /** MOA, HOP and HOP+ with the goals of a game without a grid. */
 import { type Agent, createGenerator, createRollout, type Game, vectorEnv } from '@coplay/core';
 import { allocateObservations } from '@coplay/core/arrays';
-import { matrixGame } from '@coplay/envs';
+import { matrixGame, stagHunt } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
 import { createMoa, hopAgent, hopPlusAgent, planner, selfPlay } from '@coplay/trainers';
@@ -111,6 +111,25 @@ describe('goals of a matrix game', () => {
     expect([seen[4], seen[5]]).toEqual(prior); // it reached hare in the second round
     expect(seen[2] + seen[3]).toBeCloseTo(1, 6);
     run.dispose();
+  });
+
+  it('are refused by the name of the option where agents do not see the states that goals read', () => {
+    const { goals } = hunt();
+    const game = { ...stagHunt({ size: 3, agents: 2 }), goals: { ...goals!, reached: () => -1 } };
+    const given = { ...tiny, game, id: 'agent_0', worldModel: 'rules', omg: false, imagined: false, moa } as const;
+    const wrong = (option: string, remedy: string) =>
+      new RegExp(
+        `option ${option}: expected goals that agents recognise without states, .*got stag-hunt, .*${remedy}.*docs`,
+      );
+    const none = "ive goals: 'none', or declare observesState";
+    expect(() => hopAgent({ ...tiny, game, id: 'agent_0' })).toThrow(wrong('goals', none));
+    expect(() => hopPlusAgent({ ...given, goalPriors: true })).toThrow(wrong('goalPriors', 'Leave it out, or'));
+    const search = { trees: 1, simulations: 4 };
+    expect(() => hopPlusAgent({ ...given, treeSearch: search })).toThrow(
+      wrong('treeSearch', "Give moa: { goals: 'none' }, or"),
+    );
+    hopAgent({ ...tiny, game, id: 'agent_0', goals: 'none' });
+    hopPlusAgent({ ...given, moa: { ...moa, goals: 'none' }, treeSearch: search });
   });
 
   it('are refused by name where they cannot be recognised', () => {

@@ -260,6 +260,10 @@ it('refuses searches and imagination that a view does not allow, and names them'
   const goals =
     /goals that actions show, with a world model of an agent's own view, got goals read from the co-player's planes/;
   expect(() => hopPlusAgent({ game: reading, id: 'agent_0', worldModel })).toThrow(goals);
+  // MOA learns from the observer's view also where nothing imagines or searches.
+  expect(() => hopPlusAgent({ game: reading, id: 'agent_0', worldModel, imagined: false })).toThrow(goals);
+  hopPlusAgent({ game: reading, id: 'agent_0', worldModel, imagined: false, moa: { goals: 'none' } });
+  hopPlusAgent({ game: reading, id: 'agent_0', worldModel, imagined: false, moa: false });
   expect(() => hopAgent({ game: reading, id: 'agent_0', simulator: worldModel })).toThrow(goals);
   const seat: Game = { ...hidden, observation: { seat: { shape: [1], dtype: 'float32' } } };
   expect(() => createWorldModel({ game: seat, model: ownView })).toThrow(/other names than seat, with view: 'own'/);

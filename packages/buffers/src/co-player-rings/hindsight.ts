@@ -9,6 +9,7 @@ import {
   type ObservationArrays,
   type TypedArray,
 } from '@coplay/core';
+import { reachedGoal } from '@coplay/core/checks';
 
 /** [N] the goal that the agent reached in each row, or -1. */
 export function goalsReached(
@@ -23,7 +24,8 @@ export function goalsReached(
   return places.map((place, row) => {
     const left = rows['terminated'].data[row] === 1;
     const action = rows['actions'].data[row];
-    return goals.reached({ agent, action, left, observations, row, ...statesOf(place) });
+    const step = { agent, action, left, observations, row, ...statesOf(place) };
+    return reachedGoal('moaRows: goals.reached', goals, step);
   });
 }
 

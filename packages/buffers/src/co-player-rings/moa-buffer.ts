@@ -17,7 +17,7 @@ import { loadNpz } from '../npz';
 import { CoPlayerBuffer, episodesIn, type MoaBuffer } from './co-player-buffer';
 import { EpisodeRing } from './episode-ring';
 import { GoalRings } from './goal-rings';
-import { attemptRows, checkMoaRows, checkMoaValues, moaRows, refuseAttempts } from './moa-rows';
+import { attemptRows, checkMoaRows, checkMoaValues, isGoalSet, moaRows, refuseAttempts } from './moa-rows';
 import { StoredBuffer } from './stored-buffer';
 
 /** Options of {@link createMoaBuffer}. */
@@ -51,7 +51,6 @@ export interface MoaBufferOptions {
   readonly onPush?: ((added: Readonly<Record<AgentId, NamedArrays>>) => void) | undefined;
 }
 
-const isGoalSet = (value: unknown) => typeof (value as GoalSet | undefined)?.reached === 'function';
 const schema = z.strictObject({
   coPlayers: z.array(z.string()),
   capacity: z.int().min(1).default(4096),

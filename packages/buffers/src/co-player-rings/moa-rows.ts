@@ -1,5 +1,13 @@
 import { checkOptions, type Experience, fail, type GoalSet, type NamedArrays, ndarray, show } from '@coplay/core';
-import { checkArgument, checkExperience, checkNumber, checkNumbers, namedArrays, ndarrays } from '@coplay/core/checks';
+import {
+  checkArgument,
+  checkExperience,
+  checkNumber,
+  checkNumbers,
+  namedArrays,
+  ndarrays,
+  reachedGoal,
+} from '@coplay/core/checks';
 import { gatherRows, nonZero, rowCount } from '@coplay/core/rows';
 import { z } from 'zod';
 import { agentRows, splitEpisodes } from '../episodes';
@@ -16,10 +24,7 @@ export interface MoaRowsOptions {
   readonly caughtOnly?: boolean | undefined;
 }
 
-const goalSet = z.custom<GoalSet>(
-  (value) => typeof (value as GoalSet | undefined)?.reached === 'function',
-  'the goals of a game: game.goals',
-);
+const goalSet = z.custom<GoalSet>(isGoalSet, 'the goals of a game: game.goals');
 const rowsSchema = z.strictObject({ goals: goalSet.optional(), caughtOnly: z.boolean().optional() });
 const attemptSchema = z.looseObject({
   ...{ isFirst: ndarrays, actions: ndarrays, previousActions: ndarrays, terminated: ndarrays, goals: ndarrays },
@@ -37,7 +42,8 @@ const COLUMNS = ['masks', 'previousActions', 'actions', 'terminated', 'active'];
  *          `goals` int32 [N] in -1..G-1, the same in all steps up to that in which it's reached, `isFirst` [N] 1 in the
  *          first step of an episode, `terminated` [N] 1 in the step in which the rules ended the agent, and `active`
  *          [N], all 1
- * @throws CoplayError for imagined experience, and for experience without states where the goals read them
+ * @throws CoplayError for imagined experience, for experience without states where the goals read them, and for a
+ *         `reached` that returns anything but 0..G-1 or -1
  */
 export function moaRows(experience: Experience, seat: number, options: MoaRowsOptions = {}): NamedArrays {
   checkExperience('moaRows', experience);
@@ -75,7 +81,8 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
  * @param rows  as {@link moaRows} makes them
  * @param seat  the agent's index in `game.agents`
  * @returns such rows, with `goals` of the goal that was tried for
- * @throws CoplayError for goals that read states: a try in vain has no state after it in which the goal was reached
+ * @throws CoplayError for goals that read states: a try in vain has no state after it in which the goal was reached;
+ *         and for a `reached` that returns anything but 0..G-1 or -1
  */
 export function attemptRows(rows: NamedArrays, seat: number, goals: GoalSet): NamedArrays {
   checkArgument('attemptRows', 'rows', namedArrays, rows);
@@ -95,7 +102,7 @@ export function attemptRows(rows: NamedArrays, seat: number, goals: GoalSet): Na
     for (let row = start; row < end; row++) {
       const action = actions.data[row];
       const step = { agent: seat, action, left: true, observations, row, ...NO_STATES };
-      const tried = terminated.data[row] === 1 ? -1 : goals.reached(step);
+      const tried = terminated.data[row] === 1 ? -1 : reachedGoal('attemptRows: goals.reached', goals, step);
       if (tried < 0 || tried === rows['goals'].data[row]) continue;
       for (let step = start; step <= row; step++) {
         taken.push(step);
@@ -105,6 +112,12 @@ export function attemptRows(rows: NamedArrays, seat: number, goals: GoalSet): Na
     }
   }
   return { ...gatherRows(rows, taken), goals: ndarray(Int32Array.from(labels)) };
+}
+
+/** Whether a value has the parts of a game's goals that labels need. */
+export function isGoalSet(value: unknown): boolean {
+  const goals = value as Partial<GoalSet> | null | undefined;
+  return typeof goals?.reached === 'function' && Array.isArray(goals.names);
 }
 
 /** Refuses goals whose attempts can't be recognised. */

@@ -21,6 +21,7 @@ export { oneForAllCopies, sharedAmongCopies } from '../copies';
 export type { Complaint } from '../errors';
 export { escapeMarkup, xmlCharacters } from '../escape-markup';
 export { checkGenerator } from '../generator';
+export { reachedGoal } from '../goals';
 export { parseJson } from '../json';
 export { checkMetrics } from '../metrics';
 export { checkObservations, type KindFault, kindFault } from '../observations';

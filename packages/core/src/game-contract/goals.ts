@@ -1,7 +1,7 @@
 import { allocate, sizeOf } from '../arrays';
 import { show } from '../errors';
 import type { Game } from '../game';
-import type { GoalSet, GoalStep } from '../goals';
+import { expectedGoal, type GoalSet, type GoalStep, isGoal, RETURN_INDEX } from '../goals';
 import type { ObservationArrays } from '../observations';
 import type { ArrayOf, DType } from '../typed-arrays';
 import { firstDifference } from './guarded';
@@ -13,17 +13,19 @@ const ROW = 1;
 
 /**
  * Checks the goals of a game on an episode that was played: `reached` returns a goal or -1, from its declared inputs
- * alone, twice the same, and only goals that were open; no function writes into its inputs.
+ * alone, twice the same, and only goals that were open; `isOpen` reads the state at its offset; no function writes into
+ * its inputs.
  */
 export function checkGoalsReached({ game, findings }: Probe, transitions: readonly Transition[]): void {
   const { goals } = game;
   if (!goals) return;
+  const others = [transitions[0]?.before, transitions.at(-1)?.after];
   transitions.forEach((transition, t) => {
     findings.moment = `step ${t + 1} of an episode that was played again`;
     transition.views.forEach(({ isActive }, agent) => {
       if (isActive) checkReached({ game, findings }, goals, transition, agent);
     });
-    checkOpen({ game, findings }, goals, transition);
+    checkOpen({ game, findings }, goals, transition, others);
   });
 }
 
@@ -47,9 +49,8 @@ function checkReached({ game, findings }: Checked, goals: GoalSet, transition: T
     const remedy = 'Only read states and observations there.';
     findings.add('arrays', place, 'its inputs to be left alone', 'changed inputs', remedy);
   }
-  if (!(Number.isInteger(reached) && reached >= -1 && reached < goals.names.length)) {
-    const expected = `a goal from 0 to ${goals.names.length - 1}, or -1 for none`;
-    findings.add('goals', place, expected, show(reached), 'Return the index of the goal in goals.names.');
+  if (!isGoal(goals, reached)) {
+    findings.add('goals', place, expectedGoal(goals), show(reached), RETURN_INDEX);
     return;
   }
   if (again !== reached) {
@@ -77,7 +78,13 @@ function reachedWithStates(game: Game, goals: GoalSet, transition: Transition, a
   }
 }
 
-function checkOpen({ game, findings }: Checked, goals: GoalSet, { before }: Transition): void {
+/** @param others  states of the same game, which lie before the one that `isOpen` reads */
+function checkOpen(
+  { game, findings }: Checked,
+  goals: GoalSet,
+  { before }: Transition,
+  others: readonly (readonly number[] | undefined)[],
+): void {
   if (!goals.isOpen) return;
   const state = Object.assign(allocate(game.stateType, game.stateSize), before) as ArrayOf<DType>;
   goals.names.forEach((name, goal) => {
@@ -87,6 +94,14 @@ function checkOpen({ game, findings }: Checked, goals: GoalSet, { before }: Tran
       const got = `${show(isOpen)} and then ${show(again)} for ${show(name)}`;
       const remedy = 'Compute it from the state alone.';
       findings.add('goals', 'goals.isOpen', 'true or false, twice the same', got, remedy);
+    }
+    for (const other of others) {
+      const both = Object.assign(allocate(game.stateType, 2 * game.stateSize), [...other!, ...before]);
+      const later: unknown = goals.isOpen!(goal, both as ArrayOf<DType>, game.stateSize);
+      if (later === isOpen) continue;
+      const expected = 'the same of a state at any offset';
+      const got = `${show(isOpen)} at offset 0, and ${show(later)} at offset ${game.stateSize} for ${show(name)}`;
+      findings.add('goals', 'goals.isOpen', expected, got, 'Read state[offset + i] instead of state[i].');
     }
   });
   if (firstDifference(before, Array.from(state)) < 0) return;

@@ -1,6 +1,15 @@
-import { type ArrayOf, checkGame, type DType, fail, type Game, type Generator, show } from '@coplay/core';
+import {
+  type ArrayOf,
+  checkGame,
+  type DType,
+  fail,
+  type Game,
+  type Generator,
+  type GoalStep,
+  show,
+} from '@coplay/core';
 import { allocateStepArrays } from '@coplay/core/arrays';
-import { checkFits, wrap, wrapOptions } from './wrap';
+import { checkFits, goalsWithin, wrap, wrapOptions } from './wrap';
 
 /**
  * Seats the agents anew in every episode, all orders equally likely. Observations, actions, rewards and the number on
@@ -8,6 +17,9 @@ import { checkFits, wrap, wrapOptions } from './wrap';
  *
  * A layout seats all agents by name, agent i in seat i, unless its first line says otherwise: `seats: 2 1 3` gives
  * agent 1 the second seat of the map below.
+ *
+ * Goals that read states receive the agent's seat, since the state holds the seats. Other goals are those of a step in
+ * any seat: if they read `step.agent`, `reached` throws a CoplayError.
  */
 export function permuteSeats<State extends DType>(game: Game<State>): Game<State> {
   checkGame('permuteSeats', game);
@@ -20,7 +32,7 @@ export function permuteSeats<State extends DType>(game: Game<State>): Game<State
   const seatOf = (state: ArrayOf<State>, offset: number, agent: number) => state[offset + seats + agent];
   const identity = Array.from({ length: A }, (_, i) => i);
 
-  const { goals } = game;
+  const goals = goalsWithin(game, game.stateSize + A);
   const readLayout = game.readLayout?.bind(game);
   const writeLayout = game.writeLayout?.bind(game);
   const scene = game.scene?.bind(game);
@@ -49,11 +61,13 @@ export function permuteSeats<State extends DType>(game: Game<State>): Game<State
       game.legal(state, offset, seatOf(state, offset, agent), mask, maskOffset),
     observe: (state, offset, agent, out, row) => game.observe(state, offset, seatOf(state, offset, agent), out, row),
     isActive: (state, offset, agent) => game.isActive(state, offset, seatOf(state, offset, agent)),
-    ...(goals?.readsStates && {
+    ...(goals && {
       goals: {
         ...goals,
-        reached: (step) => goals.reached({ ...step, agent: seatOf(step.before, 0, step.agent) }),
-        isOpen: (goal, state, offset) => goals.isOpen?.(goal, state, offset) ?? true,
+        reached: goals.readsStates
+          ? (step) => goals.reached({ ...step, agent: seatOf(step.before, 0, step.agent) })
+          : (step) => goals.reached(withoutSeat(game, step)),
+        ...(goals.isOpen && { isOpen: goals.isOpen.bind(goals) }),
       },
     }),
     ...(readLayout && {
@@ -77,6 +91,18 @@ export function permuteSeats<State extends DType>(game: Game<State>): Game<State
       },
     }),
   });
+}
+
+/** A step of an agent whose seat isn't known. */
+function withoutSeat<State extends DType>({ name }: Game<State>, step: GoalStep<State>): GoalStep<State> {
+  return {
+    ...step,
+    get agent(): number {
+      const got = `goals of ${name} that read step.agent, without readsStates`;
+      const remedy = 'Declare goals.readsStates: true, since the state holds the seats.';
+      return fail('permuteSeats: goals.reached', "goals that don't depend on the seat", got, remedy);
+    },
+  };
 }
 
 /** A random permutation of 0..A-1 (Fisher-Yates). */

@@ -1,4 +1,4 @@
-import { type ArrayOf, allocate, type DType, fail, type Game } from '@coplay/core';
+import { type ArrayOf, allocate, type DType, fail, type Game, type GoalSet } from '@coplay/core';
 
 /** The options in which wrappers say that they are there. */
 const WRAPPERS = ['limitedView', 'permuteSeats', 'timeLimit', 'withAgentId', 'withPreviousActions'] as const;
@@ -16,10 +16,12 @@ export function wrapOptions(game: Game, wrapper: (typeof WRAPPERS)[number], valu
 /**
  * The game with some parts replaced. The others stay bound to the game itself, so that a game may be an instance of a
  * class as well as a record. `grid` and `observesState` are left out (see {@link seenParts}): most wrappers change the
- * observations or the content of a state. So are `goals` that read a field of the observation that is changed.
+ * observations or the content of a state. So are `goals` that read a field of the observation that is changed. Goals
+ * that read states receive the game's own state: wrappers may append numbers to it.
  */
 export function wrap<State extends DType>(game: Game<State>, changes: Partial<Game<State>>): Game<State> {
-  const { readLayout, writeLayout, scene, goals, observation } = game;
+  const { readLayout, writeLayout, scene, observation } = game;
+  const goals = goalsWithin(game, changes.stateSize);
   const changed = (field: string) => changes.observation && changes.observation[field] !== observation[field];
   return {
     name: game.name,
@@ -43,6 +45,20 @@ export function wrap<State extends DType>(game: Game<State>, changes: Partial<Ga
     ...(scene && { scene: scene.bind(game) }),
     ...(goals && !goals.reads?.some(changed) && { goals }),
     ...changes,
+  };
+}
+
+/** The goals of a game where a state has `size` numbers, the first of which are those of the game's own state. */
+export function goalsWithin<State extends DType>(
+  { goals, stateSize }: Game<State>,
+  size = stateSize,
+): GoalSet<State> | undefined {
+  if (!goals?.readsStates || size === stateSize) return goals;
+  const own = (state: ArrayOf<State>) => state.subarray(0, stateSize) as ArrayOf<State>;
+  return {
+    ...goals,
+    reached: (step) => goals.reached({ ...step, before: own(step.before), after: own(step.after) }),
+    ...(goals.isOpen && { isOpen: goals.isOpen.bind(goals) }),
   };
 }
 

@@ -10,7 +10,7 @@ import {
   show,
 } from '@coplay/core';
 import { allocateObservations } from '@coplay/core/arrays';
-import { checkCount, checkFunction, checkNumbers, checkTypedArray } from '@coplay/core/checks';
+import { checkCount, checkFunction, checkNumbers, checkTypedArray, reachedGoal } from '@coplay/core/checks';
 import { normaliseOpen } from './intra';
 
 /**
@@ -80,6 +80,7 @@ export function amongOpen(weights: Float64Array, open: Uint8Array, from: number)
  *
  * @param states  [B, S] before the step; those after it are the step's own
  * @returns [B, A] 0..G-1, or -1 for none
+ * @throws CoplayError for a `reached` that returns anything else
  */
 export function goalsReached(game: Game, states: ArrayOf<DType>, step: AgentStep): Int32Array {
   const { goals, stateSize: S } = game;
@@ -92,6 +93,7 @@ export function goalsReached(game: Game, states: ArrayOf<DType>, step: AgentStep
   const stateIn = (all: ArrayOf<DType> | undefined, row: number) => {
     return goals.readsStates ? (all!.subarray(row * S, (row + 1) * S) as ArrayOf<DType>) : none;
   };
+  const where = `goals.reached of ${game.name}`;
   const observations = allocateObservations(game.observation, 1);
   for (let at = 0; at < shown.length; at++) {
     if (step.active[at] !== 1) continue;
@@ -100,7 +102,8 @@ export function goalsReached(game: Game, states: ArrayOf<DType>, step: AgentStep
     if (goals.reads) game.observe(states, row * S, agent, observations, 0);
     const left = step.terminated[at] === 1;
     const [before, after] = [stateIn(states, row), stateIn(next, row)];
-    shown[at] = goals.reached({ agent, action: step.actions[at], left, observations, row: 0, before, after });
+    const played = { agent, action: step.actions[at], left, observations, row: 0, before, after };
+    shown[at] = reachedGoal(where, goals, played);
   }
   return shown;
 }

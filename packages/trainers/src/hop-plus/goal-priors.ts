@@ -18,7 +18,7 @@ import { checkArgument, checkNumbers, typedArrays } from '@coplay/core/checks';
 import { takeRows } from '@coplay/core/rows';
 import { type GoalBeliefs, seenStates } from '@coplay/planning';
 import { z } from 'zod';
-import { goalBeliefs } from '../training/goal-beliefs';
+import { checkGoalsSeen, goalBeliefs } from '../training/goal-beliefs';
 import { GOAL_PRIORS } from './options';
 
 /**
@@ -105,6 +105,7 @@ export function checkGoalPriors(where: string, game: Game): void {
       'Leave it out, declare observesState where that is so, or give the game grid parts ("Optional parts" in docs/writing-an-environment.md).';
     refuse('a game whose agents see the whole state', remedy);
   }
+  checkGoalsSeen(`${where}: option goalPriors`, game, 'Leave it out');
 }
 
 /** The same experience with the priors at its cuts: those of the step before, since they last for an episode. */

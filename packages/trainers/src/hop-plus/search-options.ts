@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { MoaLearner } from '../moa';
 import type { PpoSetup } from '../ppo';
 import { type Annealed, annealed, annealedUnit, unit } from '../training/annealed';
-import { describeMemory, type InterOM, interOMSchema } from '../training/goal-beliefs';
+import { checkGoalsSeen, describeMemory, type InterOM, interOMSchema } from '../training/goal-beliefs';
 import { checkSearched, searchedGame } from '../training/search-view';
 import type { WorldModelLearner } from '../world-model';
 
@@ -134,6 +134,7 @@ function checkParts(where: string, { game, ppo, worldModel, moa }: SearchParts):
     refuse('treeSearch', 'a world model to search with', 'worldModel: false', remedy);
   }
   checkSearched(`${where}: option treeSearch`, game, modelOf(worldModel), 'Leave treeSearch out', 'worldModel');
+  if (moa && moa.goals > 0) checkGoalsSeen(`${where}: option treeSearch`, game, "Give moa: { goals: 'none' }");
   if (ppo.critic !== 'own') {
     const remedy = "Leave treeSearch out, or give critic: 'own'.";
     refuse('treeSearch', "a critic that reads the agent's own view", `critic: '${ppo.critic}'`, remedy);

@@ -147,6 +147,9 @@ export function hopPlusSetup(
     imagined === false ? false : resolveImagined(where, { ...(minAccuracy && { minAccuracy }), ...imagined });
   if (imagination) checkImagination(where, model);
   if (ownView && (imagination || treeSearch)) checkOwnView(where, game, setup, first?.moa);
+  if (ownView && first?.moa && first.moa.goals > 0) {
+    checkOwnGoals(`${where}: option moa`, game, "Give moa: { goals: 'none' }.");
+  }
   const config = {
     ...setup.config,
     algorithm: 'hop-plus',
@@ -245,5 +248,4 @@ function checkOwnView(where: string, game: Game, { critic, reward }: PpoSetup, m
   if (!moa && game.agents.length > 1) refuse('moa', 'models of the co-players', false);
   if (critic !== 'own') refuse('critic', "'own'", critic);
   if (reward !== 'own') refuse('reward', "'own'", reward);
-  if (moa && moa.goals > 0) checkOwnGoals(`${where}: option moa`, game, "Give moa: { goals: 'none' }.");
 }

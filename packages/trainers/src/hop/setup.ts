@@ -14,7 +14,7 @@ import {
 import { createMoa, type MoaLearner, moaDefaults } from '../moa';
 import type { Annealed } from '../training/annealed';
 import { areFinite } from '../training/finite-steps';
-import { describeMemory, type GoalBeliefOptions, goalBeliefs } from '../training/goal-beliefs';
+import { checkGoalsSeen, describeMemory, type GoalBeliefOptions, goalBeliefs } from '../training/goal-beliefs';
 import { checkIds } from '../training/ids';
 import { Network } from '../training/network';
 import { checkOwnGoals, ownViewMoa } from '../training/own-view';
@@ -85,6 +85,7 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
   const model = worldModel?.model;
   checkSearched(`${where}: option game`, game, model, 'Search only where agents see all of the state', 'simulator');
   if (model?.ownView && goals === 'hindsight') checkOwnGoals(`${where}: option goals`, game, "Give goals: 'none'.");
+  if (goals === 'hindsight') checkGoalsSeen(`${where}: option goals`, game, "Give goals: 'none'");
   const minAccuracy = checked.minAccuracy ?? (model?.source ? OBSERVED_ACCURACY : 0.9);
   const moa = { ...moaDefaults(game), ...(model?.ownView && ownViewMoa(game)), ...given.moa, goals, executor };
   const options = resolveHopNumbers(where, given.hop);

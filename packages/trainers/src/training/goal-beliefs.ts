@@ -1,4 +1,4 @@
-import { type AgentId, type ArrayOf, allocate, type DType, type Game, type Generator } from '@coplay/core';
+import { type AgentId, type ArrayOf, allocate, type DType, fail, type Game, type Generator } from '@coplay/core';
 import {
   type BeliefOptions,
   type CoPlayerRows,
@@ -49,6 +49,19 @@ function memoryOf({ goals }: Game, { inter, goalDiscount }: GoalBeliefOptions): 
   if (inter !== true) return inter;
   if (!goals || goals.noGoal !== undefined) return undefined;
   return () => goalMemory(goals.names.length, goalDiscount);
+}
+
+/**
+ * Refuses beliefs about goals that read states in a game whose agents don't see them.
+ *
+ * @param remedy  how to do without, in the words of the agent's options
+ */
+export function checkGoalsSeen(where: string, { goals, observesState, name }: Game, remedy: string): void {
+  if (!goals?.readsStates || observesState) return;
+  const expected = 'goals that agents recognise without states, or a game with observesState';
+  const others = 'declare observesState if each agent sees all of the state';
+  const got = `${name}, whose goals have readsStates, without observesState`;
+  fail(where, expected, got, `${remedy}, or ${others} ("Goals" in docs/writing-an-environment.md).`);
 }
 
 /** The previous step of B games, as an agent knows it in the present one. */

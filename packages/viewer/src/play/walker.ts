@@ -1,5 +1,6 @@
 import { type ArrayOf, allocate, checkGame, type DType, type Game, type GridParts } from '@coplay/core';
 import { allocateGrid, allocateObservations, type GridArrays } from '@coplay/core/arrays';
+import { reachedGoal } from '@coplay/core/checks';
 
 /** How much rather an action is taken that costs a step less: by the factor e^2. */
 const RATIONALITY = 2;
@@ -77,7 +78,7 @@ function actionCosts(game: Game, grid: GridParts, parts: GridArrays): ActionCost
     const cell = parts.cells[agent];
     return game.actionNames.map((name, action) => {
       if (mask[action] === 0) return Number.POSITIVE_INFINITY;
-      const reached = goals.reached({
+      const reached = reachedGoal(`goals.reached of ${game.name}`, goals, {
         agent,
         action,
         left: true,
