@@ -4,7 +4,7 @@ import { createGenerator, createRollout, type Metrics, vectorEnv } from '@coplay
 import { randomAgent, stagHunt } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
-import { createMoa, createOmg, hopPlusAgent } from '@coplay/trainers';
+import { createMoa, createOmg, hopAgent, hopPlusAgent, socialInfluenceAgent } from '@coplay/trainers';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 const game = stagHunt({ size: 3, agents: 3, stags: 1, hares: 2, obstaclePieces: 0, maxSteps: 12 });
@@ -98,19 +98,15 @@ describe('a store for MOA and OMG', () => {
     omg.dispose();
   });
 
-  it('is what HOP+ gives both, and what its state holds once', async () => {
-    const agent = hopPlusAgent({ game, id, worldModel: false, imagined: false, executor: 'eager', network: mlp() });
-    const { moa, omg, store } = agent.learner.coPlayerModelsOf(0);
-    const experience = await rolloutOf().collect(24);
-    store!.push(experience, experience.rewards);
-    expect(store!.histories).toBe(omg!.buffer.histories);
-    expect(moa!.buffer.rows['agent_1'] + moa!.buffer.rows['agent_2']).toBeGreaterThanOrEqual(omg!.buffer.size);
-    expect(Object.keys(omg!.buffer.state())).toEqual(['store']);
-    agent.learner.dispose();
-    for (const part of ['moa', 'omg'] as const) {
-      const without = hopPlusAgent({ game, id, worldModel: false, imagined: false, [part]: false });
-      expect(without.learner.coPlayerModelsOf(0).store).toBeUndefined();
-      without.learner.dispose();
-    }
+  it('is refused for another game, also one of equal shapes, and inside an agent', () => {
+    const store = createHistoryStore({ game: stagHunt({ ...game.options, maxSteps: 13 }), id });
+    expect(() => createMoa({ game, id, store })).toThrow(/createMoa: option store: .*"maxSteps":12.*"maxSteps":13/);
+    expect(() => createOmg({ game, id, store })).toThrow(/createOmg: option store: .*"maxSteps":12.*"maxSteps":13/);
+    const own = { store: createHistoryStore({ game, id }) };
+    expect(() => hopAgent({ game, id, moa: own as object })).toThrow(/hopAgent: option moa\.store: .*docs\/omg\.md/);
+    expect(() => hopPlusAgent({ game, id, moa: own as object })).toThrow(/hopPlusAgent: option moa\.store: /);
+    expect(() => hopPlusAgent({ game, id, omg: own as object })).toThrow(/hopPlusAgent: option omg\.store: /);
+    const influence = () => socialInfluenceAgent({ game, id, moa: own as object });
+    expect(influence).toThrow(/socialInfluenceAgent: option moa\.store: /);
   });
 });

@@ -39,6 +39,8 @@ export interface HistoryStoreOptions {
  */
 export interface HistoryStore {
   readonly id: AgentId;
+  /** The game that is played. */
+  readonly game: Game;
   /** Histories held now, by any reader. */
   readonly histories: number;
   /** Bytes of their arrays. */

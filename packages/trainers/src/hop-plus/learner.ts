@@ -103,9 +103,9 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   async state(): Promise<SavedState> {
     const { worldModel, coPlayerModels, game, treeSearch } = this.setup;
     const saved: [AgentId, SavedState][] = [];
-    for (const [seat, { moa, omg, store }] of coPlayerModels) {
+    for (const [seat, { moa, omg }] of coPlayerModels) {
       const models = { ...(moa && { moa: await moa.state() }), ...(omg && { omg: await omg.state() }) };
-      saved.push([game.agents[seat], { ...models, ...(store && { store: store.state() }) }]);
+      saved.push([game.agents[seat], models]);
     }
     return {
       ppo: await this.ppo.state(),
@@ -126,10 +126,9 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     this.checkSaved(saved);
     const { worldModel, coPlayerModels, game } = this.setup;
     const all = saved['coPlayerModels'] as Record<AgentId, Record<keyof CoPlayerModels, SavedState>>;
-    const models = [...coPlayerModels].flatMap(([seat, { moa, omg, store }]) => {
+    const models = [...coPlayerModels].flatMap(([seat, { moa, omg }]) => {
       const id = game.agents[seat];
       return [
-        ...(store ? [{ path: `saved.coPlayerModels.${id}.store`, part: store, saved: all[id].store }] : []),
         ...(moa ? [{ path: `saved.coPlayerModels.${id}.moa`, part: moa, saved: all[id].moa }] : []),
         ...(omg ? [{ path: `saved.coPlayerModels.${id}.omg`, part: omg, saved: all[id].omg }] : []),
       ];
@@ -153,7 +152,7 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const all = (saved['coPlayerModels'] ?? {}) as Record<AgentId, SavedState>;
     const missing = [...coPlayerModels].flatMap(([seat, models]) => {
       const id = game.agents[seat];
-      return (['moa', 'omg', 'store'] as const)
+      return (['moa', 'omg'] as const)
         .filter((name) => models[name] && !all[id]?.[name])
         .map((name) => `coPlayerModels.${id}.${name}`);
     });
@@ -238,14 +237,10 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
     const { worldModel } = this.setup;
     const isOwn = typeof worldModel === 'object' && worldModel.model.ownView !== undefined;
     const metrics = this.seats.map(async (seat) => {
-      const { moa, omg, store } = this.coPlayerModelsOf(seat);
+      const { moa, omg } = this.coPlayerModelsOf(seat);
       const own = generator.split(seat);
-      if (store) {
-        store.push(experience, values);
-      } else {
-        moa?.push(isOwn ? seenBy(experience, seat) : experience);
-        omg?.push(experience, values);
-      }
+      moa?.push(isOwn ? seenBy(experience, seat) : experience);
+      omg?.push(experience, values);
       return { ...(await moa?.update(own.split(0))), ...(await omg?.update(own.split(1))) };
     });
     return meanMetrics(await Promise.all(metrics));

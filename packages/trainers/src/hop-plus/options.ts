@@ -46,7 +46,7 @@ export interface ImaginedOptions {
 }
 
 /** How an agent of {@link hopPlusAgent} infers subgoals. */
-export type SubgoalOptions = Omit<OmgOptions, 'game' | 'id' | 'executor'> & {
+export type SubgoalOptions = Omit<OmgOptions, 'game' | 'id' | 'executor' | 'store'> & {
   /** Chance that the policy learns from a selected subgoal in place of the inferred one, in [0, 1]. Default 0 */
   readonly epsilon?: Annealed;
 };
@@ -64,7 +64,7 @@ export interface HopPlusModules {
    * `false`: imagined co-players act by the agent's own policy. Default `{}`: as alone, but `share`, `attempts`, and
    * `centred` where agents see themselves in an image
    */
-  readonly moa?: false | Omit<MoaOptions, 'game' | 'id' | 'executor'>;
+  readonly moa?: false | Omit<MoaOptions, 'game' | 'id' | 'executor' | 'store'>;
   /**
    * `false`: the policy sees no subgoals. Default `{}`: as alone, but 16 steps of the VAE or 4 of the inference an
    * update

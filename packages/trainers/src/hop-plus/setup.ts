@@ -1,4 +1,3 @@
-import { createHistoryStore, type HistoryStore } from '@coplay/buffers';
 import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
 import { checkArgument } from '@coplay/core/checks';
 import { z } from 'zod';
@@ -7,6 +6,7 @@ import { createOmg, type OmgLearner, omgSchema } from '../omg';
 import { type PpoLearner, type PpoSetup, ppoSchema, ppoSetup } from '../ppo';
 import type { Learner } from '../training';
 import { type Annealed, annealedUnit } from '../training/annealed';
+import { refuseStore } from '../training/check-calls';
 import { checkIds } from '../training/ids';
 import { optionNames, unchecked } from '../training/option-names';
 import { checkOwnGoals, ownViewMoa } from '../training/own-view';
@@ -33,8 +33,6 @@ import {
 export interface CoPlayerModels {
   readonly moa?: MoaLearner;
   readonly omg?: OmgLearner;
-  /** The histories that both learn from, where there are both and they read the same observations. */
-  readonly store?: HistoryStore;
 }
 
 /** Everything that's fixed before the first parameter is drawn. */
@@ -117,17 +115,15 @@ export function hopPlusSetup(
       : worldModel;
   const ownView = typeof model === 'object' ? model.model.ownView : undefined;
   const { epsilon, ...subgoals } = omg === false ? { epsilon: 0 } : splitEpsilon(where, omg);
+  if (moa !== false) refuseStore(`${where}: option moa`, moa);
+  refuseStore(`${where}: option omg`, subgoals);
   const coPlayerModels = new Map<number, CoPlayerModels>();
   for (const id of ids) {
-    // Models of an agent's own view give MOA other observations than OMG.
-    const isShared = moa !== false && omg !== false && !ownView;
-    const store = isShared ? createHistoryStore({ game, id }) : undefined;
     coPlayerModels.set(game.agents.indexOf(id), {
-      ...(store && { store }),
       ...(moa !== false && {
-        moa: createMoa({ ...moaDefaults(game), ...(ownView && ownViewMoa(game)), ...moa, game, id, executor, store }),
+        moa: createMoa({ ...moaDefaults(game), ...(ownView && ownViewMoa(game)), ...moa, game, id, executor }),
       }),
-      ...(omg !== false && { omg: createOmg({ ...MODULE_DEFAULTS.omg, ...subgoals, game, id, executor, store }) }),
+      ...(omg !== false && { omg: createOmg({ ...MODULE_DEFAULTS.omg, ...subgoals, game, id, executor }) }),
     });
   }
   const first = coPlayerModels.get(game.agents.indexOf(ids[0]));

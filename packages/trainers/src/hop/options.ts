@@ -141,7 +141,7 @@ export interface HopOptions {
    * The models of co-players: options of `createMoa`. Default: `share`, `attempts`, and `centred` where the game allows
    * it. Its `goalDiscount` is also that of the agent's beliefs, where goals have no `noGoal`
    */
-  readonly moa?: Omit<MoaOptions, 'game' | 'id' | 'executor' | 'goals' | 'recurrent'>;
+  readonly moa?: Omit<MoaOptions, 'game' | 'id' | 'executor' | 'goals' | 'recurrent' | 'store'>;
   /** The algorithm's own numbers. */
   readonly hop?: HopNumbers;
   /**

@@ -13,6 +13,7 @@ import {
 } from '@coplay/tensor';
 import { createMoa, type MoaLearner, moaDefaults } from '../moa';
 import type { Annealed } from '../training/annealed';
+import { refuseStore } from '../training/check-calls';
 import { areFinite } from '../training/finite-steps';
 import { checkGoalsSeen, describeMemory, type GoalBeliefOptions, goalBeliefs } from '../training/goal-beliefs';
 import { checkIds } from '../training/ids';
@@ -240,6 +241,7 @@ export function kindOf({ config, ids, executor, network, modelNetwork }: HopSetu
 }
 
 function checkModels(where: string, moa: object): void {
+  refuseStore(`${where}: option moa`, moa);
   if (!('recurrent' in moa)) return;
   const remedy = 'Leave recurrent out: a search asks about states, not about histories.';
   fail(`${where}: option moa`, 'models of the present step', 'recurrent', remedy);

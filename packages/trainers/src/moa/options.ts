@@ -22,6 +22,7 @@ import {
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { unit } from '../training/annealed';
+import { checkStore } from '../training/check-calls';
 
 /** Options of {@link createMoa}. */
 export interface MoaOptions {
@@ -168,14 +169,7 @@ function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
     fail('createMoa: option attempts', `false for ${game.name}, whose goals read states`, 'true', remedy);
   }
   const { store } = checked;
-  if (store && store.id !== id) {
-    fail(
-      'createMoa: option store',
-      `the store of ${id}`,
-      `that of ${show(store.id)}`,
-      'Make one store for each observer.',
-    );
-  }
+  if (store) checkStore('createMoa', store, game, id);
   checkCapacity(game, checked, goals === 'hindsight' && checked.roomPerGoal ? (game.goals?.names.length ?? 0) + 1 : 1);
   const network = checked.network ?? mlp({ hidden: [256, 256], activation: 'relu' });
   return { ...checked, goals, network };

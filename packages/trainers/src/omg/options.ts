@@ -4,6 +4,7 @@ import type { InputOptions } from '@coplay/models';
 import type { OmgNetOptions, SubgoalSelector } from '@coplay/models/omg';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
+import { checkStore } from '../training/check-calls';
 import { ownNetwork } from '../training/own-networks';
 
 /** Options of {@link createOmg}; the networks' options are the models' `OmgNetOptions`. */
@@ -135,14 +136,7 @@ export function omgSettings(where: string, options: OmgOptions): OmgSettings {
   const inputs = (checked.inputs ?? { mask: view === 'other' }) as InputOptions;
   checkFields(where, game, inputs.fields);
   const { store } = checked;
-  if (store && store.id !== id) {
-    fail(
-      `${where}: option store`,
-      `the store of ${id}`,
-      `that of ${show(store.id)}`,
-      'Make one store for each observer.',
-    );
-  }
+  if (store) checkStore(where, store, game, id);
   if (view === 'own' && inputs.mask) {
     const remedy = 'Leave it out: what another may do is known where the game has grid parts.';
     fail(`${where}: inputs.mask`, "false for the view 'own'", 'true', remedy);

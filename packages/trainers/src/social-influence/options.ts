@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { createMoa, type MoaLearner, type MoaOptions, moaSchema } from '../moa';
 import { type PpoNetworkOptions, type PpoOptions, type PpoSetup, ppoSetup } from '../ppo';
 import { type Annealed, annealed } from '../training/annealed';
+import { refuseStore } from '../training/check-calls';
 import { optionNames, unchecked } from '../training/option-names';
 
 /** Options of {@link socialInfluenceAgent}. */
@@ -23,7 +24,7 @@ export interface SocialInfluenceOptions extends Omit<PpoNetworkOptions, 'reward'
    * The models of co-players, through which it knows its influence: options of `createMoa`. Default: `share`, and
    * `centred` where the game allows it
    */
-  readonly moa?: Omit<MoaOptions, 'game' | 'id' | 'executor' | 'goals' | 'previousActions' | 'recurrent'>;
+  readonly moa?: Omit<MoaOptions, 'game' | 'id' | 'executor' | 'goals' | 'previousActions' | 'recurrent' | 'store'>;
 }
 
 /** Everything that's fixed before the first parameter is drawn. */
@@ -81,6 +82,7 @@ export function socialInfluenceSetup(where: string, options: SocialInfluenceOpti
     Pick<SocialInfluenceOptions, 'influenceWeight' | 'rewardWeight'>
   >;
   const { executor } = setup;
+  refuseStore(`${where}: option moa`, moa);
   const models = createMoa({ share: true, centred: canCentre(game), ...moa, ...FIXED, game, id, executor });
   return {
     ...{ game, id, ...weights, ppo: setup, moa: models },

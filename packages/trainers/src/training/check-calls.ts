@@ -1,4 +1,5 @@
-import { type AgentInput, fail, type Game, type Generator, show } from '@coplay/core';
+import type { HistoryStore } from '@coplay/buffers';
+import { type AgentId, type AgentInput, fail, type Game, type Generator, show } from '@coplay/core';
 import {
   checkAgentInput,
   checkExperienceOf,
@@ -36,4 +37,21 @@ export function checkLearnerData(where: string, game: Game, data: LearnerData): 
 export function checkAct(where: string, game: Game, input: AgentInput, generator: Generator): void {
   checkAgentInput(where, game, input);
   checkGenerator(where, generator);
+}
+
+/** Refuses a store of another observer or another game. */
+export function checkStore(where: string, store: HistoryStore, game: Game, id: AgentId): void {
+  const nameOf = (played: Game) => `${played.name} with ${JSON.stringify(played.options)}`;
+  const isSame = store.game === game || nameOf(store.game) === nameOf(game);
+  if (store.id === id && isSame) return;
+  const got = isSame ? `that of ${show(store.id)}` : `one of ${nameOf(store.game)}`;
+  const expected = isSame ? `the store of ${id}` : `a store of ${nameOf(game)}`;
+  fail(`${where}: option store`, expected, got, 'Make one store for each observer, with the same game.');
+}
+
+/** Refuses a store of histories for the models inside an agent, which keep memories of their own. */
+export function refuseStore(where: string, models: object): void {
+  if (!('store' in models) || models.store === undefined) return;
+  const remedy = 'Leave store out; createMoa and createOmg take one ("One store with MOA" in docs/omg.md).';
+  fail(`${where}.store`, 'no store: models inside an agent have memories of their own', 'a store', remedy);
 }
