@@ -145,6 +145,11 @@ describe('buffers with one store', () => {
     readers[1].state.pushes = -1; // the second reader refuses it, once the first one was restored
     expect(() => other.store.restore(saved)).toThrow(/saved.readers\[1\].state.*pushes/);
     expect(contentOf(other.together)).toEqual(before);
+    const strange = structuredClone(one.store.state());
+    (strange['rows'] as NamedArrays)['observations/planes'].data.fill(7);
+    const kind = /historyStore.restore: saved.rows: .*zeros and ones.*"observations\/planes".*got 7 for row 0/;
+    expect(() => other.store.restore(strange)).toThrow(kind);
+    expect(contentOf(other.together)).toEqual(before);
     const alone = createHistoryStore({ game, id });
     createMoaBuffer({ coPlayers, store: alone });
     expect(() => alone.restore(one.store.state())).toThrow(/saved.readers: expected what moa held, got moa, omg/);

@@ -23,6 +23,9 @@ export interface ImaginationStarts {
 /**
  * Starts of imagined episodes at steps of real experience: for {@link imagine}.
  *
+ * A model of observations with a history of L steps learns from steps whose past L steps, or all since the episode's
+ * beginning, are in the experience. Give such steps: at others the past is cut off, and the model predicts worse.
+ *
  * @param steps  [B] steps e T + t of the experience
  * @param seat   whose observations the states of a grid game are read from, where the experience has no states; and
  *               whose view is imagined, by a model of own views. Default 0

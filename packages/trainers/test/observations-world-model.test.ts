@@ -279,7 +279,7 @@ describe('a model of observations refuses, and names,', () => {
       ...withField('count', { shape: [1], dtype: 'int32', kind: 'vector' }),
       observe(state, offset, agent, out, row) {
         kinds().observe(state as Float32Array, offset, agent, out, row);
-        out['count'][row] = 2 ** 24 + (state[offset] === 2 ? 1 : 0);
+        out['count'][row] = 2 ** 24 + (state[offset] === 3 ? 1 : 0);
       },
     };
     const learner = await learnerOf(game);
@@ -288,6 +288,120 @@ describe('a model of observations refuses, and names,', () => {
     const later = await rolloutOf(game).collect(4);
     expect(() => learner.push(later)).toThrow(/to 16777216 in the observation field count, got 16777217 for a/);
     learner.dispose();
+  });
+
+  it("numbers of an episode's last observation, which is only among the next ones", async () => {
+    const withLast = (last: number): Game => ({
+      ...withField('count', { shape: [1], dtype: last > 9 ? 'int32' : 'float32', kind: 'vector' }),
+      observe(state, offset, agent, out, row) {
+        kinds().observe(state as Float32Array, offset, agent, out, row);
+        out['count'][row] = state[offset] === 9 ? last : 0;
+      },
+    });
+    for (const [last, message] of [
+      [2 ** 24 + 1, /to 16777216 in the observation field next\/count, got 16777217 for a, transition 8/],
+      [Number.NaN, /finite numbers in the observation field "next\/count".*got NaN for a, transition 8/],
+    ] as const) {
+      for (const view of ['joint', 'own'] as const) {
+        const game = withLast(last);
+        const learner = await learnerOf(game, observationsWorldModel({ view, network: mlp({ hidden: [4] }) }));
+        const played = await rolloutOf(withLast(0)).collect(9); // nine steps are an episode
+        const wrong = { ...played.cuts.observations, count: (last > 9 ? Int32Array : Float32Array).of(last, 0, 0, 0) };
+        const { observation } = game;
+        const count = new (last > 9 ? Int32Array : Float32Array)(36);
+        const observations = { ...played.observations, count };
+        const experience = { ...played, observation, observations, cuts: { ...played.cuts, observations: wrong } };
+        expect(() => learner.push(experience)).toThrow(view === 'joint' ? message : /got (16777217|NaN) for a/);
+        learner.dispose();
+      }
+    }
+  });
+
+  it('rewards beyond the last bins, e^4 - 1', async () => {
+    const played = await rolloutOf(kinds()).collect(4);
+    const paying = (reward: number) => ({ ...played, rewards: played.rewards.map((_, i) => (i === 5 ? reward : 0)) });
+    const own = observationsWorldModel({ view: 'own', network: mlp({ hidden: [4] }) });
+    for (const [model, place] of [
+      [observationsWorldModel({ network: mlp({ hidden: [4] }) }), 'b, transition 2'],
+      [own, 'b, transition 5'], // a row for each agent
+    ] as const) {
+      const learner = await learnerOf(kinds(), model);
+      learner.push(paying(53.59));
+      learner.push(paying(-53.59));
+      const message = `rewards from -53.598 to 53.598, got 600 for ${place}. Scale the rewards`;
+      expect(() => learner.push(paying(600))).toThrow(message);
+      expect(() => learner.push(paying(-53.7))).toThrow(/got -53\.7/);
+      learner.dispose();
+    }
+    const grid = snowdrift({ size: 3, agents: 2, drifts: 2 });
+    const steps = await rolloutOf(grid).collect(2);
+    const rich = { ...steps, rewards: steps.rewards.map(() => 60) };
+    const learned = await learnerOf(grid, cellsWorldModel({ filters: [2], rewards: 'two-hot' }));
+    expect(() => learned.push(rich)).toThrow(/cellsWorldModel.*got 60 for agent_0, transition 0/);
+    const ruled = await learnerOf(grid, cellsWorldModel({ filters: [2] })); // predicts by events, without bins
+    ruled.push(rich);
+    for (const each of [learned, ruled]) each.dispose();
+  });
+
+  it('rows that no game gives, in a restore and in predict', async () => {
+    const model = observationsWorldModel({ view: 'own', history: 2, network: mlp({ hidden: [4] }) });
+    const learner = await learnerOf(kinds(), model);
+    learner.push(await rolloutOf(kinds()).collect(4));
+    const saved = await learner.state();
+    const columns = {
+      ...{ numbers: Number.NaN, 'next/numbers': Number.NaN, 'past/numbers': Number.NaN, code: 7, 'next/code': 7 },
+      ...{ flags: 2, index: 4, actions: 3, 'past/actions': 3, seat: 2, elapsed: -3, masks: 2, active: 5, rewards: 60 },
+    };
+    for (const [column, value] of Object.entries(columns)) {
+      const bad = structuredClone(saved) as unknown as { store: { rows: NamedArrays } };
+      bad.store.rows[column].data.fill(value);
+      const named = new RegExp(`worldModel\\.restore: saved\\.store\\.rows.*${column}.*got ${value}`);
+      await expect(learner.restore(bad as unknown as SavedState)).rejects.toThrow(named);
+    }
+    await learner.restore(saved);
+    const rows = learner.transitions(await rolloutOf(kinds()).collect(4));
+    rows['seat'].data.fill(2);
+    await expect(learner.predict(rows)).rejects.toThrow(/worldModel\.predict: rows: seat.*from 0 to 1.*got 2/);
+    learner.dispose();
+  });
+
+  it('a seat, and what an agent cannot see', async () => {
+    const own = observationsWorldModel({ view: 'own' });
+    expect(() => createWorldModel({ game: kinds(), model: own, seat: 1 })).toThrow(
+      /option seat: expected no seat.*got 1/,
+    );
+    const model = own(kinds());
+    const { stateSize } = model.game;
+    const env = vectorEnv(kinds(), { envs: 1 });
+    const observations = Object.fromEntries(
+      Object.entries(env.observations).map(([name, data]) => [name, data.slice(0, data.length / 2)]),
+    );
+    const seen = {
+      ...{ rows: 1, observations, masks: new Uint8Array(3).fill(1), active: Uint8Array.of(1, 1) },
+      ...{ isFirst: Uint8Array.of(1), previousActions: Int32Array.of(-1, -1) },
+    };
+    expect(model.see!(1, seen, new Float32Array(stateSize))).toHaveLength(stateSize);
+    expect(() => model.see!(2, seen, new Float32Array(stateSize))).toThrow(/worldModel\.see: seat.*0 to 1, got 2/);
+    expect(() => model.see!(1, seen, new Float32Array(3))).toThrow(/worldModel\.see: before: expected Float32Array of/);
+    const short = { ...seen, observations: { ...observations, numbers: new Float32Array(1) } };
+    expect(() => model.see!(1, short, new Float32Array(stateSize))).toThrow(/seen\.observations\.numbers/);
+    const joint = observationsWorldModel()(kinds());
+    const before = new Float32Array(joint.game.stateSize);
+    expect(() => joint.see!(1, seen, before)).toThrow(/worldModel\.see: seen\.states: expected Float32Array of 2/);
+  });
+
+  it('batches that are too short for the history', async () => {
+    for (const view of ['joint', 'own'] as const) {
+      const model = observationsWorldModel({ view, history: 3, network: mlp({ hidden: [4] }) });
+      const learner = await learnerOf(kinds(), model);
+      const rollout = rolloutOf(kinds());
+      learner.push(await rollout.collect(3)); // the beginnings of episodes: no step has a past elsewhere
+      const next = await rollout.collect(3);
+      expect(() => learner.push(next)).toThrow(/experience\.steps: expected more steps than .* history of 3, got 3\./);
+      learner.push(await rollout.collect(4)); // of steps 6 to 8 none has a past of 3 here; the fourth begins an episode
+      expect(learner.store.pushed).toBe(view === 'joint' ? 8 : 16);
+      learner.dispose();
+    }
   });
 
   it('rewards that are not numbers', async () => {

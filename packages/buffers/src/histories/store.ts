@@ -14,6 +14,7 @@ import {
   checkArgument,
   checkExperienceOf,
   checkNumbers,
+  checkObservations,
   checkTypedArray,
   namedArrays,
   restorePart,
@@ -338,6 +339,10 @@ function checkHistoryRows(where: string, rows: NamedArrays, spec: RowSpec): void
   for (const [name, [min, max]] of Object.entries(ranges)) {
     checkNumbers(where, `saved.rows.${name}`, rows[name].data, { min, max });
   }
+  const fields = Object.keys(spec).filter((name) => /^(observations|own)\//.test(name));
+  const observations = Object.fromEntries(fields.map((name) => [name, rows[name].data]));
+  const check = { spec, fields, observations, rows: rows['actions'].shape[0] };
+  checkObservations(`${where}: saved.rows`, check, (row) => `row ${row}`);
 }
 
 function finder(where: string, histories: readonly History[]): FindHistory {

@@ -7,7 +7,7 @@ import { type CellsNetwork, type CellsNetworkOptions, type CellsOutputs, cellsNe
 import { encodeGrid, type GridShape, gridShape, writeGrid } from './grid';
 import { cellOneHots, neighbourTable } from './moves';
 import { isOneTrunk, ONE_TRUNK, trunkConfig, trunkSchemas } from './trunk';
-import { meanReward, twoHot } from './two-hot';
+import { checkRewardBins, meanReward, twoHot } from './two-hot';
 import type { WorldModel, WorldModelBuilder } from './world-model';
 
 /** Options of {@link cellsWorldModel}. */
@@ -70,7 +70,13 @@ function buildCells(game: Game, config: CellsNetworkOptions): WorldModel {
     decode: (imagined, rows, generator) => decodeCells(shape, neighbours, imagined, rows, generator),
     write: (happened, row, states, offset) => writeGrid(shape, happened, row, states, offset),
     planes: (imagined, rows) => expectedPlanes(shape, neighbours, imagined, rows),
-    check: (rows) => checkMoves(shape, neighbours, rows),
+    check: (rows) => {
+      checkMoves(shape, neighbours, rows);
+      if (config.rewards !== 'two-hot') return;
+      const A = shape.agents;
+      const nameOf = (place: number) => `${game.agents[place % A]}, transition ${Math.floor(place / A)}`;
+      checkRewardBins('cellsWorldModel', rows, nameOf);
+    },
   };
 }
 

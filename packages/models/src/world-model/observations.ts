@@ -7,6 +7,7 @@ import {
   type NamedArrays,
   type NDArray,
   ndarray,
+  type ObservationField,
 } from '@coplay/core';
 import { sizeOf } from '@coplay/core/arrays';
 import { checkFieldNames, checkFunction, checkObservations } from '@coplay/core/checks';
@@ -28,7 +29,7 @@ import {
   statesOfRows,
   writeObserved,
 } from './observed-game';
-import { meanReward, twoHot } from './two-hot';
+import { checkRewardBins, meanReward, twoHot } from './two-hot';
 import type { WorldModel, WorldModelBuilder } from './world-model';
 
 /** Options of {@link observationsWorldModel}. */
@@ -91,9 +92,9 @@ const schema = z.strictObject({
  * A network predicts the change of each field: `planes` and legal actions by a logit each, `one-hot` codes (with "none"
  * as one more class) and `indices` by logits of the classes, `vector` as symlog and `image` as value / high by a normal
  * distribution whose standard deviation is `tolerance`; rewards as two-hot distributions over 81 bins from -53.6 to
- * 53.6 (Hafner et al. 2023), and who ends by a logit. The loss is the sum of their negative log-likelihoods (of a
- * normal distribution without its constant), a mean over rows and agents; `contrastive` adds one of the body's
- * features. In imagination they are drawn independently; numbers and rewards are the expected ones.
+ * 53.6 (Hafner et al. 2023; `check` refuses others), and who ends by a logit. The loss is the sum of their negative
+ * log-likelihoods (of a normal distribution without its constant), a mean over rows and agents; `contrastive` adds one
+ * of the body's features. In imagination they are drawn independently; numbers and rewards are the expected ones.
  *
  * @throws CoplayError for unknown options
  */
@@ -155,15 +156,21 @@ function buildObservations(source: Game, options: z.infer<typeof schema>): World
       return field === undefined ? predicted === truth : isClose(field, predicted, truth, config.tolerance);
     },
     check: (rows) => {
-      const observations = Object.fromEntries(fields.map(({ name }) => [name, rows[name].data]));
       const views = (rows['active'].data.length / A) * V;
-      const check = { spec: game.observation, observations, rows: views, assumed: true };
       const nameOf = (row: number) => {
         const agent = isOwn ? rows['seat'].data[row] : row % A;
         return `${game.agents[agent]}, transition ${Math.floor(row / V)}`;
       };
-      checkObservations('observationsWorldModel', check, nameOf);
-      for (const { name } of fields) checkExact(game, name, rows[name], nameOf);
+      // An episode's last observation is only among the next ones.
+      for (const column of fields.flatMap(({ name }) => [name, `next/${name}`])) {
+        if (!Object.hasOwn(rows, column)) continue;
+        const field = game.observation[column.replace(/^next\//, '')];
+        const observations = { [column]: rows[column].data };
+        const check = { spec: { [column]: field }, observations, rows: views, assumed: true };
+        checkObservations('observationsWorldModel', check, nameOf);
+        checkExact(field, column, rows[column], nameOf);
+      }
+      checkRewardBins('observationsWorldModel', rows, nameOf);
     },
   };
 }
@@ -189,8 +196,8 @@ function checkFields({ name: game, observation }: Game, isOwn: boolean): void {
 /** The largest whole number up to which float32, the type of states and tensors, holds all of them. */
 const LARGEST_EXACT = 2 ** 24;
 
-function checkExact({ observation }: Game, name: string, { data }: NDArray, nameOf: (row: number) => string) {
-  const { dtype, shape } = observation[name];
+function checkExact(field: ObservationField, name: string, { data }: NDArray, nameOf: (row: number) => string) {
+  const { dtype, shape } = field;
   const wrong = dtype === 'int32' ? data.findIndex((value) => Math.abs(value) > LARGEST_EXACT) : -1;
   if (wrong < 0) return;
   const place = nameOf(Math.floor(wrong / sizeOf(shape)));

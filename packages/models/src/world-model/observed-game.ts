@@ -10,6 +10,7 @@ import {
   type ObservationArrays,
 } from '@coplay/core';
 import { allocateObservations, dtypeOf, sizeOf } from '@coplay/core/arrays';
+import { checkCount, checkNumber, checkRecord, checkTypedArray } from '@coplay/core/checks';
 
 /** Whose observations a model predicts together: those of all agents, or those of one agent. */
 export type ObservedView = 'joint' | 'own';
@@ -274,6 +275,7 @@ export interface SeenStep extends Pick<AgentInput, 'rows' | 'observations' | 'ma
 export function seeStates(game: ObservedGame, seat: number, seen: SeenStep, before: ArrayOf<DType>): Float32Array {
   const { source, view, stateSize: S, actions: K, masksAt, fields } = game;
   const A = game.agents.length;
+  checkSeen(game, seat, seen, before);
   const states = Float32Array.from(before);
   for (let b = 0; b < seen.rows; b++) {
     const offset = b * S;
@@ -294,6 +296,30 @@ export function seeStates(game: ObservedGame, seat: number, seen: SeenStep, befo
   return states;
 }
 
+/** Refuses arguments of another form than {@link seeStates} reads. */
+function checkSeen(game: ObservedGame, seat: number, seen: SeenStep, before: ArrayOf<DType>): void {
+  const where = 'worldModel.see';
+  const { source, view, stateSize, actions, observation } = game;
+  const A = game.agents.length;
+  checkNumber(where, 'seat', seat, { min: 0, max: A - 1, whole: true });
+  checkRecord(where, 'seen', seen);
+  const { rows } = seen;
+  checkCount(where, 'seen.rows', rows);
+  checkTypedArray(where, 'before', before, 'float32', rows * stateSize);
+  checkTypedArray(where, 'seen.isFirst', seen.isFirst, 'uint8', rows);
+  checkTypedArray(where, 'seen.previousActions', seen.previousActions, 'int32', rows * A);
+  if (view === 'joint') {
+    checkTypedArray(where, 'seen.states', seen.states, source.stateType, rows * source.stateSize);
+    return;
+  }
+  checkTypedArray(where, 'seen.active', seen.active, 'uint8', rows * A);
+  checkTypedArray(where, 'seen.masks', seen.masks, 'uint8', rows * actions);
+  checkRecord(where, 'seen.observations', seen.observations);
+  for (const [name, { dtype, shape }] of Object.entries(observation)) {
+    checkTypedArray(where, `seen.observations.${name}`, seen.observations[name], dtype, rows * sizeOf(shape));
+  }
+}
+
 /** Columns of all agents, which all of them know; the others of a row are a viewer's own. */
 const PUBLIC = ['active', 'actions', 'past/actions', 'next/terminated'];
 
@@ -312,9 +338,10 @@ export function ownRows(agents: number, rows: NamedArrays, seat?: number): Named
   });
   const columns = Object.entries(rows).map(([name, { data, shape }]) => {
     if (name === 'elapsed') return [name, ndarray(Int32Array.from(places, (i) => data[Math.floor(i / A)]))] as const;
-    const L = name.startsWith('past/') ? shape[1] : 1;
+    const isPast = name.startsWith('past/');
+    const L = isPast ? shape[1] : 1;
     const isPublic = PUBLIC.includes(name);
-    const width = data.length / (shape[0] * L * A);
+    const width = sizeOf(shape.slice(isPast ? 3 : 2));
     const count = isPublic ? A : 1;
     const taken = allocate(dtypeOf(data), places.length * L * count * width);
     places.forEach((place, row) => {
@@ -326,7 +353,7 @@ export function ownRows(agents: number, rows: NamedArrays, seat?: number): Named
         }
       }
     });
-    const lead = name.startsWith('past/') ? [places.length, L] : [places.length];
+    const lead = isPast ? [places.length, L] : [places.length];
     return [name, { data: taken, shape: [...lead, count, ...shape.slice(lead.length + 1)] }] as const;
   });
   return { ...Object.fromEntries(columns), seat: ndarray(Int32Array.from(places, (i) => i % A)) };

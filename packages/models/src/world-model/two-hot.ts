@@ -1,3 +1,4 @@
+import { fail, type NamedArrays } from '@coplay/core';
 import { checkTensor, tf } from '@coplay/tensor';
 
 /** Number of bins of a distribution over rewards. */
@@ -16,7 +17,7 @@ const bins = Float32Array.from({ length: REWARD_BINS }, (_, i) => {
 
 /**
  * Rewards as weights of the two nearest bins, whose mean is the reward (Hafner et al. 2023, arXiv v2, "twohot");
- * beyond the bounds of the last bin alone.
+ * beyond the bounds of the last bin alone. {@link checkRewardBins} refuses such rewards.
  *
  * @param rewards [...]
  * @returns [..., REWARD_BINS], sums of 1
@@ -29,6 +30,23 @@ export function twoHot(rewards: tf.Tensor): tf.Tensor {
   const rising = tf.add(1, tf.div(tf.sub(x, places), tf.tensor1d(steps)));
   const falling = tf.sub(1, tf.div(tf.sub(x, places), tf.tensor1d([...steps.slice(1), 1])));
   return tf.clipByValue(tf.minimum(rising, falling), 0, 1);
+}
+
+/**
+ * Refuses transitions whose rewards are beyond the last bins: a model would learn the bound instead of them.
+ *
+ * @param where  the model, for the message
+ * @param nameOf names the agent of a reward, and its transition, by its place in `rewards`
+ */
+export function checkRewardBins(where: string, rows: NamedArrays, nameOf: (place: number) => string): void {
+  const bound = bins[REWARD_BINS - 1];
+  const rewards = rows['rewards']?.data ?? [];
+  const wrong = rewards.findIndex((reward) => Math.abs(reward) > bound);
+  if (wrong < 0) return;
+  const expected = `rewards from -${bound.toFixed(3)} to ${bound.toFixed(3)}`;
+  const remedy =
+    'Scale the rewards of the game, for example to at most 1 ("A model of observations" in docs/world-models.md).';
+  fail(where, expected, `${rewards[wrong]} for ${nameOf(wrong)}`, remedy);
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 } from '@coplay/core';
 import { nonZero, seatRows, takeRows } from '@coplay/core/rows';
 import { anneal } from '../training/annealed';
+import { hasWholePast } from '../world-model';
 import { copiedCoPlayer, type ImaginedPlayer, modelledCoPlayer } from './co-players';
 import { GOAL_PRIORS, MEMORY, type ResolvedImagined } from './options';
 import { extraAt, HopPlusPolicyAgent } from './policy';
@@ -57,7 +58,7 @@ const SPLITS = { starts: 0, goals: 1, play: 2 };
 /**
  * Episodes that one agent imagines from steps of real experience on, with its own policy and subgoals.
  *
- * @returns undefined where it never played
+ * @returns undefined where it never played, or where no step has its whole past in the experience
  */
 export async function imagineFrom(
   parts: ImaginationParts,
@@ -70,7 +71,9 @@ export async function imagineFrom(
   const { game } = learner.setup;
   const count = Math.max(1, Math.round((options.ratio * experience.envs * experience.steps) / horizon));
   const own = generator.fork();
-  const starts = drawStarts(simulator, experience, seat, count, own.split(SPLITS.starts));
+  const { worldModel } = learner.setup;
+  const history = typeof worldModel === 'object' ? (worldModel.model.history ?? 0) : 0;
+  const starts = drawStarts(simulator, history, experience, seat, count, own.split(SPLITS.starts));
   if (!starts) return undefined;
   const goals = own.split(SPLITS.goals);
   const players = game.agents.map((_, player) => {
@@ -129,19 +132,23 @@ interface Starts extends ImaginationStarts {
 }
 
 /**
- * Draws steps in which the agent was playing, each with the same chance, with replacement.
+ * Draws steps in which the agent was playing, each with the same chance, with replacement: of those whose past steps,
+ * as far as the world model reads them, are in the experience. It has learned from no others.
  *
- * @returns undefined where it never played
+ * @param history  L, past steps that the world model reads
+ * @returns undefined where there is no such step
  */
 function drawStarts(
   simulator: Simulator,
+  history: number,
   experience: Experience,
   seat: number,
   count: number,
   generator: Generator,
 ): Starts | undefined {
   const { active, agents, states } = experience;
-  const played = nonZero(seatRows(active, seat, agents.length).data);
+  const all = nonZero(seatRows(active, seat, agents.length).data);
+  const played = all.filter((step) => hasWholePast(experience, step, history));
   if (played.length === 0) return undefined;
   const rows = Int32Array.from({ length: count }, () => played[generator.integer(played.length)]);
   const real = states && takeRows(states.data, rows, states.shape[2]);

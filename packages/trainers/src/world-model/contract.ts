@@ -33,7 +33,12 @@ export interface WorldModelLearner {
   readonly store: Pick<TransitionStore, 'size' | 'pushed' | 'capacity' | 'placesOf' | 'rows' | 'save'>;
   /** Makes the first parameters, unless there are some already. */
   initialise(generator: Generator): Promise<void>;
-  /** Keeps the transitions of real experience. @throws CoplayError for imagined experience */
+  /**
+   * Keeps the transitions of real experience.
+   *
+   * @throws CoplayError for imagined experience, for numbers that the model can't represent (rewards beyond its bins),
+   *         and for batches that cut off pasts and have no more steps than the model's history
+   */
   push(experience: Experience): void;
   /**
    * Measures accuracy on new transitions, then learns from all that are held. Without any transitions it does nothing.

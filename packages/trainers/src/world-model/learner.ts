@@ -46,7 +46,7 @@ import {
   worldModelSetup,
 } from './options';
 import { RunningScore, type Score, scoreRows } from './score';
-import { checkTransitions } from './transitions';
+import { checkTransitions, hasWholePast } from './transitions';
 
 /**
  * A learner of a world model: (state, joint action) to next state, rewards and who has ended.
@@ -127,6 +127,7 @@ class Learner implements WorldModelLearner {
     const { shares } = this;
     this.networks.running();
     const rows = this.transitionsOf('worldModel.push', experience);
+    this.checkLength('worldModel.push', experience);
     if (rows['rewards'].shape[0] === 0 || !shares) return;
     this.store.push(rows, shares);
     this.outcomes.push(rows);
@@ -162,6 +163,7 @@ class Learner implements WorldModelLearner {
     const rows = isExperience(data) ? this.transitionsOf('worldModel.pretrain', data) : data;
     this.checkRows('worldModel.pretrain', 'data', rows, ['rewards']);
     checkNumbers('worldModel.pretrain', 'data.rewards', rows['rewards'].data);
+    checkTransitions('worldModel.pretrain: data', this.setup.model, rows);
     this.setup.model.check?.(rows);
     return pretrainOn(this.setup, this.networks, rows, options);
   }
@@ -169,6 +171,7 @@ class Learner implements WorldModelLearner {
   async predict(rows: NamedArrays): Promise<WorldModelPrediction> {
     this.networks.running();
     this.checkRows('worldModel.predict', 'rows', rows);
+    checkTransitions('worldModel.predict: rows', this.setup.model, rows);
     return this.predicted(rows);
   }
 
@@ -285,6 +288,20 @@ class Learner implements WorldModelLearner {
     }
   }
 
+  /** Refuses batches that are too short for the history: the model would learn only the beginnings of episodes. */
+  private checkLength(where: string, experience: Experience): void {
+    const { history = 0, game } = this.setup.model;
+    const { envs, steps, active } = experience;
+    if (Math.min(history, game.maxSteps - 1) < steps) return;
+    const A = game.agents.length;
+    for (let step = 0; step < envs * steps; step++) {
+      const isPlayed = active.subarray(step * A, (step + 1) * A).includes(1);
+      if (!isPlayed || hasWholePast(experience, step, history)) continue;
+      const remedy = 'Collect more steps (option steps of selfPlay), or give the model a shorter history.';
+      fail(`${where}: experience.steps`, `more steps than the model's history of ${history}`, String(steps), remedy);
+    }
+  }
+
   /** Refuses the parameters of another model: of equal shapes, they would give wrong numbers. */
   private checkModel(where: string, saved: unknown): void {
     const [first] = saved === undefined ? [] : differences(saved, describe(this.setup.model));
@@ -298,11 +315,12 @@ class Learner implements WorldModelLearner {
     const { store, outcomes, fresh } = saved as unknown as SavedRows;
     if (Object.keys(store.rows).length > 0) this.checkRows(where, 'saved.store.rows', store.rows, ['rewards']);
     const fields = rowSpecOf(store.rows);
-    checkTransitions(`${where}: saved.store.rows`, this.setup.model, store.rows);
     const checkHeld = (path: string, rows: NamedArrays) => {
       checkRowSpec(`${where}: ${path}`, fields, rows);
       checkTransitions(`${where}: ${path}`, this.setup.model, rows);
+      if (Object.keys(rows).length > 0) restorePart(`${where}: ${path}`, () => this.setup.model.check?.(rows));
     };
+    checkHeld('saved.store.rows', store.rows);
     outcomes.rooms.forEach(({ room }, i) => {
       checkHeld(`saved.outcomes.rooms[${i}].room.rows`, room.rows);
     });

@@ -31,7 +31,10 @@ export interface WorldModelOptions {
   readonly clipNorm?: number;
   /** Transitions held at most; new ones take the place of the oldest. Default 50,000 */
   readonly capacity?: number;
-  /** The seat whose observations the transitions of a grid game are read from; all seats see the same. Default 0 */
+  /**
+   * The seat whose observations the transitions of a grid game are read from; all seats see the same. Models of
+   * observations refuse it. Default 0
+   */
   readonly seat?: number;
   /** New transitions that are predicted, at most, to measure accuracy before they are learned from. Default 512 */
   readonly scoredPerUpdate?: number;
@@ -83,6 +86,11 @@ export function worldModelSetup(given: WorldModelOptions): WorldModelSetup {
     fail(`${where}: option model`, expected, show(builder), 'Give a builder.');
   }
   const model = (builder ?? (game.grid ? cellsWorldModel() : observationsWorldModel()))(game);
+  if (options.seat !== undefined && model.data !== 'grid') {
+    const expected = 'no seat for a model of observations, which learns from those of all agents';
+    const remedy = 'Leave it out; only models of grid games read the observations of one seat.';
+    fail(`${where}: option seat`, expected, String(checked.seat), remedy);
+  }
   // Numbers are predicted with squared errors, in which larger steps show as noise.
   const { learningRate = model.kind === 'observations' ? 1e-3 : 3e-3 } = checked;
   const numbers = { ...checked, learningRate };
