@@ -68,6 +68,13 @@ const close = (numbers: readonly number[], expected: readonly number[]) => {
 };
 
 describe('goalPriors', () => {
+  it('is refused with a joint critic, which would read priors that other agents may not have', () => {
+    const joint = { id: game.agents[0], goalPriors: true, critic: 'joint' } as const;
+    expect(() => hopPlusAgent({ game, network, ...off, ...joint })).toThrow(
+      /option critic: expected 'own' with goalPriors/,
+    );
+  });
+
   it('are the counts of goals shown, in cyclic order from the own seat, and change between episodes only', async () => {
     const agent = await reader();
     const experience = await play(agent).collect(30);

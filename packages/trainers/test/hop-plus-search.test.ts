@@ -145,6 +145,16 @@ describe('hopPlusAgent with tree search', () => {
     agent.learner.dispose();
   });
 
+  it('works without co-players, whose subgoals are no numbers', async () => {
+    const alone = stagHunt({ size: 3, agents: 1, stags: 0, hares: 1, maxSteps: 12 });
+    const agent = agentOf('agent_0', { omg, imagined: false, treeSearch: { trees: 1, simulations: 4 } }, alone);
+    await agent.learner.initialise(createGenerator(1));
+    const input = inputOf(vectorEnv(alone, { envs: 3, seed: 1 }), 0);
+    const { actions } = await agent.act(input, agent.initialState(3), createGenerator(1));
+    expect(actions.length).toBe(3);
+    agent.learner.dispose();
+  });
+
   it('draws its actions by that policy', async () => {
     const agent = await ready(agentOf('agent_0', { treeSearch: { trees: 1, simulations: 8 } }));
     const env = vectorEnv(game, { envs: 400, seed: 1 });

@@ -124,7 +124,9 @@ sharedAmongCopies(PriorReadingAgent, '@coplay/trainers/PriorReadingAgent@0.1');
 
 /** The extras that the policy reads: subgoals and priors, where it reads them. */
 export function readByPolicy(extras: NamedArrays): NamedArrays {
-  return Object.fromEntries([SUBGOALS, GOAL_PRIORS].flatMap((name) => (extras[name] ? [[name, extras[name]]] : [])));
+  // Without co-players there are no numbers, and the policy has no such input.
+  const isKnown = (name: string) => (extras[name]?.shape.at(-1) ?? 0) > 0;
+  return Object.fromEntries([SUBGOALS, GOAL_PRIORS].filter(isKnown).map((name) => [name, extras[name]]));
 }
 
 /** The policy itself is feedforward. */

@@ -138,6 +138,11 @@ export function hopPlusSetup(
     { ...networks, inputs: inputsWith(networks.inputs, size, priorSize) },
     ppoOptions,
   );
+  if (goalPriors && setup.critic === 'joint') {
+    const remedy =
+      "Leave one of the two out: a joint critic would read other agents' priors, which not all of them have.";
+    fail(`${where}: option critic`, "'own' with goalPriors", "'joint'", remedy);
+  }
   const minAccuracy = typeof model === 'object' && model.model.data === 'observations' ? OBSERVED_ACCURACY : undefined;
   const imagination: HopPlusSetup['imagined'] =
     imagined === false ? false : resolveImagined(where, { ...(minAccuracy && { minAccuracy }), ...imagined });
