@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { writeWholeSync } from '@coplay/core/node';
 import { textTable } from '@coplay/diagnostics';
 import { slowdown, spoken } from './calibration';
@@ -39,7 +39,7 @@ async function runExperiment(shelf: Shelf, name: string, args: readonly string[]
   const start = performance.now();
   const outcome = await experiment.run(context);
   const seconds = (performance.now() - start) / 1000;
-  const command = ['npm run', shelf.kind, '--', name, ...args].join(' ');
+  const command = ['npm run', shelf.kind, '--', name, ...withoutPaths(args)].join(' ');
   const results = makeResults(experiment, settings, outcome, { command, seconds });
 
   writeJson(join(directory, `${name}.json`), results);
@@ -48,6 +48,14 @@ async function runExperiment(shelf: Shelf, name: string, args: readonly string[]
   if (!settings.isQuick) publish(directory, shelf.results ?? join(shelf.folder, 'results'), files);
   process.stdout.write(`\n${textTable(barRows(results.bars))}\n`);
   return results;
+}
+
+/** The arguments, with `DIR` for absolute paths: they change no result, and mean nothing on another machine. */
+function withoutPaths(args: readonly string[]): string[] {
+  return args.map((arg) => {
+    const [, option, value] = /^(--\w+=)?(.*)$/.exec(arg)!;
+    return isAbsolute(value) ? `${option ?? ''}DIR` : arg;
+  });
 }
 
 function announce({ name, minutes, seeds }: Experiment, settings: Settings, directory: string): string {

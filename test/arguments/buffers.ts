@@ -39,7 +39,7 @@ type buffersRows = ReturnType<typeof rows>;
 const moaBuffer = () => buffers.createMoaBuffer({ coPlayers: ['agent_1'] });
 const history = () => buffers.createHistoryBuffer({ observer: 0 });
 
-/** A store takes histories for those that read it. */
+/** A store refuses experience until a buffer reads it. */
 const readStore = (store: buffers.HistoryStore) => void buffers.createMoaBuffer({ coPlayers: ['agent_1'], store });
 
 /** The public functions of buffers, with valid arguments. */

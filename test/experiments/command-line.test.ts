@@ -48,7 +48,7 @@ describe('a study whose bars hold', () => {
     expect(stdout).toMatch(/Seeds\nseed\s+value\n/);
     expect(result).toMatchObject({
       name: 'toy',
-      command: `npm run study -- toy --peer python --out ${out}`,
+      command: 'npm run study -- toy --peer python --out DIR',
       settings: { quick: false, seeds: 3, options: { factor: '1' } },
       figures: { values: [{ value: 1 }, { value: 2 }, { value: 3 }], withPython: true },
       bars: { sum: { value: 6, bar: 6, ok: true }, largest: { value: 3, bar: 10, ok: true } },

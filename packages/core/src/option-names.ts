@@ -22,8 +22,8 @@ interface Schema {
 }
 
 /**
- * The names that the record at a path of the options may have. Of several branches of a union, these are the names of
- * those that refuse nothing but unknown names in the record.
+ * The names that the record at a path of the options may have. A union of several records gives the names of those in
+ * which only the record's names are wrong, not its values.
  *
  * @param record  the record that was given
  */

@@ -7,11 +7,11 @@ import type { Torso, TorsoBuilder } from './torso';
 
 /** What a user's network reads and predicts. */
 interface OwnNetworkShapes {
-  /** Of its inputs. */
+  /** Shapes of its inputs, by name. */
   readonly inputs?: InputShapes;
   /** Numbers in addition to the inputs. Default 0 */
   readonly more?: number;
-  /** Of the arrays that it predicts. Default: features, as many as it has */
+  /** Shapes of the arrays that it predicts, by name. Without them it makes features, as many as it has. */
   readonly outputs?: InputShapes;
 }
 

@@ -219,9 +219,9 @@ function splitEpsilon(where: string, { epsilon, ...subgoals }: SubgoalOptions) {
 }
 
 /**
- * The policy sees the previous actions of all agents, and the subgoals of all co-players and the priors over their
- * goals
- * where it reads them, in addition to the inputs that the user chose.
+ * The policy sees the previous actions of all agents in addition to the inputs that the user chose. Where it reads
+ * them,
+ * it also sees the subgoals of all co-players, and the priors over their goals.
  */
 function inputsWith(inputs: HopPlusOptions['inputs'], subgoalSize: number, priorSize: number) {
   const seen = { previousActions: true, ...inputs };

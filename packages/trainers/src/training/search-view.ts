@@ -140,7 +140,10 @@ export class SearchView {
     checkTypedArray(where, 'state.previousActions', before.previousActions, 'int32', length);
   }
 
-  /** [B, S] the present states, from what the agent sees: those that it searches from, and those that beliefs read. */
+  /**
+   * The present states, from what the agent sees. A search begins at `states` [B, S] of the model's game; beliefs read
+   * `believed`, states of the game that is played, unless the model is one of the agent's own view.
+   */
   see(input: AgentInput, before: SearchedStep): { states: ArrayOf<DType>; believed: ArrayOf<DType> } {
     const { game, model, seat } = this.parts;
     const { rows, observations, masks, isFirst, previousActions } = input;
