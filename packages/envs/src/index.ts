@@ -10,6 +10,7 @@ export {
   randomAgent,
   type SwitcherOptions,
   switcher,
+  type TitForTatOptions,
   titForTat,
 } from './agents';
 export { cartPole, catchGame, gymEscalation, gymHarvest, gymHunt } from './classic';

@@ -419,6 +419,11 @@ describe('bad arguments are refused', () => {
       /switcher: option episodes: .*got -1/,
     ],
     [
+      () => titForTat({ ...fit, watches: ['agent_0'] }),
+      /titForTat: option watches: expected other agents of .* than agent_0: agent_1, got "?agent_0/,
+    ],
+    [() => titForTat({ ...fit, watches: [] }), /titForTat: option watches/],
+    [
       () => titForTat(fit).restore!({ lastEpisode: 'x' }),
       /titForTat\.restore: saved\.lastEpisode: expected an Int32Array, got "x"/,
     ],
@@ -431,6 +436,38 @@ describe('bad arguments are refused', () => {
     const [id] = dilemma.agents;
     expect(() => nearestStag({ game: dilemma, id })).toThrow(/nearestStag: expected a game that is seen as planes/);
     expect(() => titForTat({ game: dilemma, id })).toThrow(/titForTat: expected a game with the info illegal/);
+  });
+});
+
+describe('titForTat that watches some agents', () => {
+  const game = stagHunt({ size: 3, agents: 4, stags: 1, hares: 1 });
+  /** Who hunts the stag in the only step of an episode; afterwards, whether each kind hunts it in the next. */
+  const afterwards = (hunters: readonly number[]) => {
+    const watching = titForTat({ game, id: 'agent_1', watches: ['agent_0', 'agent_3'] });
+    const all = titForTat({ game, id: 'agent_1' });
+    const step: AgentStep = {
+      rows: 1,
+      actions: Int32Array.from(game.agents, (_, seat) => (hunters.includes(seat) ? STAG : STAY)),
+      active: new Uint8Array(4).fill(1),
+      rewards: new Float32Array(4),
+      ended: Uint8Array.of(1),
+      terminated: new Uint8Array(4),
+      infos: Object.fromEntries(game.infos.map((name) => [name, new Float32Array(4)])),
+    };
+    return [watching, all].map((agent) => {
+      agent.initialState(1);
+      agent.observe!(step);
+      return (agent.save!() as { lastEpisode: Int32Array }).lastEpisode[0];
+    });
+  };
+
+  test.each([
+    { hunters: [2], watching: 0, all: 1 },
+    { hunters: [0], watching: 1, all: 1 },
+    { hunters: [2, 3], watching: 1, all: 1 },
+    { hunters: [1], watching: 0, all: 0 },
+  ])('hunters $hunters', ({ hunters, watching, all }) => {
+    expect(afterwards(hunters)).toEqual([watching, all]);
   });
 });
 

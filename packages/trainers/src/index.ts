@@ -55,7 +55,14 @@ export {
   type SharedPpoOptions,
   sharedPpoAgents,
 } from './ppo';
-export { type InterruptSignal, interruptSignal, type SelfPlay, type SelfPlayOptions, selfPlay } from './self-play';
+export {
+  type InterruptSignal,
+  interruptSignal,
+  type PartnerOptions,
+  type SelfPlay,
+  type SelfPlayOptions,
+  selfPlay,
+} from './self-play';
 export {
   type SocialInfluenceAgent,
   type SocialInfluenceLearner,

@@ -4,4 +4,4 @@ export type { RuleAgentOptions } from './options';
 export { randomAgent } from './random';
 export { freeRider, nearestDrift } from './snowdrift';
 export { type SwitcherOptions, switcher } from './switcher';
-export { titForTat } from './tit-for-tat';
+export { type TitForTatOptions, titForTat } from './tit-for-tat';

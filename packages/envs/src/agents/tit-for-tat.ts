@@ -1,27 +1,43 @@
-import { type Agent, type AgentStep, fail } from '@coplay/core';
+import { type Agent, type AgentId, type AgentStep, checkOptions, fail, show } from '@coplay/core';
+import { z } from 'zod';
 import { memoryPerRow } from './memory';
 import { nearestHareRule, nearestStagRule } from './nearest';
-import { actionNamed, checkNoOptions, type RuleAgentOptions, recordOf, seatOf } from './options';
+import { actionNamed, type RuleAgentOptions, recordOf, seatOf } from './options';
 import { actionsBy } from './rule';
 
+/** Options of {@link titForTat}. */
+export interface TitForTatOptions extends RuleAgentOptions {
+  /** The other agents whose hunting it answers; at least one. Default: all others */
+  readonly watches?: readonly AgentId[];
+}
+
+const schema = z.object({ watches: z.array(z.string()).min(1).optional() }).strict();
+
 /**
- * TitForTat: plays NearestStag if, in the last episode, at least one other agent hunted a stag (legally: on its
- * cell), else NearestHare. It begins with NearestStag.
+ * TitForTat: plays NearestStag if, in the last episode, at least one of the agents that it watches hunted a stag
+ * (legally: on its cell), else NearestHare. It begins with NearestStag. Several that watch each other hunt stags for
+ * ever, as NearestStag does; those that watch one agent answer that agent.
  *
  * It remembers that for each row, so for each set of co-players that it meets in one of B parallel games, beyond
  * episodes; `save` gives the memory out.
  */
-export function titForTat(options: RuleAgentOptions): Agent<null> {
+export function titForTat(options: TitForTatOptions): Agent<null> {
   const { game, id, ...others } = recordOf('titForTat', options);
-  const seat = seatOf('titForTat', game, id);
-  checkNoOptions('titForTat', others);
+  seatOf('titForTat', game, id);
+  const { watches = game.agents.filter((other) => other !== id) } = checkOptions('titForTat', schema, others);
+  const stranger = watches.find((other) => other === id || !game.agents.includes(other));
+  if (stranger !== undefined) {
+    const expected = `other agents of ${game.name} than ${id}: ${game.agents.filter((other) => other !== id).join(', ')}`;
+    fail('titForTat: option watches', expected, show(stranger), 'Name agents of game.agents that are not itself.');
+  }
+  const isWatched = game.agents.map((other) => watches.includes(other));
   if (!game.infos.includes('illegal')) {
     fail('titForTat', 'a game with the info illegal', `${game.name}: ${game.infos.join(', ')}`, 'Use it in stagHunt.');
   }
   const stag = nearestStagRule('titForTat', game);
   const hare = nearestHareRule('titForTat', game);
   const hunt = actionNamed('titForTat', game, 'hunt stag');
-  // [B] each: whether others hunted a stag in the last episode, and whether they have in this one.
+  // [B] each: whether one of them hunted a stag in the last episode, and whether one has in this one.
   const memory = memoryPerRow('titForTat', { lastEpisode: 1, thisEpisode: 0 });
   const A = game.agents.length;
 
@@ -29,7 +45,7 @@ export function titForTat(options: RuleAgentOptions): Agent<null> {
     for (let other = 0; other < A; other++) {
       const at = row * A + other;
       const hunted = step.actions[at] === hunt && step.active[at] === 1 && step.infos['illegal'][at] === 0;
-      if (hunted && other !== seat) return true;
+      if (hunted && isWatched[other]) return true;
     }
     return false;
   };

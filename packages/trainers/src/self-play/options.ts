@@ -2,6 +2,7 @@ import type { Agent, Experience, Game, Log } from '@coplay/core';
 import { checkOptions } from '@coplay/core';
 import { z } from 'zod';
 import { keepSchema } from '../checkpoint/options';
+import { type PartnerOptions, partnersSchema } from './partners';
 
 /** Options of {@link selfPlay}. */
 export interface SelfPlayOptions {
@@ -9,6 +10,11 @@ export interface SelfPlayOptions {
   readonly game: Game;
   /** One for each id of the game, in any order: learning agents, rules, past selves, your own. */
   readonly agents: readonly Agent[];
+  /**
+   * A population of partners that play in place of the learning agents in some episodes. Learners don't learn from what
+   * a partner did in their place; models of co-players do. Metrics of episodes leave partners out. Default: none
+   */
+  readonly partners?: PartnerOptions;
   /** E, environments side by side; at least 1. Default 32 */
   readonly envs?: number;
   /** T, steps of every environment between two updates; at least 1. Default 32 */
@@ -49,6 +55,7 @@ const having = (methods: readonly string[], what: string) =>
 const schema = z.strictObject({
   game: object('a game, such as stagHunt()'),
   agents: z.array(having(['act', 'initialState'], 'an agent, such as ppoAgent({ game, id })')),
+  partners: partnersSchema.optional(),
   envs: z.int().min(1).default(32),
   steps: z.int().min(1).default(32),
   seed: z.int().min(0).default(0),
@@ -63,8 +70,11 @@ const schema = z.strictObject({
 });
 
 /** {@link SelfPlayOptions} with the defaults filled in. */
-export type ResolvedSelfPlay = Omit<SelfPlayOptions, 'warn'> &
-  Required<Omit<SelfPlayOptions, 'directory' | 'onRollout' | 'warn'>> & { readonly warn: (line: string) => void };
+export type ResolvedSelfPlay = Omit<SelfPlayOptions, 'partners' | 'warn'> &
+  Required<Omit<SelfPlayOptions, 'directory' | 'onRollout' | 'partners' | 'warn'>> & {
+    readonly partners?: Required<PartnerOptions>;
+    readonly warn: (line: string) => void;
+  };
 
 /** Checks the options of selfPlay and fills in the defaults. */
 export function resolveSelfPlay(options: SelfPlayOptions): ResolvedSelfPlay {

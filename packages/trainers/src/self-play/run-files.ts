@@ -36,6 +36,7 @@ export class RunFiles {
     private readonly options: ResolvedSelfPlay,
     agents: readonly Agent[],
     learners: readonly Learner[],
+    partners?: Readonly<Record<string, unknown>>,
   ) {
     const { game, envs, steps, seed } = options;
     this.config = {
@@ -45,6 +46,7 @@ export class RunFiles {
       seed,
       agents: Object.fromEntries(agents.map((agent) => [agent.id, agent.name])),
       learners: Object.fromEntries(learners.map((learner) => [learner.name, { ids: learner.ids, ...learner.config }])),
+      ...(partners && { partners }), // left out without, so that runs begun before there were partners fit
     };
   }
 

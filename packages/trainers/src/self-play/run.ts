@@ -31,6 +31,7 @@ import { checkAgents, checkLearner, checkLearners, checkSaved } from './checks';
 import { type EpisodeTracker, episodeTracker } from './episode-tracker';
 import { mergeMetrics, Stopwatch } from './metrics';
 import { type ResolvedSelfPlay, resolveSelfPlay, type SelfPlayOptions } from './options';
+import { ownExperience, population, withoutPartners } from './partners';
 import { RunFiles } from './run-files';
 import { Sinks } from './sinks';
 import { yieldToEventLoop } from './yield-to-event-loop';
@@ -120,6 +121,8 @@ class SelfPlayRun implements SelfPlay {
   envSteps = 0;
   updates = 0;
   private readonly env: VectorEnv;
+  /** The agents that play in training: those of the run, or seats that these share with partners. */
+  private readonly seated: readonly Agent[];
   private readonly rollout: Rollout;
   private readonly tracker: EpisodeTracker;
   private readonly files: RunFiles;
@@ -140,9 +143,11 @@ class SelfPlayRun implements SelfPlay {
     checkAgents(this.agents);
     checkLearners(this.agents, this.learners);
     this.env = vectorEnv(game, { envs, seed: streamSeed(seed, 'train/env') });
-    this.rollout = createRollout(this.env, this.agents, createGenerator(streamSeed(seed, 'train/agents')));
+    const partners = options.partners && population(game, this.agents, options.partners, seed);
+    this.seated = partners?.seated ?? this.agents;
+    this.rollout = createRollout(this.env, this.seated, createGenerator(streamSeed(seed, 'train/agents')));
     this.tracker = episodeTracker(game.agents, envs);
-    this.files = new RunFiles(options, this.agents, this.learners);
+    this.files = new RunFiles(options, this.agents, this.learners, partners?.config);
     this.generators = this.generatorsOf('train/learners');
     this.starts = this.generatorsOf('train/parameters');
   }
@@ -239,7 +244,7 @@ class SelfPlayRun implements SelfPlay {
   private async present(): Promise<SavedState> {
     const learners: [string, SavedState][] = [];
     for (const learner of this.learners) learners.push([learner.name, await learner.state()]);
-    const memories = this.agents.flatMap((agent) => (agent.save ? [[agent.id, agent.save()]] : []));
+    const memories = this.seated.flatMap((agent) => (agent.save ? [[agent.id, agent.save()]] : []));
     return {
       envSteps: this.envSteps,
       updates: this.updates,
@@ -259,7 +264,7 @@ class SelfPlayRun implements SelfPlay {
 
   /** Where a part refuses its state, all parts go back to how they were. */
   private async restoreWhole(saved: SavedState): Promise<void> {
-    checkSaved(this.learners, this.agents, saved);
+    checkSaved(this.learners, this.seated, saved);
     await this.prepare('restore'); // so that there is a state to go back to
     const { env, learners, memories, rollout, tracker, generators } = saved as Readonly<Record<string, SavedState>>;
     // Memory of numbers first: these refuse most of what doesn't fit before a network is made.
@@ -277,7 +282,7 @@ class SelfPlayRun implements SelfPlay {
       ...this.learners.map((learner) => {
         return { path: `saved.learners.${learner.name}`, part: learner, saved: learners[learner.name] as SavedState };
       }),
-      ...this.agents.flatMap((agent) => {
+      ...this.seated.flatMap((agent) => {
         if (!Object.hasOwn(memories, agent.id) || !agent.restore) return [];
         const part = {
           state: () => agent.save?.() ?? {},
@@ -322,7 +327,11 @@ class SelfPlayRun implements SelfPlay {
     watch.lap('learn');
     this.envSteps += envs * steps;
     this.updates++;
-    const metrics = { ...this.tracker.add(experience), ...mergeMetrics(learned), ...watch.metrics(envs * steps) };
+    const metrics = {
+      ...this.tracker.add(withoutPartners(experience)),
+      ...mergeMetrics(learned),
+      ...watch.metrics(envs * steps),
+    };
     const entry: LogEntry = { envSteps: this.envSteps, update: this.updates, metrics };
     await sinks.write(entry);
     await onRollout?.(experience, { envSteps: this.envSteps, update: this.updates });
@@ -335,7 +344,12 @@ class SelfPlayRun implements SelfPlay {
    */
   private async learn(experience: Experience, progress: number): Promise<[string, Metrics][]> {
     const updates = this.learners.map(async (learner, i): Promise<[string, Metrics]> => {
-      const data = { experience, progress, generator: this.generators[i], warn: this.options.warn };
+      const data = {
+        experience: ownExperience(experience, learner),
+        progress,
+        generator: this.generators[i],
+        warn: this.options.warn,
+      };
       const metrics = await this.files.guard(learner, () => learner.update(data));
       return [learner.name, checkMetrics(`${learner.name}.update`, metrics)];
     });
