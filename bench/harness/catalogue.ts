@@ -11,10 +11,12 @@ export interface Shelf {
   readonly folder: string;
   /** Where results that are committed go. Default: `results` in the folder */
   readonly results?: string | undefined;
+  /** The commit that is checked out, see `commit`; for tests. Default: what git says */
+  readonly commit?: string | undefined;
 }
 
 /** Names of the experiments of a folder. */
-function namesOf({ folder }: Shelf): string[] {
+export function namesOf({ folder }: Shelf): string[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && name !== 'run.ts');
   return files.map((name) => name.slice(0, -'.ts'.length)).sort();
 }

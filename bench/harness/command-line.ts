@@ -5,7 +5,10 @@ import type { Experiment } from './experiment';
 /** The requests of a command line. */
 export interface Settings {
   readonly isQuick: boolean;
+  /** Number of seeds. */
   readonly seeds: number;
+  /** The first of them. Default 1 */
+  readonly firstSeed: number;
   readonly isResume: boolean;
   readonly withPython: boolean;
   /** Folders given with --peer: checkouts of peers that no registry has. */
@@ -24,7 +27,8 @@ export class UsageError extends Error {
 /** Options that all experiments share, as --help shows them. */
 export const SHARED_OPTIONS = [
   '--quick         everything runs, in seconds to a minute; no bar is judged',
-  '--seeds N       seeds 1..N',
+  '--seeds N       number of seeds; with fewer than the default all bars are missing',
+  '--first-seed N  seeds from N on (default 1); their results stay in a folder of their own, and all bars are missing',
   '--resume        go on where it was broken off: finished seeds are not done again',
   '--out DIR       where raw data, table and figure go (default: runs/)',
   '--peer python   with the peers in Python, where they are installed',
@@ -33,7 +37,7 @@ export const SHARED_OPTIONS = [
 
 /** Reads the arguments behind the experiment's name. @throws UsageError */
 export function readSettings(experiment: Experiment, args: readonly string[]): Settings {
-  const own = experiment.options ?? {};
+  const { options: own = {}, seeds: byDefault } = experiment;
   const values = parse(experiment, args);
   const peers = (values['peer'] ?? []) as string[];
   return {
@@ -41,7 +45,8 @@ export function readSettings(experiment: Experiment, args: readonly string[]): S
     isResume: values['resume'] === true,
     withPython: peers.includes('python'),
     peerFolders: peers.filter((peer) => peer !== 'python').map(checkFolder),
-    seeds: readSeeds(values['seeds'], values['quick'] === true ? Math.min(2, experiment.seeds) : experiment.seeds),
+    seeds: readCount('--seeds', values['seeds']) ?? (values['quick'] === true ? Math.min(2, byDefault) : byDefault),
+    firstSeed: readCount('--first-seed', values['first-seed']) ?? 1,
     out: values['out'] as string | undefined,
     options: Object.fromEntries(
       Object.entries(own).map(([name, option]) => [name, (values[name] as string | undefined) ?? option.default]),
@@ -57,7 +62,8 @@ function parse(
   const texts = { type: 'string', multiple: true } as const;
   const flag = { type: 'boolean' } as const;
   const own = Object.keys(experiment.options ?? {}).map((name) => [name, text] as const);
-  const options = { quick: flag, resume: flag, seeds: text, out: text, peer: texts, ...Object.fromEntries(own) };
+  const shared = { quick: flag, resume: flag, seeds: text, 'first-seed': text, out: text, peer: texts };
+  const options = { ...shared, ...Object.fromEntries(own) };
   try {
     return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
@@ -71,10 +77,10 @@ function checkFolder(path: string): string {
   return path;
 }
 
-function readSeeds(given: unknown, byDefault: number): number {
-  if (given === undefined) return byDefault;
-  const seeds = Number(given);
-  if (!Number.isInteger(seeds) || seeds < 1)
-    throw new UsageError(`--seeds: expected a number of at least 1, got ${given}`);
-  return seeds;
+function readCount(option: string, given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  const count = Number(given);
+  if (!Number.isInteger(count) || count < 1)
+    throw new UsageError(`${option}: expected a whole number of at least 1, got ${given}`);
+  return count;
 }

@@ -3,7 +3,7 @@ import { markdownTable, textTable, writeFigure } from '@coplay/diagnostics';
 import type { Settings } from './command-line';
 import type { Context, Experiment } from './experiment';
 import { setAside, writeJson } from './files';
-import { createSeedLoop } from './seed-loop';
+import { createSeedLoop, type SeedCommits } from './seed-loop';
 
 /** A context, and an experiment's results in it. */
 export interface Workspace {
@@ -12,6 +12,7 @@ export interface Workspace {
   readonly sections: readonly string[];
   /** Names of figure files in the directory. */
   readonly figures: readonly string[];
+  readonly seedCommits: SeedCommits;
 }
 
 /** The options that change a seed's results. */
@@ -19,14 +20,25 @@ function settingsOf({ options: own = {} }: Experiment, options: Readonly<Record<
   return Object.fromEntries(Object.entries(options).filter(([name]) => !own[name]?.isSelection));
 }
 
-/** Makes the context of one run of an experiment, whose files go to `directory`. */
-export function createWorkspace(experiment: Experiment, settings: Settings, directory: string): Workspace {
+/**
+ * Makes the context of one run of an experiment.
+ *
+ * @param directory  where its files go
+ * @param commit     the commit that is checked out
+ */
+export function createWorkspace(
+  experiment: Experiment,
+  settings: Settings,
+  directory: string,
+  commit: string | null,
+): Workspace {
   const { isQuick, isResume, options, withPython, peerFolders } = settings;
   const rawDirectory = join(directory, 'raw');
   if (!isResume) setAside(rawDirectory);
   const sections: string[] = [];
   const figures: string[] = [];
-  const seeds = Array.from({ length: settings.seeds }, (_, i) => i + 1);
+  const seedCommits: Record<string, Record<number, string | null>> = {};
+  const seeds = Array.from({ length: settings.seeds }, (_, i) => settings.firstSeed + i);
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   const context: Context = {
     isQuick,
@@ -41,6 +53,10 @@ export function createWorkspace(experiment: Experiment, settings: Settings, dire
       directory: rawDirectory,
       isResume,
       identity: { experiment: experiment.name, isQuick, options: settingsOf(experiment, options) },
+      commit,
+      ran(label, seed, at) {
+        seedCommits[label] = { ...seedCommits[label], [seed]: at };
+      },
       say,
     }),
     raw: (name, data) => writeJson(join(rawDirectory, `${name}.json`), data),
@@ -55,5 +71,5 @@ export function createWorkspace(experiment: Experiment, settings: Settings, dire
       sections.push(`![${suffix}](${stem}.svg)`);
     },
   };
-  return { context, sections, figures };
+  return { context, sections, figures, seedCommits };
 }

@@ -1,5 +1,6 @@
 import type { Log } from '@coplay/core';
 import type { TableRow } from '@coplay/diagnostics';
+import type { Estimate } from '@coplay/diagnostics/statistics';
 
 /** A bench (of speed) or a study (of learning): one file `NAME.ts` that exports one as `bench` or `study`. */
 export interface Experiment {
@@ -9,7 +10,7 @@ export interface Experiment {
   readonly description: string;
   /** Minutes that it takes at its default settings on two cores; at most 180. */
   readonly minutes: number;
-  /** Seeds 1..n by default. */
+  /** Seeds 1..n by default; its bars are judged on all of them. */
   readonly seeds: number;
   /** Options of its own, all of them text: description and default of each. */
   readonly options?: Readonly<Record<string, OwnOption>>;
@@ -24,7 +25,8 @@ export interface OwnOption {
   readonly default: string;
   /**
    * It only says which of the loops over seeds are run, and for how many seeds, so that results with another value
-   * still count for `--resume`. Default false
+   * still count for `--resume`. Bars are judged if it selects what its default does, or more: a list with all of its
+   * items, or a number that is not smaller. Default false
    */
   readonly isSelection?: boolean;
 }
@@ -36,15 +38,18 @@ export type Bar = { readonly what: string } & ({ readonly atLeast: number } | { 
 export interface Outcome {
   /** Every figure worth keeping, as JSON. */
   readonly figures: Readonly<Record<string, unknown>>;
-  /** The value for each bar; null, which isn't judged, where its comparison is missing, such as a peer. */
-  readonly bars: Readonly<Record<string, number | null>>;
+  /**
+   * The value for each bar, with its interval where it has one; null where its part, or what it is compared with, such
+   * as a peer, did not run: the bar is missing.
+   */
+  readonly bars: Readonly<Record<string, number | Estimate | null>>;
 }
 
 /** The context of an experiment. */
 export interface Context {
   /** Everything is to run, in seconds; nothing is judged. */
   readonly isQuick: boolean;
-  /** 1..n */
+  /** 1..n, or as many from `--first-seed` on. */
   readonly seeds: readonly number[];
   /** Its own options, defaults filled in. */
   readonly options: Readonly<Record<string, string>>;

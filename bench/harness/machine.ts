@@ -19,21 +19,27 @@ export function thisMachine(): Machine {
   };
 }
 
-/** The commit that is checked out, with `+` behind it where tracked files differ; null outside of a repository. */
+/**
+ * The commit that is checked out, with `+` behind it where code differs, also by new files of benches, studies and
+ * packages; null outside of a repository.
+ */
 export function commit(): string | null {
+  // Experiments write results themselves, and `npm run generate` then fills them into pages.
+  const pages = [':!bench/results', ':!studies/results', ':!docs', ':!*.md'];
   try {
     const hash = git('rev-parse', '--short=12', 'HEAD');
-    // Results are written by the experiment itself.
-    const changes = git(
-      'status',
-      '--porcelain',
-      '--untracked-files=no',
+    const changed = git('status', '--porcelain', '--untracked-files=no', '--', ':/', ...pages);
+    const added = git(
+      'ls-files',
+      '--others',
+      '--exclude-standard',
       '--',
-      '.',
-      ':!bench/results',
-      ':!studies/results',
+      ':/bench',
+      ':/studies',
+      ':/packages',
+      ...pages,
     );
-    return changes === '' ? hash : `${hash}+`;
+    return changed + added === '' ? hash : `${hash}+`;
   } catch {
     return null;
   }

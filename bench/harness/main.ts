@@ -7,13 +7,15 @@ import { describeAll, load, type Shelf } from './catalogue';
 import { readSettings, type Settings, UsageError } from './command-line';
 import { createWorkspace } from './context';
 import type { Experiment } from './experiment';
-import { writeJson, writeText } from './files';
+import { readExact, writeJson, writeText } from './files';
+import { commit } from './machine';
 import { barRows, makePage } from './page';
 import { exitStatus, makeResults, type Results } from './results';
+import { sourceVersion } from './sources';
 
 /**
- * The command line of benches and studies. Ends the process: status 0 when every bar holds, 1 when one doesn't, 2 when
- * it could not be run.
+ * The command line of benches and studies. Ends the process: status 0 when every bar holds, 1 when one doesn't or is
+ * missing, 2 when it could not be run.
  */
 export async function main(shelf: Shelf, args: readonly string[]): Promise<void> {
   try {
@@ -32,22 +34,34 @@ export async function main(shelf: Shelf, args: readonly string[]): Promise<void>
 async function runExperiment(shelf: Shelf, name: string, args: readonly string[]): Promise<Results> {
   const experiment = await load(shelf, name);
   const settings = readSettings(experiment, args);
-  const directory = settings.out ?? join(shelf.folder, '..', 'runs', settings.isQuick ? 'quick' : '', shelf.kind, name);
-  const { context, sections, figures } = createWorkspace(experiment, settings, directory);
+  const at = shelf.commit ?? commit();
+  const sources = sourceVersion(join(shelf.folder, `${name}.ts`), join(shelf.folder, '..'));
+  const directory = settings.out ?? placeOf(shelf, name, settings);
+  const { context, sections, figures, seedCommits } = createWorkspace(experiment, settings, directory, at);
   context.say(announce(experiment, settings, directory));
 
   const start = performance.now();
   const outcome = await experiment.run(context);
   const seconds = (performance.now() - start) / 1000;
   const command = ['npm run', shelf.kind, '--', name, ...withoutPaths(args)].join(' ');
-  const results = makeResults(experiment, settings, outcome, { command, seconds });
+  const results = makeResults(experiment, settings, outcome, { command, seconds, commit: at, sources, seedCommits });
 
   writeJson(join(directory, `${name}.json`), results);
   writeText(join(directory, `${name}.md`), makePage(results, sections));
   const files = [`${name}.json`, `${name}.md`, ...figures];
-  if (!settings.isQuick) publish(directory, shelf.results ?? join(shelf.folder, 'results'), files);
+  const committed = shelf.results ?? join(shelf.folder, 'results');
+  if (mayPublish(results, join(committed, `${name}.json`))) publish(directory, committed, files);
+  else if (!settings.isQuick) context.say(`${committed} stays as it is: the results are in ${directory}`);
   process.stdout.write(`\n${textTable(barRows(results.bars))}\n`);
+  if (results.leftOut.length > 0 && !settings.isQuick)
+    context.say(`all bars are missing: ${results.leftOut.join('; ')}`);
   return results;
+}
+
+/** Where files go without --out: quick runs, and seeds other than 1..n, have folders of their own. */
+function placeOf({ folder, kind }: Shelf, name: string, { isQuick, firstSeed, seeds }: Settings): string {
+  const suffix = firstSeed === 1 ? '' : `-seeds-${firstSeed}-${firstSeed + seeds - 1}`;
+  return join(folder, '..', 'runs', isQuick ? 'quick' : '', kind, `${name}${suffix}`);
 }
 
 /** The arguments, with `DIR` for absolute paths: they change no result, and mean nothing on another machine. */
@@ -62,6 +76,13 @@ function announce({ name, minutes, seeds }: Experiment, settings: Settings, dire
   if (settings.isQuick) return `${name}, quick: up to a minute; files go to ${directory}`;
   const here = minutes * (settings.seeds / seeds) * slowdown();
   return `${name}: about ${spoken(here)} on this machine, ${settings.seeds} seeds; files go to ${directory}`;
+}
+
+/** Committed results are those of seeds 1..n; results of a part don't take the place of those of the whole. */
+function mayPublish({ settings, leftOut }: Results, path: string): boolean {
+  if (settings.quick || settings.firstSeed !== 1) return false;
+  const kept = leftOut.length > 0 ? (readExact(path) as Partial<Results> | undefined) : undefined;
+  return kept?.leftOut?.length !== 0;
 }
 
 /** Copies the files to commit: small files only, no raw data. */

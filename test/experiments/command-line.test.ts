@@ -21,11 +21,11 @@ beforeAll(async () => {
 });
 
 /** Runs the command line of the fixtures in a fresh place, or in one of before. */
-function study(args: readonly string[], { place = newPlace(), killAt = '' } = {}) {
+function study(args: readonly string[], { place = newPlace(), killAt = '', commit = 'abc' } = {}) {
   const results = join(place, 'results');
   const out = join(place, 'out');
   const command = ['--conditions=@coplay/source', '--import', 'tsx', script, ...args, '--out', out];
-  const env = { ...process.env, RESULTS: results, KILL_AT: killAt };
+  const env = { ...process.env, RESULTS: results, KILL_AT: killAt, COMMIT: commit };
   const child = spawnSync(process.execPath, command, { encoding: 'utf8', env });
   const last = child.stdout.trimEnd().split('\n').at(-1) ?? '';
   const result = last.startsWith('RESULT ') ? JSON.parse(last.slice('RESULT '.length)) : undefined;
@@ -49,9 +49,12 @@ describe('a study whose bars hold', () => {
     expect(result).toMatchObject({
       name: 'toy',
       command: 'npm run study -- toy --peer python --out DIR',
-      settings: { quick: false, seeds: 3, options: { factor: '1' } },
+      settings: { quick: false, seeds: 3, options: { factor: '1', weights: '1,1' } },
       figures: { values: [{ value: 1 }, { value: 2 }, { value: 3 }], withPython: true },
-      bars: { sum: { value: 6, bar: 6, ok: true }, largest: { value: 3, bar: 10, ok: true } },
+      commit: 'abc',
+      otherCommits: {},
+      leftOut: [],
+      bars: { sum: { value: 6, bar: 6, verdict: 'holds' }, largest: { value: 3, bar: 10, verdict: 'holds' } },
     });
     expect(Object.keys(result)).toEqual(expect.arrayContaining(['commit', 'versions', 'machine', 'date', 'seconds']));
     expect(result.versions).toMatchObject({ node: process.versions.node, '@coplay/core': '0.1.0' });
@@ -75,10 +78,38 @@ describe('a study whose bars hold', () => {
 
 describe('a study with a bar that does not hold', () => {
   it('ends with 1 and still writes its results', () => {
-    const { status, result, results } = study(['toy', '--seeds', '2']);
+    const { status, result, results } = study(['toy', '--seeds', '4', '--weights', '1,-1']);
     expect(status).toBe(1);
-    expect(result.bars).toMatchObject({ sum: { value: 3, bar: 6, ok: false }, largest: { ok: true } });
-    expect(JSON.parse(read(join(results, 'toy.json'))).settings.seeds).toBe(2);
+    expect(result.bars).toMatchObject({ sum: { value: -2, verdict: 'does not hold' }, largest: { verdict: 'holds' } });
+    expect(JSON.parse(read(join(results, 'toy.json'))).settings.seeds).toBe(4);
+  });
+});
+
+describe('a study that was not run as a whole', () => {
+  it('says that its bars are missing and ends with 1; results of the whole stay where they are', () => {
+    const few = study(['toy', '--seeds', '2']);
+    expect(few.status).toBe(1);
+    expect(few.result.bars).toMatchObject({ sum: { value: 3, verdict: 'missing' }, largest: { verdict: 'missing' } });
+    expect(few.stderr).toContain('all bars are missing: seeds are 1 to 2, by default 1 to 3');
+    expect(read(join(few.results, 'toy.md'))).toContain('**All bars are missing**: seeds are 1 to 2');
+    expect(study(['toy'], few).status).toBe(0);
+    expect(study(['toy', '--seeds', '2'], few).status).toBe(1);
+    expect(JSON.parse(read(join(few.results, 'toy.json'))).settings.seeds).toBe(3);
+  });
+
+  it('keeps results of other seeds away from those of the first', () => {
+    const { status, result, results, out } = study(['toy', '--first-seed', '11', '--seeds', '2']);
+    expect(status).toBe(1);
+    expect(result).toMatchObject({ settings: { firstSeed: 11, seeds: 2 }, bars: { sum: { value: 23 } } });
+    expect(existsSync(results)).toBe(false);
+    expect(existsSync(join(out, 'toy.json'))).toBe(true);
+  });
+
+  it('counts no bar as held that comes from uncommitted changes', () => {
+    const { status, result, results } = study(['toy'], { commit: 'abc+' });
+    expect(status).toBe(1);
+    expect(result.bars).toMatchObject({ sum: { value: 6, verdict: 'missing' } });
+    expect(read(join(results, 'toy.md'))).toContain('**All bars are missing**: uncommitted changes at abc.');
   });
 });
 
@@ -87,7 +118,7 @@ describe('--quick', () => {
     const { status, result, results, out } = study(['toy', '--quick', '--factor', '0']);
     expect(status).toBe(0);
     expect(result.settings).toMatchObject({ quick: true, seeds: 2 });
-    expect(result.bars.sum).toMatchObject({ value: 0, bar: 6, ok: null });
+    expect(result.bars.sum).toMatchObject({ value: 0, bar: 6, verdict: 'not judged' });
     expect(existsSync(results)).toBe(false);
     expect(existsSync(join(out, 'toy.json'))).toBe(true);
   });
@@ -97,9 +128,11 @@ describe('--resume', () => {
   it('goes on after a kill: finished seeds are not done again, and all comes out as without the kill', () => {
     const killed = study(['toy'], { killAt: '3' });
     expect(killed.signal).toBe('SIGKILL');
-    const { status, stderr, result, out } = study(['toy', '--resume'], { place: killed.place });
+    const { status, stderr, result, results, out } = study(['toy', '--resume'], { place: killed.place, commit: 'def' });
     expect(status).toBe(0);
-    expect(stderr.match(/seed \d of 3: was finished before/g)).toHaveLength(2);
+    expect(stderr.match(/seed \d of 1 to 3: was finished before, at commit abc/g)).toHaveLength(2);
+    expect(result).toMatchObject({ commit: 'def', otherCommits: { abc: ['own weights: 1, 2'] }, leftOut: [] });
+    expect(read(join(results, 'toy.md'))).toContain('Seeds from a run at commit abc: own weights: 1, 2.');
     expect(result.figures.values).toEqual([1, 2, 3].map((value) => ({ value, missing: null })));
     expect(read(join(out, 'raw/own-weights-seed-1/seeds-done.txt'))).toBe('1 false\n');
     expect(read(join(out, 'raw/own-weights-seed-3/seeds-done.txt'))).toBe('3 true\n');
