@@ -168,6 +168,7 @@ export const coreDoors: Doors = {
 /** Those of `@coplay/core/checks`. */
 export const checksDoors: Doors = {
   checkAgent: door(() => ['checkAgent', agents()[0]], ['where']),
+  checkAct: 'is called by agents with a game that was checked; the tables of agents try it',
   checkAgentInput: 'is called by agents with a game that was checked; the tables of agents try it',
   checkAgentStep: 'is called by agents with a game that was checked; the tables of agents try it',
   checkObservationArrays: 'is called by agents with a game that was checked; the tables of agents try it',

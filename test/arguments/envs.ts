@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { vectorEnv } from '@coplay/core';
+import { createGenerator, type Game, vectorEnv } from '@coplay/core';
 import * as envs from '@coplay/envs';
 import { type Doors, door } from './doors';
 
@@ -17,6 +17,35 @@ const recording = await envs.recordEpisode(game, agents());
 const bytes = await envs.encodeRecording(recording);
 await envs.writeRecording(path('episode.coplay'), recording);
 const scene = () => ({ rows: 1, columns: 1, items: [{ kind: 'agent', symbol: '1', row: 0, column: 0 }] });
+/** What an agent of a game acts on, at the start of one episode. */
+const input = (played: Game) => {
+  const env = vectorEnv(played, { envs: 1 });
+  const views = Object.entries(env.observations).map(([name, data]) => {
+    return [name, data.slice(0, data.length / played.agents.length)] as const;
+  });
+  return {
+    rows: 1,
+    observations: Object.fromEntries(views),
+    masks: env.masks.slice(0, played.actions),
+    active: Uint8Array.of(1),
+    isFirst: Uint8Array.of(1),
+    previousActions: new Int32Array(played.agents.length).fill(-1),
+  };
+};
+const step = () => ({
+  rows: 1,
+  actions: Int32Array.of(0, 0),
+  active: Uint8Array.of(1, 1),
+  rewards: new Float32Array(2),
+  ended: Uint8Array.of(0),
+  terminated: new Uint8Array(2),
+  infos: Object.fromEntries(game.infos.map((name) => [name, new Float32Array(2)])),
+});
+const acts = (played: Game = game, state?: () => unknown) => ({
+  initialState: door(() => [1], [['2**33']]),
+  act: door(() => [input(played), state?.(), createGenerator(1)], ['nothing', state ? 'nothing' : 'anything']),
+});
+const switching = () => ({ game, id, first: agents()[0], second: agents()[0], episodes: 1 });
 const maker = door(() => [{}], ['options']);
 
 /** The public functions of envs, with valid arguments. */
@@ -27,18 +56,22 @@ export const envsDoors: Doors = {
   checkRecording: door(() => ['checkRecording', recording], ['anything']),
   decodeRecording: door(() => [bytes, 'decodeRecording'], [['longer'], 'anything']),
   encodeRecording: door(() => [recording]),
-  freeRider: door(() => [{ game: drifts, id }]),
+  freeRider: door(() => [{ game: drifts, id }], [], acts(drifts)),
   gymEscalation: maker,
   gymHarvest: maker,
   gymHunt: maker,
   limitedView: door(() => [game, 1, {}], ['nothing', 'nothing', 'options']),
   matrixGame: maker,
-  mixed: door(() => [{ game, id, p: 0.5 }]),
-  nearestDrift: door(() => [{ game: drifts, id }]),
-  nearestHare: door(() => [{ game, id }]),
-  nearestStag: door(() => [{ game, id }]),
+  mixed: door(
+    () => [{ game, id, p: 0.5 }],
+    [],
+    acts(game, () => envs.mixed({ game, id, p: 0.5 }).initialState(1)),
+  ),
+  nearestDrift: door(() => [{ game: drifts, id }], [], acts(drifts)),
+  nearestHare: door(() => [{ game, id }], [], acts()),
+  nearestStag: door(() => [{ game, id }], [], acts()),
   permuteSeats: door(() => [game]),
-  randomAgent: door(() => [{ game, id }]),
+  randomAgent: door(() => [{ game, id }], [], acts()),
   readRecording: door(() => [path('episode.coplay')], ['path']),
   recordEpisode: door(() => [game, agents(), {}], ['nothing', 'nothing', 'options']),
   renderReplay: door(() => [recording, {}], ['nothing', 'options']),
@@ -48,9 +81,17 @@ export const envsDoors: Doors = {
   sceneSvg: door(() => [scene(), 'a scene', 40], ['nothing', ["''", "'x'"], ['undefined', '1.5', '2**33']]),
   snowdrift: maker,
   stagHunt: maker,
-  switcher: door(() => [{ game, id, first: agents()[0], second: agents()[0], episodes: 1 }]),
+  switcher: door(() => [switching()], [], {
+    ...acts(game, () => envs.switcher(switching()).initialState(1)),
+    observe: door(() => [step()]),
+    restore: door(() => [envs.switcher(switching()).save?.()]),
+  }),
   timeLimit: door(() => [game, 2]),
-  titForTat: door(() => [{ game, id }]),
+  titForTat: door(() => [{ game, id }], [], {
+    ...acts(),
+    observe: door(() => [step()]),
+    restore: door(() => [envs.titForTat({ game, id }).save?.()]),
+  }),
   withAgentId: door(() => [game]),
   withPreviousActions: door(() => [game]),
   writeRecording: door(() => [path('written.coplay'), recording], ['path']),

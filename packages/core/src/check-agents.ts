@@ -3,6 +3,7 @@ import { sizeOf } from './arrays';
 import { checkCount, checkRecord, checkTypedArray } from './check-values';
 import { fail, show } from './errors';
 import type { Game } from './game';
+import { checkGenerator, type Generator } from './generator';
 import type { ObservationArrays } from './observations';
 import { isNumberArray } from './typed-arrays';
 
@@ -24,6 +25,16 @@ export function checkAgentInput(where: string, game: SeatedGame, input: AgentInp
   checkTypedArray(where, 'input.active', active, 'uint8', rows);
   checkTypedArray(where, 'input.isFirst', isFirst, 'uint8', rows);
   checkTypedArray(where, 'input.previousActions', previousActions, 'int32', rows * game.agents.length);
+}
+
+/**
+ * Refuses the input and the generator of `act`. The agent itself checks its state.
+ *
+ * @param where  the agent and its method, for the message: `PPO (agent_0).act`
+ */
+export function checkAct(where: string, game: SeatedGame, input: AgentInput, generator: Generator): void {
+  checkAgentInput(where, game, input);
+  checkGenerator(where, generator);
 }
 
 /**

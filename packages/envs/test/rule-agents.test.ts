@@ -202,7 +202,10 @@ function stepOf(
     rewards: new Float32Array(rows.length * 2),
     ended: Uint8Array.from(rows, (row) => (row.ended ? 1 : 0)),
     terminated: new Uint8Array(rows.length * 2),
-    infos: { illegal: Float32Array.from(rows.flatMap((row) => row.illegal ?? [0, 0])) },
+    infos: {
+      ...Object.fromEntries(game.infos.map((name) => [name, new Float32Array(rows.length * 2)])),
+      illegal: Float32Array.from(rows.flatMap((row) => row.illegal ?? [0, 0])),
+    },
   };
 }
 

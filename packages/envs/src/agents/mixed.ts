@@ -1,4 +1,5 @@
 import { type Agent, checkOptions } from '@coplay/core';
+import { checkAct, checkCount, checkTypedArray } from '@coplay/core/checks';
 import { z } from 'zod';
 import { type NearestStagOptions, nearestHareRule, nearestStagRule } from './nearest';
 import { type RuleAgentOptions, recordOf, seatOf } from './options';
@@ -27,11 +28,17 @@ export function mixed(options: MixedOptions): Agent<Uint8Array> {
   const hunting = { ...(waits !== undefined && { waits }), ...(whenGone !== undefined && { whenGone }) };
   const stag = nearestStagRule('mixed', game, hunting);
   const hare = nearestHareRule('mixed', game);
+  const name = `Mixed(${p})`;
   return {
     id,
-    name: `Mixed(${p})`,
-    initialState: (rows) => new Uint8Array(rows),
+    name,
+    initialState(rows) {
+      checkCount(`${name} (${id}).initialState`, 'rows', rows);
+      return new Uint8Array(rows);
+    },
     act(input, state, generator) {
+      checkAct(`${name} (${id}).act`, game, input, generator);
+      checkTypedArray(`${name} (${id}).act`, 'state', state, 'uint8', input.rows);
       const huntsStags = state.slice();
       for (let row = 0; row < input.rows; row++) {
         if (input.isFirst[row] === 1) huntsStags[row] = generator.uniform() < p ? 1 : 0;

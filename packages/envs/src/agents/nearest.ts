@@ -28,7 +28,7 @@ const behaviour = z
 export function nearestStag(options: NearestStagOptions): Agent<null> {
   const { game, id, ...others } = recordOf('nearestStag', options);
   seatOf('nearestStag', game, id);
-  return ruleAgent(id, 'NearestStag', nearestStagRule('nearestStag', game, others));
+  return ruleAgent(game, id, 'NearestStag', nearestStagRule('nearestStag', game, others));
 }
 
 /** NearestHare (NH): the same with hares. When no hare is left it stays. */
@@ -36,7 +36,7 @@ export function nearestHare(options: RuleAgentOptions): Agent<null> {
   const { game, id, ...others } = recordOf('nearestHare', options);
   seatOf('nearestHare', game, id);
   checkNoOptions('nearestHare', others);
-  return ruleAgent(id, 'NearestHare', nearestHareRule('nearestHare', game));
+  return ruleAgent(game, id, 'NearestHare', nearestHareRule('nearestHare', game));
 }
 
 /** The rule of {@link nearestStag}. */

@@ -10,5 +10,5 @@ export function randomAgent(options: RuleAgentOptions): Agent<null> {
   checkNoOptions('randomAgent', others);
   const K = game.actions;
   const rule: Rule = ({ masks }, row, generator) => drawLegal(masks, row * K, K, generator);
-  return ruleAgent(id, 'Random', rule);
+  return ruleAgent(game, id, 'Random', rule);
 }

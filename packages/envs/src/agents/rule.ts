@@ -1,4 +1,5 @@
-import type { Agent, AgentId, AgentInput, Generator } from '@coplay/core';
+import type { Agent, AgentId, AgentInput, Game, Generator } from '@coplay/core';
+import { checkAct, checkCount } from '@coplay/core/checks';
 
 /** Chooses the action of row `row`: a function of the observation in that row, and of the generator. */
 export type Rule = (input: AgentInput, row: number, generator: Generator) => number;
@@ -13,11 +14,17 @@ export function actionsBy(ruleOf: (row: number) => Rule, input: AgentInput, gene
 }
 
 /** An agent without memory that follows one rule. Its state is empty. */
-export function ruleAgent(id: AgentId, name: string, rule: Rule): Agent<null> {
+export function ruleAgent(game: Game, id: AgentId, name: string, rule: Rule): Agent<null> {
   return {
     id,
     name,
-    initialState: () => null,
-    act: (input, state, generator) => ({ actions: actionsBy(() => rule, input, generator), state }),
+    initialState: (rows) => {
+      checkCount(`${name} (${id}).initialState`, 'rows', rows);
+      return null;
+    },
+    act: (input, state, generator) => {
+      checkAct(`${name} (${id}).act`, game, input, generator);
+      return { actions: actionsBy(() => rule, input, generator), state };
+    },
   };
 }

@@ -16,7 +16,7 @@ export function nearestDrift(options: RuleAgentOptions): Agent<null> {
   checkNoOptions(where, others);
   const drifts = chaser(where, game, 'drifts');
   const shovel = actionNamed(where, game, 'shovel');
-  return ruleAgent(id, 'NearestDrift', (input, row, generator) => {
+  return ruleAgent(game, id, 'NearestDrift', (input, row, generator) => {
     const next = drifts.next(input, row, generator);
     if (next === NOWHERE) return STAY;
     return next === HERE ? shovel : next;
@@ -30,7 +30,7 @@ export function freeRider(options: RuleAgentOptions): Agent<null> {
   seatOf(where, game, id);
   checkNoOptions(where, others);
   const shovel = actionNamed(where, game, 'shovel');
-  return ruleAgent(id, 'FreeRider', ({ masks }, row, generator) =>
+  return ruleAgent(game, id, 'FreeRider', ({ masks }, row, generator) =>
     drawLegal(masks, row * game.actions, game.actions, generator, shovel),
   );
 }

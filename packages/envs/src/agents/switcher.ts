@@ -7,7 +7,15 @@ import {
   type Saved,
   type SavedState,
 } from '@coplay/core';
-import { checkAgent, checkArgument, type PartToRestore, restoreParts } from '@coplay/core/checks';
+import {
+  checkAct,
+  checkAgent,
+  checkAgentStep,
+  checkArgument,
+  checkCount,
+  type PartToRestore,
+  restoreParts,
+} from '@coplay/core/checks';
 import { z } from 'zod';
 import { memoryPerRow } from './memory';
 import { type RuleAgentOptions, recordOf, seatOf } from './options';
@@ -25,6 +33,7 @@ export interface SwitcherOptions extends RuleAgentOptions {
 /** The states of both agents. */
 export type SwitcherState = { readonly first: Saved; readonly second: Saved };
 
+const stateSchema = z.looseObject({ first: z.unknown(), second: z.unknown() });
 const schema = z.object({ episodes: z.int().min(0) }).strict();
 
 /**
@@ -44,14 +53,18 @@ export function switcher(options: SwitcherOptions): Agent<SwitcherState> {
   // [B] episodes that have ended
   const memory = memoryPerRow('switcher', { episodes: 0 });
 
+  const name = `Switcher(${first.name}, ${second.name}, ${k})`;
   return {
     id,
-    name: `Switcher(${first.name}, ${second.name}, ${k})`,
+    name,
     initialState(rows) {
+      checkCount(`${name} (${id}).initialState`, 'rows', rows);
       memory.rows(rows);
       return { first: first.initialState(rows), second: second.initialState(rows) };
     },
     async act(input: AgentInput, state: SwitcherState, generator: Generator) {
+      checkAct(`${name} (${id}).act`, game, input, generator);
+      checkArgument(`${name} (${id}).act`, 'state', stateSchema, state);
       const { episodes } = memory.rows(input.rows);
       // One after the other, so that their draws come in a fixed order.
       const one = await first.act(input, state.first, generator);
@@ -60,6 +73,7 @@ export function switcher(options: SwitcherOptions): Agent<SwitcherState> {
       return { actions, state: { first: one.state, second: two.state } };
     },
     observe(step) {
+      checkAgentStep(`${name} (${id}).observe`, game, step);
       const { episodes } = memory.rows(step.rows);
       for (let row = 0; row < step.rows; row++) episodes[row] += step.ended[row];
       first.observe?.(step);

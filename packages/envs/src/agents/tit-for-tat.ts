@@ -1,4 +1,5 @@
 import { type Agent, type AgentId, type AgentStep, checkOptions, fail, show } from '@coplay/core';
+import { checkAct, checkAgentStep, checkCount } from '@coplay/core/checks';
 import { z } from 'zod';
 import { memoryPerRow } from './memory';
 import { nearestHareRule, nearestStagRule } from './nearest';
@@ -54,16 +55,19 @@ export function titForTat(options: TitForTatOptions): Agent<null> {
     id,
     name: 'TitForTat',
     initialState(rows) {
+      checkCount(`TitForTat (${id}).initialState`, 'rows', rows);
       memory.rows(rows);
       return null;
     },
     act(input, state, generator) {
+      checkAct(`TitForTat (${id}).act`, game, input, generator);
       const { lastEpisode, thisEpisode } = memory.rows(input.rows);
       // An episode that was broken off by a reset counts for nothing.
       for (let row = 0; row < input.rows; row++) if (input.isFirst[row] === 1) thisEpisode[row] = 0;
       return { actions: actionsBy((row) => (lastEpisode[row] === 1 ? stag : hare), input, generator), state };
     },
     observe(step) {
+      checkAgentStep(`TitForTat (${id}).observe`, game, step);
       const { lastEpisode, thisEpisode } = memory.rows(step.rows);
       for (let row = 0; row < step.rows; row++) {
         if (othersHunted(step, row)) thisEpisode[row] = 1;

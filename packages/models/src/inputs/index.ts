@@ -8,5 +8,6 @@ export {
   type InputShapes,
   type RowSource,
   type SeenGame,
+  shapesSchema,
 } from './input-encoder';
 export { jointEncoder } from './joint';

@@ -1,4 +1,4 @@
-import { checkOptions, type NamedArrays } from '@coplay/core';
+import { checkOptions, fail, type NamedArrays } from '@coplay/core';
 import { checkGenerator, checkRecord } from '@coplay/core/checks';
 import { tf } from '@coplay/tensor';
 import { z } from 'zod';
@@ -41,6 +41,10 @@ function buildConv(shapes: InputShapes, config: z.infer<typeof schema>, outputs?
   const stacks: [string, ConvStack][] = [];
   for (const [name, shape] of Object.entries(shapes)) {
     if (shape.length === 3) stacks.push([name, convStack({ shape, filters, kernelSize, activation })]);
+    else if (name !== 'vector' || shape.length !== 1) {
+      const remedy = 'Join flat inputs end to end in vector, as encoders do, or use mlp().';
+      fail(`conv: shapes.${name}`, 'an image [height, width, channels], or a flat vector', `[${shape}]`, remedy);
+    }
   }
   const vectorSize = shapes['vector']?.[0] ?? 0;
   const joined = stacks.reduce((sum, [, stack]) => sum + stack.outputSize, vectorSize);

@@ -1,8 +1,8 @@
-import { checkShapes, fail, type Generator, type NamedArrays } from '@coplay/core';
+import { checkShapes, fail, type Generator, type NamedArrays, show } from '@coplay/core';
 import { checkArgument, checkFunction, checkNumbers, functions, namedArrays } from '@coplay/core/checks';
 import type { TensorRecord, tf } from '@coplay/tensor';
 import { z } from 'zod';
-import type { InputShapes } from '../inputs';
+import { flatSize, type InputShapes, shapesSchema } from '../inputs';
 
 /** The body of a network: from everything it reads to one vector of features. */
 export interface Torso {
@@ -38,20 +38,40 @@ export function torsoBuilder(
 ): TorsoBuilder {
   checkArgument('torsoBuilder', 'config', configSchema, config);
   checkFunction('torsoBuilder', 'build', build);
-  const builder = (shapes: InputShapes, outputs?: InputShapes) => checkedTorso(build(shapes, outputs));
+  return builderNamed('torsoBuilder', config, build);
+}
+
+function builderNamed(
+  where: string,
+  config: Record<string, unknown>,
+  build: (shapes: InputShapes, outputs?: InputShapes) => Torso,
+): TorsoBuilder {
+  const builder = (shapes: InputShapes, outputs?: InputShapes) => {
+    checkSizes(where, 'shapes', shapes);
+    if (outputs !== undefined) checkSizes(where, 'outputs', outputs);
+    return checkedTorso(build(shapes, outputs));
+  };
   return Object.assign(builder, { config });
+}
+
+function checkSizes(where: string, name: string, shapes: InputShapes): void {
+  checkArgument(where, name, shapesSchema, shapes);
+  if (flatSize(shapes) > 0) return;
+  fail(`${where}: ${name}`, 'shapes with at least one number', show(shapes), 'Give a shape such as { vector: [2] }.');
 }
 
 const builtIn = new WeakSet<object>();
 const builderIds = new WeakMap<object, number>();
 let builderCount = 0;
 
-/** A builder of the library's own: builders with equal `config` build equal torsos. */
+/**
+ * A builder of the library's own: builders with equal `config` build equal torsos. `kind` is the function's name.
+ */
 export function builtInTorso(
-  config: Record<string, unknown>,
+  config: { readonly kind: string; readonly [option: string]: unknown },
   build: (shapes: InputShapes, outputs?: InputShapes) => Torso,
 ): TorsoBuilder {
-  const builder = torsoBuilder(config, build);
+  const builder = builderNamed(config.kind, config, build);
   builtIn.add(builder);
   return builder;
 }

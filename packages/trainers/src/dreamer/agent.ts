@@ -10,10 +10,9 @@ import {
   ndarray,
 } from '@coplay/core';
 import { dtypeOf } from '@coplay/core/arrays';
-import { checkCount, checkRecord, checkTypedArray } from '@coplay/core/checks';
+import { checkAct, checkCount, checkRecord, checkTypedArray } from '@coplay/core/checks';
 import { actingRows } from '@coplay/models';
 import { findNonFinite, type LearningAgent } from '../training';
-import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
 import { checkIds } from '../training/ids';
 import { uniformNoise } from './data';

@@ -11,12 +11,11 @@ import {
   type SavedState,
 } from '@coplay/core';
 import { allocateObservations, type Cuts, copyObservation } from '@coplay/core/arrays';
-import { checkAgentStep, checkCount, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
+import { checkAct, checkAgentStep, checkCount, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
 import { putSeat, takeRows } from '@coplay/core/rows';
 import type { OmgLearner, OwnView } from '../omg';
 import { ppoInsight } from '../ppo';
 import type { LearningAgent } from '../training';
-import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
 import { GoalPriors } from './goal-priors';
 import { GOAL_PRIORS, MEMORY, SUBGOALS } from './options';

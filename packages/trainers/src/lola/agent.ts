@@ -1,6 +1,5 @@
 import { type Agent, type AgentId, fail, type Game, show } from '@coplay/core';
-import { checkCount, checkRecord } from '@coplay/core/checks';
-import { checkAct } from '../training/check-calls';
+import { checkAct, checkCount, checkRecord } from '@coplay/core/checks';
 import { checkLogits } from './check-logits';
 import { checkMatrixGame, MEMORIES } from './iterated-game';
 import { sigmoid } from './iterated-gradients';

@@ -12,11 +12,10 @@ import {
   ndarray,
   show,
 } from '@coplay/core';
-import { checkCount, checkRecord, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
+import { checkAct, checkCount, checkRecord, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
 import { argmaxRows, sampleCategorical } from '@coplay/tensor/distributions';
 import { z } from 'zod';
 import type { LearningAgent } from '../training';
-import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
 import { checkIds } from '../training/ids';
 import { unchecked } from '../training/option-names';

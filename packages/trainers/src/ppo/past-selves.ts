@@ -13,11 +13,10 @@ import {
   show,
 } from '@coplay/core';
 import { copyRow } from '@coplay/core/arrays';
-import { checkArgument, checkCount, checkRecord, checkTypedArray, namedArrays } from '@coplay/core/checks';
+import { checkAct, checkArgument, checkCount, checkRecord, checkTypedArray, namedArrays } from '@coplay/core/checks';
 import { type Compiled, compile, type Variables, variables } from '@coplay/tensor';
 import { sampleCategorical } from '@coplay/tensor/distributions';
 import { z } from 'zod';
-import { checkAct } from '../training/check-calls';
 import { checkSavedArrays } from '../training/saved-arrays';
 import { createPolicy, type Policy } from './actor-critic';
 import type { PpoAgent } from './agent';

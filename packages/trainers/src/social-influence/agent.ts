@@ -1,7 +1,6 @@
 import { type AgentId, type AgentInput, type AgentOutput, type Generator, ndarray } from '@coplay/core';
-import { checkCount, checkTypedArray } from '@coplay/core/checks';
+import { checkAct, checkCount, checkTypedArray } from '@coplay/core/checks';
 import type { LearningAgent } from '../training';
-import { checkAct } from '../training/check-calls';
 import { chooseActions } from '../training/choose-actions';
 import { POLICY, SocialInfluenceLearner } from './learner';
 import { type SocialInfluenceOptions, socialInfluenceSetup } from './options';

@@ -1,13 +1,6 @@
 import type { HistoryStore } from '@coplay/buffers';
-import { type AgentId, type AgentInput, fail, type Game, type Generator, show } from '@coplay/core';
-import {
-  checkAgentInput,
-  checkExperienceOf,
-  checkFunction,
-  checkGenerator,
-  checkNumber,
-  checkRecord,
-} from '@coplay/core/checks';
+import { type AgentId, fail, type Game, show } from '@coplay/core';
+import { checkExperienceOf, checkFunction, checkGenerator, checkNumber, checkRecord } from '@coplay/core/checks';
 import type { LearnerData } from './learner';
 
 /**
@@ -27,16 +20,6 @@ export function checkLearnerData(where: string, game: Game, data: LearnerData): 
   checkNumber(where, 'progress', progress, { min: 0, max: 1 });
   checkGenerator(where, generator);
   checkFunction(where, 'warn', warn);
-}
-
-/**
- * Refuses the input and the generator of `act`. The agent itself checks its state.
- *
- * @param where  the agent and its method, for the message: `PPO (agent_0).act`
- */
-export function checkAct(where: string, game: Game, input: AgentInput, generator: Generator): void {
-  checkAgentInput(where, game, input);
-  checkGenerator(where, generator);
 }
 
 /** Refuses a store of another observer or another game. */

@@ -17,6 +17,7 @@ import {
   type SavedState,
 } from '@coplay/core';
 import {
+  checkAct,
   checkAgentStep,
   checkArgument,
   checkCount,
@@ -28,7 +29,6 @@ import { takeRows } from '@coplay/core/rows';
 import type { WorldModel } from '@coplay/models';
 import { type CoPlayerRows, type GoalBeliefs, type SearchResult, type SearchRoots, seenStates } from '@coplay/planning';
 import { z } from 'zod';
-import { checkAct } from './check-calls';
 import { replaceByUniform, stepLikelihoods } from './goal-beliefs';
 
 /** The game whose states a search plans in: that of the model, where its states are observations. */
