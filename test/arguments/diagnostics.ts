@@ -155,9 +155,16 @@ export const statisticsDoors: Doors = {
     ],
     [['longer'], 'options'],
   ),
+  performanceProfile: door(
+    () => [[[1, 2]], [1], { resamples: 10 }],
+    [['longer'], ['Uint16Array [7]', 'longer'], 'options'],
+  ),
+  probabilityOfImprovement: door(() => [[[1, 2]], [[2, 3]], { resamples: 10 }], ['nothing', 'nothing', 'options']),
   quantile: door(() => [[1, 2], 0.5], [['Uint16Array [7]', 'longer']]),
+  shareAtLeast: door(() => [[1, 2], 1, 0.95], [['Uint16Array [7]', 'longer'], 'nothing', ['undefined']]),
   smooth: door(() => [curve(), 1], ['nothing', ['2**33']]),
   standardDeviation: twoValues,
+  stratifiedBootstrap: door(() => [[[1, 2]], { resamples: 10 }], [['longer'], 'options']),
   twoSamplePermutationTest: door(
     () => [[1], [2], {}],
     [['Uint16Array [7]', 'longer'], ['Uint16Array [7]', 'longer'], 'options'],

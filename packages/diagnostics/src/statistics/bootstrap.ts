@@ -1,4 +1,5 @@
 import { checkOptions, createGenerator, type Generator, streamSeed } from '@coplay/core';
+import { functions } from '@coplay/core/checks';
 import { z } from 'zod';
 import { checkValues, mean, quantileOfSorted } from './summary';
 
@@ -24,16 +25,18 @@ export interface BootstrapOptions {
   readonly seed?: number;
 }
 
-const schema = z
+/** The options of every bootstrap. */
+export const resamplingSchema = z
   .object({
-    statistic: z
-      .custom<(values: ArrayLike<number>) => number>((value) => typeof value === 'function', 'a function')
-      .default(() => mean),
     confidence: z.number().gt(0).lt(1).default(0.95),
     resamples: z.number().int().min(1).default(10_000),
     seed: z.number().int().min(0).default(0),
   })
   .strict();
+
+const schema = resamplingSchema.extend({
+  statistic: functions<(values: ArrayLike<number>) => number>().default(() => mean),
+});
 
 /**
  * A statistic of the values with its percentile bootstrap interval (Efron 1979). The values are resampled with
@@ -50,9 +53,15 @@ export function bootstrap(values: ArrayLike<number>, options: BootstrapOptions =
   const count = values.length;
   const value = statistic(values);
   if (count === 1) return { value, lower: Number.NaN, upper: Number.NaN, count };
-  const results = resample(values, statistic, resamples, createGenerator(streamSeed(seed, 'bootstrap'))).sort();
+  const results = resample(values, statistic, resamples, createGenerator(streamSeed(seed, 'bootstrap')));
+  return { value, ...percentileInterval(results, confidence), count };
+}
+
+/** The percentile interval of a statistic's values over resamples, which are sorted in place. */
+export function percentileInterval(results: Float64Array, confidence: number): Pick<Estimate, 'lower' | 'upper'> {
   const tail = (1 - confidence) / 2;
-  return { value, lower: quantileOfSorted(results, tail), upper: quantileOfSorted(results, 1 - tail), count };
+  results.sort();
+  return { lower: quantileOfSorted(results, tail), upper: quantileOfSorted(results, 1 - tail) };
 }
 
 function resample(
