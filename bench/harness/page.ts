@@ -27,7 +27,8 @@ export function makePage(results: Results, sections: readonly string[]): string 
     results.description,
     `\`${results.command}\` at commit ${results.commit ?? 'unknown'} on ${results.date.slice(0, 10)}: ${cpu}, ${cores} cores, ${platform}, Node ${results.versions['node']}.`,
     ...Object.entries(results.otherCommits).map(
-      ([commit, seeds]) => `Seeds from a run at commit ${commit}: ${seeds.join('; ')}.`,
+      ([commit, seeds]) =>
+        `Seeds from a run at ${commit === 'unknown' ? 'an unknown commit' : `commit ${commit}`}: ${seeds.join('; ')}.`,
     ),
     ...(results.leftOut.length > 0 ? [`**All bars are missing**: ${results.leftOut.join('; ')}.`] : []),
   ];

@@ -17,13 +17,13 @@ export function sourceVersion(file: string, top: string): string {
   return hash.digest('hex').slice(0, 12);
 }
 
+/** Parsed files, by their text. */
+const parsed = new Map<string, ts.SourceFile>();
+
 /** The file and all that it imports by a relative path, as JavaScript without types. */
 function withImports(file: string, found: Map<string, ts.SourceFile>): Map<string, ts.SourceFile> {
   if (found.has(file)) return found;
-  const { outputText } = ts.transpileModule(readFileSync(file, 'utf8'), {
-    compilerOptions: { target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext, removeComments: true },
-  });
-  const source = ts.createSourceFile('module.js', outputText, ts.ScriptTarget.ESNext, true);
+  const source = parse(readFileSync(file, 'utf8'));
   found.set(file, source);
   for (const statement of source.statements) {
     if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) continue;
@@ -33,6 +33,17 @@ function withImports(file: string, found: Map<string, ts.SourceFile>): Map<strin
     if (path && !path.split(sep).includes('harness')) withImports(path, found);
   }
   return found;
+}
+
+function parse(text: string): ts.SourceFile {
+  const kept = parsed.get(text);
+  if (kept) return kept;
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: { target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext, removeComments: true },
+  });
+  const source = ts.createSourceFile('module.js', outputText, ts.ScriptTarget.ESNext, true);
+  parsed.set(text, source);
+  return source;
 }
 
 function resolveModule(path: string): string | undefined {

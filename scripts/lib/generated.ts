@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { STYLE as PLAY_STYLE } from '../../packages/viewer/src/play/style';
 import { STYLE as REPLAY_STYLE } from '../../packages/viewer/src/replay/style';
-import { root } from './workspaces';
+import { fillResults } from './result-values';
+import { resultsPage } from './results-page';
+import { filesUnder, root } from './workspaces';
 
 const FOLDER = 'packages/diagnostics/src/report/generated';
 const HEAD = '// Made by `npm run generate`: edit what it is made of instead.\n';
 
-/** A file of a package that is made of other files. */
+/** A file that is made of other files. */
 export interface Generated {
   /** From the root. */
   readonly path: string;
@@ -27,7 +29,24 @@ export async function generated(): Promise<Generated[]> {
       text: `${await replayScript()}${await hashes('REPLAY_HASHES', 'packages/viewer/page/replay/main.ts', REPLAY_STYLE)}`,
     },
     { path: 'packages/viewer/src/play/generated/play-script.ts', text: await playScript() },
+    { path: 'docs/results.md', text: await resultsPage() },
+    ...pagesWithResults(),
   ];
+}
+
+/** The pages that quote results, with the values as they are now. */
+function pagesWithResults(): Generated[] {
+  const paths = [
+    'README.md',
+    ...['docs', 'packages', 'studies', 'bench'].flatMap((top) => filesUnder(join(root, top), '.md')),
+  ];
+  return paths.flatMap((path) => {
+    const relative = path.replace(`${root}/`, '');
+    const page = readFileSync(join(root, relative), 'utf8');
+    return /^docs\/api\/|\/results\//.test(relative) || !/<!-- (table )?= /.test(page)
+      ? []
+      : [{ path: relative, text: fillResults(relative, page) }];
+  });
 }
 
 /** The tables of docs/metrics.md: an entry for each key. */
