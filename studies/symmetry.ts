@@ -1,7 +1,8 @@
 import { type Agent, type AgentId, evaluate, type Game } from '@coplay/core';
 import { boxPlot } from '@coplay/diagnostics';
 import { type SymmetryReport, symmetryAudit } from '@coplay/diagnostics/audits';
-import { nearestStag, randomAgent, stagHunt } from '@coplay/envs';
+import { bootstrap } from '@coplay/diagnostics/statistics';
+import { nearestHare, nearestStag, randomAgent, stagHunt } from '@coplay/envs';
 import type { Context, Experiment } from '../bench/harness';
 
 /** Who plays all seats, in which game. */
@@ -14,7 +15,7 @@ interface LineUp {
 /** Are the rules of the stag hunt fair? Agents of one kind in all seats must earn the same. */
 export const study: Experiment = {
   name: 'symmetry',
-  description: 'Random x4 and NearestStag x4 on the stag hunt: no agent is favoured by its place',
+  description: 'Random x4 and NearestStag x4 on the stag hunt: no agent is favoured by its place; returns of rules',
   minutes: 1,
   seeds: 20,
   options: {
@@ -33,8 +34,9 @@ export const study: Experiment = {
       nearestStag: await auditLineUp(context, nearest),
       unequal: await auditLineUp(context, unequal),
     };
+    const ofAKind = await returnsOfKinds(context);
     return {
-      figures: { ...reports },
+      figures: { ...reports, ofAKind },
       bars: {
         random_p: reports.random.test.pValue,
         nearest_stag_p: reports.nearestStag.test.pValue,
@@ -43,6 +45,36 @@ export const study: Experiment = {
     };
   },
 };
+
+const KINDS: Readonly<Record<string, (game: Game, id: AgentId) => Agent>> = {
+  NearestStag: (game, id) => nearestStag({ game, id }),
+  NearestHare: (game, id) => nearestHare({ game, id }),
+  Random: (game, id) => randomAgent({ game, id }),
+};
+
+/** [kind][board][seed] mean return per agent of four agents of one kind */
+async function returnsOfKinds(context: Context): Promise<Record<string, Record<string, number[]>>> {
+  const episodes = context.isQuick ? 20 : 1000;
+  const found: Record<string, Record<string, number[]>> = {};
+  for (const [kind, agent] of Object.entries(KINDS)) {
+    found[kind] = {};
+    for (const size of [4, 8]) {
+      const game = stagHunt({ size, agents: 4, stags: 1, hares: 4 });
+      const agents = game.agents.map((id) => agent(game, id));
+      found[kind][`${size}x${size}`] = await context.seedLoop(`${kind} x4 on ${size}x${size}`, async (seed) => {
+        return (await evaluate(game, agents, { episodes, seed })).mean;
+      });
+    }
+  }
+  context.table(
+    `Mean return per agent of four of a kind, ${episodes} episodes a seed`,
+    Object.entries(found).map(([kind, boards]) => ({
+      kind,
+      ...Object.fromEntries(Object.entries(boards).map(([board, means]) => [board, bootstrap(means)])),
+    })),
+  );
+  return found;
+}
 
 function lineUps(size: number): [LineUp, LineUp, LineUp] {
   const setting = { size, agents: 4, stags: 1, hares: 4 };

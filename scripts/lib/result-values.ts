@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { interquartileMean, mean, median } from '../../packages/diagnostics/src/statistics';
+import { type Curve, interquartileMean, mean, median } from '../../packages/diagnostics/src/statistics';
 import { root } from './workspaces';
 
 /*
@@ -10,13 +10,16 @@ import { root } from './workspaces';
  *
  * The name is that of a study (`bench/NAME` for a bench). The path leads through its figures, over all items of lists,
  * and `*` stands for all fields of a record; a path that begins with `bars/` leads to a bar. Then follow a statistic
- * and the digits after the point. A whole table of a results page stands between comments on lines of their own:
+ * and the digits after the point. A path that begins with `#` leads to a cell of a table of the results page: the
+ * beginning of the table's title, the first cell of the row (or its first two cells with a comma between), the column.
  *
- *   <!-- table = hop-plus: Mean return per agent -->
+ *   <!-- = adaptation: #Who is compared/HOP/among themselves, cell -->2.867 [2.829, 2.896]<!-- / -->
  *
- * The words are the beginning of the table's title.
+ * A whole table stands between comments on lines of their own, with all columns or some of them:
+ *
+ *   <!-- table = any-game: Mean return of an agent | game, agents, return -->
  */
-const VALUE = /<!-- = ([\w/-]+): ([^>]+?), ([\w-]+(?: [\d.]+)*) -->[^<]*<!-- \/ -->/g;
+const VALUE = /<!-- = ([\w/-]+): ([^>]+?), ([\w-]+(?: [\d.]+)*) -->[\s\S]*?<!-- \/ -->/g;
 const TABLE = /^<!-- table = ([\w/-]+): (.+) -->\n[\s\S]*?^<!-- \/ -->$/gm;
 
 /** A page with the values and tables of results filled in. @throws Error for names that results don't have */
@@ -30,11 +33,11 @@ export function fillResults(path: string, page: string): string {
   };
   return page
     .replaceAll(VALUE, (match, name: string, where: string, how: string) => {
-      const text = at(match, () => statistic(how, valuesAt(name, where)));
+      const text = at(match, () => valueAt(name, where, how));
       return `<!-- = ${name}: ${where}, ${how} -->${text}<!-- / -->`;
     })
     .replaceAll(TABLE, (match, name: string, title: string) => {
-      return `<!-- table = ${name}: ${title} -->\n\n${at(match, () => tableOf(name, title))}\n\n<!-- / -->`;
+      return `<!-- table = ${name}: ${title} -->\n\n${at(match, () => tableText(name, title))}\n\n<!-- / -->`;
     });
 }
 
@@ -45,24 +48,30 @@ function fileOf(name: string, ending: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** The numbers at a path, in order. */
-function valuesAt(name: string, path: string): number[] {
+function valueAt(name: string, path: string, how: string): string {
+  if (path.startsWith('#')) return cellAt(name, path.slice(1).split('/'));
   const { figures, bars } = JSON.parse(fileOf(name, 'json')) as { figures: unknown; bars: unknown };
   const keys = path.startsWith('bars/') ? [...path.slice('bars/'.length).split('/'), 'value'] : path.split('/');
   const values = follow(path.startsWith('bars/') ? bars : figures, keys, path);
+  if (how.startsWith('reaches ')) return reaches(values as readonly Curve[], Number(how.slice('reaches '.length)));
   const numbers = values.filter((value) => typeof value === 'number');
   if (numbers.length === 0 || numbers.length < values.length) throw new Error(`${path} has no numbers`);
-  return numbers;
+  return statistic(how, numbers);
 }
 
-function follow(data: unknown, keys: readonly string[], path: string): unknown[] {
-  if (Array.isArray(data) && !/^\d+$/.test(keys[0] ?? '')) return data.flatMap((item) => follow(item, keys, path));
-  const [key, ...rest] = keys;
-  if (key === undefined) return [data];
-  const fields = typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
-  if (key === '*') return Object.values(fields).flatMap((field) => follow(field, rest, path));
-  if (!(key in fields)) throw new Error(`${path}: no ${key}, there are ${Object.keys(fields).join(', ')}`);
-  return follow(fields[key], rest, path);
+/** The first step at which a curve is at a level. */
+function reaches([curve]: readonly Curve[], level: number): string {
+  const step = curve?.steps[curve.values.findIndex((value) => value >= level)];
+  return step === undefined ? 'never' : step.toLocaleString('en-US');
+}
+
+/** A cell of a table as it stands there. */
+function cellAt(name: string, [title = '', row = '', column = '']: readonly string[]): string {
+  const { header, body } = tableOf(name, title);
+  const found = body.find((cells) => cells[0] === row || `${cells[0]}, ${cells[1]}` === row);
+  const cell = found?.[header.indexOf(column)];
+  if (cell === undefined) throw new Error(`the table has no row ${row} or no column ${column}`);
+  return cell;
 }
 
 /** A statistic by its words: `mean 3`, `least 2`, `list 3`, `percent 0`, `count`, `reach 2.75` (how many of how many). */
@@ -95,10 +104,36 @@ function statistic(how: string, values: readonly number[]): string {
   return compute();
 }
 
-function tableOf(name: string, title: string): string {
+interface Table {
+  readonly header: readonly string[];
+  readonly body: readonly (readonly string[])[];
+}
+
+function tableOf(name: string, title: string): Table {
   const sections = fileOf(name, 'md').split(/^## /m).slice(1);
   const found = sections.find((section) => section.startsWith(title));
-  const table = found?.match(/^\|.*\|$/gm)?.join('\n');
-  if (!table) throw new Error(`there are the tables ${sections.map((text) => text.split('\n')[0]).join('; ')}`);
-  return table;
+  const lines = found?.match(/^\|.*\|$/gm);
+  if (!lines) throw new Error(`there are the tables ${sections.map((text) => text.split('\n')[0]).join('; ')}`);
+  const [header = [], , ...body] = lines.map((line) =>
+    line
+      .slice(2, -2)
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  );
+  return { header, body };
+}
+
+function tableText(name: string, words: string): string {
+  const [title = '', chosen] = words.split(' | ');
+  const { header, body } = tableOf(name, title);
+  const columns = chosen?.split(', ') ?? header;
+  const unknown = columns.find((column) => !header.includes(column));
+  if (unknown) throw new Error(`no column ${unknown}, there are ${header.join(', ')}`);
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const isNumeric = (column: string) => body.every((cells) => /^[-\d]|^$/.test(cells[header.indexOf(column)] ?? ''));
+  return [
+    line(columns),
+    line(columns.map((column) => (isNumeric(column) ? '---:' : '---'))),
+    ...body.map((cells) => line(columns.map((column) => cells[header.indexOf(column)] ?? ''))),
+  ].join('\n');
 }
