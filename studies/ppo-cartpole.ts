@@ -4,7 +4,7 @@ import type { Curve } from '@coplay/diagnostics/statistics';
 import { cartPole, catchGame } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { type PpoOptions, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
-import { type Context, type Experiment, recentEpisodes, type SeedPlace } from '../bench/harness';
+import { type Context, type Experiment, learningColumns, recentEpisodes, type SeedPlace } from '../bench/harness';
 
 /** A game for one agent, how it's learned, and when it counts as learned. */
 interface Task {
@@ -33,8 +33,8 @@ interface SeedResult {
 export const study: Experiment = {
   name: 'ppo-cartpole',
   description: 'PPO on CartPole-v1 and bsuite Catch: steps until they are solved',
-  minutes: 15,
-  seeds: 3,
+  minutes: 30,
+  seeds: 10,
   options: { steps: { what: 'environment steps of each seed', default: '100000' } },
   bars: {
     cart_pole_last_20: {
@@ -114,6 +114,11 @@ async function show(context: Context, task: Task, results: readonly SeedResult[]
       seconds: result.seconds,
     })),
   );
+  const columns = learningColumns(
+    results.map(({ evaluated }) => evaluated),
+    task.goal,
+  );
+  context.table(`${task.label}: return after training`, [columns]);
   const curves = results.map((result) => result.curve).filter((curve) => curve.steps.length > 1);
   if (curves.length === 0) return;
   const figure = await learningCurves(

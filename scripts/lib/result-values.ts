@@ -74,6 +74,17 @@ function cellAt(name: string, [title = '', row = '', column = '']: readonly stri
   return cell;
 }
 
+function follow(data: unknown, keys: readonly string[], path: string): unknown[] {
+  if (Array.isArray(data) && !/^\d+$/.test(keys[0] ?? '')) return data.flatMap((item) => follow(item, keys, path));
+  if (keys.length === 0) return [data];
+  const fields = typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
+  if (keys[0] === '*') return Object.values(fields).flatMap((field) => follow(field, keys.slice(1), path));
+  // A key may have slashes, as those of metrics do.
+  const length = keys.findIndex((_, i) => keys.slice(0, i + 1).join('/') in fields) + 1;
+  if (length === 0) throw new Error(`${path}: no ${keys[0]}, there are ${Object.keys(fields).join(', ')}`);
+  return follow(fields[keys.slice(0, length).join('/')], keys.slice(length), path);
+}
+
 /** A statistic by its words: `mean 3`, `least 2`, `list 3`, `percent 0`, `count`, `reach 2.75` (how many of how many). */
 function statistic(how: string, values: readonly number[]): string {
   const [name = '', first = '0', second = '0'] = how.split(' ');
