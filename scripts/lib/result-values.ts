@@ -22,8 +22,13 @@ import { root } from './workspaces';
 const VALUE = /<!-- = ([\w/-]+): ([^>]+?), ([\w-]+(?: [\d.]+)*) -->[\s\S]*?<!-- \/ -->/g;
 const TABLE = /^<!-- table = ([\w/-]+): (.+) -->\n[\s\S]*?^<!-- \/ -->$/gm;
 
-/** A page with the values and tables of results filled in. @throws Error for names that results don't have */
+/** A page with the values and tables of results filled in, except in code. @throws Error for unknown names */
 export function fillResults(path: string, page: string): string {
+  const parts = page.split(/(^```[\s\S]*?^```$)/m);
+  return parts.map((part, i) => (i % 2 === 0 ? fillText(path, part) : part)).join('');
+}
+
+function fillText(path: string, text: string): string {
   const at = (match: string, fill: () => string) => {
     try {
       return fill();
@@ -31,10 +36,9 @@ export function fillResults(path: string, page: string): string {
       throw new Error(`${path}: ${match.split('\n')[0]}: ${(error as Error).message}`);
     }
   };
-  return page
+  return text
     .replaceAll(VALUE, (match, name: string, where: string, how: string) => {
-      const text = at(match, () => valueAt(name, where, how));
-      return `<!-- = ${name}: ${where}, ${how} -->${text}<!-- / -->`;
+      return `<!-- = ${name}: ${where}, ${how} -->${at(match, () => valueAt(name, where, how))}<!-- / -->`;
     })
     .replaceAll(TABLE, (match, name: string, title: string) => {
       return `<!-- table = ${name}: ${title} -->\n\n${at(match, () => tableText(name, title))}\n\n<!-- / -->`;
@@ -53,7 +57,9 @@ function valueAt(name: string, path: string, how: string): string {
   const { figures, bars } = JSON.parse(fileOf(name, 'json')) as { figures: unknown; bars: unknown };
   const keys = path.startsWith('bars/') ? [...path.slice('bars/'.length).split('/'), 'value'] : path.split('/');
   const values = follow(path.startsWith('bars/') ? bars : figures, keys, path);
-  if (how.startsWith('reaches ')) return reaches(values as readonly Curve[], Number(how.slice('reaches '.length)));
+  const [what = '', first = '', digits = ''] = how.split(' ');
+  if (what === 'reaches') return reaches(values as readonly Curve[], Number(first));
+  if (what === 'at') return valueOfCurve(values as readonly Curve[], Number(first)).toFixed(Number(digits));
   const numbers = values.filter((value) => typeof value === 'number');
   if (numbers.length === 0 || numbers.length < values.length) throw new Error(`${path} has no numbers`);
   return statistic(how, numbers);
@@ -63,6 +69,13 @@ function valueAt(name: string, path: string, how: string): string {
 function reaches([curve]: readonly Curve[], level: number): string {
   const step = curve?.steps[curve.values.findIndex((value) => value >= level)];
   return step === undefined ? 'never' : step.toLocaleString('en-US');
+}
+
+/** The last value of a curve up to a step. */
+function valueOfCurve([curve]: readonly Curve[], step: number): number {
+  const last = curve?.steps.findLastIndex((at) => at <= step) ?? -1;
+  if (last < 0) throw new Error(`the curve has no step up to ${step}`);
+  return curve!.values[last]!;
 }
 
 /** A cell of a table as it stands there. */
@@ -85,9 +98,9 @@ function follow(data: unknown, keys: readonly string[], path: string): unknown[]
   return follow(fields[keys.slice(0, length).join('/')], keys.slice(length), path);
 }
 
-/** A statistic by its words: `mean 3`, `least 2`, `list 3`, `percent 0`, `count`, `reach 2.75` (how many of how many). */
+/** A statistic by its words, such as `mean 3`: its name, and its digits or the level that it counts by. */
 function statistic(how: string, values: readonly number[]): string {
-  const [name = '', first = '0', second = '0'] = how.split(' ');
+  const [name = '', first = '0'] = how.split(' ');
   const text = (value: number, digits = first) => {
     return value.toLocaleString('en-US', {
       minimumFractionDigits: Number(digits),
@@ -107,8 +120,6 @@ function statistic(how: string, values: readonly number[]): string {
     count: () => text(values.length, '0'),
     reach: () => `${values.filter((value) => value >= Number(first)).length} of ${values.length}`,
     below: () => `${values.filter((value) => value < Number(first)).length} of ${values.length}`,
-    // The value in a thousand steps, where the second number is the digits.
-    per: () => text(mean(values) / Number(first), second),
   };
   const compute = all[name];
   if (!compute) throw new Error(`there is no statistic ${name}, there are ${Object.keys(all).join(', ')}`);

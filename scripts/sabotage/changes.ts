@@ -552,6 +552,12 @@ export const CHANGES: readonly Change[] = [
     tests: DIAGNOSTICS,
   },
   {
+    name: 'diagnostics: ties count as no improvement',
+    find: 'else if (first[i] === second[j]) wins += 0.5;',
+    replace: 'else if (first[i] === second[j]) wins += 0;',
+    tests: DIAGNOSTICS,
+  },
+  {
     name: 'diagnostics: the permutation test is one-sided',
     find: 'forEachSplit(pooled, size, (sum) => count.add(Math.abs(difference(sum))));',
     replace: 'forEachSplit(pooled, size, (sum) => count.add(difference(sum)));',

@@ -161,7 +161,7 @@ export const statisticsDoors: Doors = {
   ),
   probabilityOfImprovement: door(() => [[[1, 2]], [[2, 3]], { resamples: 10 }], ['nothing', 'nothing', 'options']),
   quantile: door(() => [[1, 2], 0.5], [['Uint16Array [7]', 'longer']]),
-  shareAtLeast: door(() => [[1, 2], 1, 0.95], [['Uint16Array [7]', 'longer'], 'nothing', ['undefined']]),
+  shareAtLeast: door(() => [[1, 2], 1, 0.95], [['Uint16Array [7]', 'longer'], 'number', ['undefined']]),
   smooth: door(() => [curve(), 1], ['nothing', ['2**33']]),
   standardDeviation: twoValues,
   stratifiedBootstrap: door(() => [[[1, 2]], { resamples: 10 }], [['longer'], 'options']),

@@ -19,11 +19,11 @@ export function shareAtLeast(values: ArrayLike<number>, goal: number, confidence
   checkNumber('shareAtLeast', 'confidence', confidence, { min: Number.EPSILON, max: 1 - Number.EPSILON });
   const count = values.length;
   const reached = Array.from(values).filter((value) => value >= goal).length;
-  const tail = (1 - confidence) / 2;
+  const outside = (1 - confidence) / 2;
   return {
     value: reached / count,
-    lower: reached === 0 ? 0 : betaQuantile(tail, reached, count - reached + 1),
-    upper: reached === count ? 1 : betaQuantile(1 - tail, reached + 1, count - reached),
+    lower: reached === 0 ? 0 : betaQuantile(outside, reached, count - reached + 1),
+    upper: reached === count ? 1 : betaQuantile(1 - outside, reached + 1, count - reached),
     count,
   };
 }
