@@ -12,7 +12,8 @@ const source = join(root, 'packages/trainers/src');
 const above: Readonly<Record<string, readonly string[]>> = {
   training: [],
   checkpoint: [],
-  'self-play': ['checkpoint'],
+  'self-play': ['checkpoint', 'exploration'],
+  exploration: [],
   ppo: [],
   moa: [],
   omg: [],

@@ -70,6 +70,7 @@ export const envsDoors: Doors = {
   nearestDrift: door(() => [{ game: drifts, id }], [], acts(drifts)),
   nearestHare: door(() => [{ game, id }], [], acts()),
   nearestStag: door(() => [{ game, id }], [], acts()),
+  optimisticPartners: door(() => [game, { chance: 0.5, lacksPartners: () => false, join() {} }]),
   permuteSeats: door(() => [game]),
   randomAgent: door(() => [{ game, id }], [], acts()),
   readRecording: door(() => [path('episode.coplay')], ['path']),

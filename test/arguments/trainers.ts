@@ -174,6 +174,7 @@ export const trainersDoors: Doors = {
       ['1.5', '2**33'],
     ],
   ),
+  curriculum: door(() => [() => game], [], { setProgress: door(() => [0.5]) }),
   createMoa: door(
     () => [moa()],
     [],
@@ -262,6 +263,7 @@ export const trainersDoors: Doors = {
   }),
   interruptSignal: door(() => [() => undefined], [['undefined', 'a function']]),
   isLearning: door(() => [random(id)], ['anything']),
+  gridGoals: door(() => [game, {}], ['nothing', 'options']),
   iteratedGame: door(() => [dilemma, 0.9]),
   iteratedGradients: door(() => [trainers.iteratedGame(dilemma, 0.9), logits(), logits()]),
   lola: door(() => [{ game: dilemma }], [], { train: door(() => [1]) }),
@@ -294,6 +296,7 @@ export const trainersDoors: Doors = {
     [],
     (run: trainers.SelfPlay) => run.state(), // which draws the first parameters
   ),
+  sharedGoals: door(() => [{ share: 0.5 }], ['options']),
   sharedDreamerAgents: door(() => [{ game, ids: [id], executor, size: 'debug' }], [], {}, sizes),
   sharedHopAgents: door(() => [withoutId(hop())]),
   sharedHopPlusAgents: door(() => [withoutId(hopPlus())]),

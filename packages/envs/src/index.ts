@@ -28,4 +28,12 @@ export {
 export { agentColor, renderReplay, renderSvg, renderText, sceneSvg } from './render';
 export { type SnowdriftOptions, snowdrift } from './snowdrift';
 export { type StagHuntOptions, stagHunt } from './stag-hunt';
-export { limitedView, permuteSeats, timeLimit, withAgentId, withPreviousActions } from './wrappers';
+export {
+  limitedView,
+  type OptimisticPartnersOptions,
+  optimisticPartners,
+  permuteSeats,
+  timeLimit,
+  withAgentId,
+  withPreviousActions,
+} from './wrappers';

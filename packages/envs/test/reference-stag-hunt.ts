@@ -6,7 +6,7 @@ import type { StagHuntOptions } from '@coplay/envs';
  * with the library's code. Tests compare the two step by step.
  */
 export type ReferenceOptions = {
-  readonly [Name in keyof StagHuntOptions]-?: Exclude<StagHuntOptions[Name], undefined>;
+  readonly [Name in Exclude<keyof StagHuntOptions, 'partnerChance'>]-?: Exclude<StagHuntOptions[Name], undefined>;
 };
 
 interface Thing {

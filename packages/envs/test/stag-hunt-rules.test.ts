@@ -1,3 +1,4 @@
+import { allocateGrid } from '@coplay/core/arrays';
 import { stagHunt } from '@coplay/envs';
 import { describe, expect, test } from 'vitest';
 import { at, Play } from './play';
@@ -231,5 +232,39 @@ describe('prey that move', () => {
     }
     // 1,000 expected, standard deviation sqrt(4000 * 0.25 * 0.75) = 27
     expect(Math.abs(moved - 1000)).toBeLessThan(137);
+  });
+});
+
+describe('partners by chance', () => {
+  const lone = { agents: at('11 33'), stags: at('11'), hares: at('00') };
+
+  test('a lone hunter that a partner joins gets half of the stag and leaves; the stag is gone', () => {
+    const play = small({ partnerChance: 1 }).start(lone);
+    expect(play.step([STAG, STAY])).toEqual({ ...STEP, rewards: [5, 0], terminated: [1, 0], caughtStag: [1, 0] });
+    expect(play.layout()).toBe('h...\n....\n....\n...2\nsteps: 1\nleft: 1');
+  });
+
+  test('two hunters share by the rules, and no partner joins them', () => {
+    const play = small({ partnerChance: 1, strengths: [1, 3] }).start({ agents: at('11 11'), stags: at('11') });
+    expect(play.step([STAG, STAG]).rewards).toEqual([2.5, 7.5]);
+  });
+
+  test('a partner joins with the given probability, drawn for lone hunters only', () => {
+    const play = small({ partnerChance: 0.25 });
+    const before = play.generator.state();
+    play.start(lone).step([STAY, STAY]);
+    expect(play.generator.state()).toEqual(before);
+    let joined = 0;
+    for (let trial = 0; trial < 4000; trial++) joined += play.start(lone).step([STAG, STAY]).caughtStag![0];
+    expect(Math.abs(joined / 4000 - 0.25)).toBeLessThan(0.03); // more than 4 standard errors
+  });
+
+  test('the payments of grid parts agree with it', () => {
+    const game = stagHunt({ size: 4, agents: 2, partnerChance: 0.5 });
+    const parts = allocateGrid(game.grid!, 2, 1);
+    parts.cells.set([5, 15]);
+    const rewards = new Float32Array(2);
+    game.grid!.pay(parts, Int32Array.of(0, -1), rewards, 0, parts);
+    expect([...rewards]).toEqual([5, 0]);
   });
 });

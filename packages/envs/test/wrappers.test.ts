@@ -15,6 +15,7 @@ import {
   limitedView,
   matrixGame,
   nearestStag,
+  optimisticPartners,
   permuteSeats,
   randomAgent,
   recordEpisode,
@@ -481,5 +482,55 @@ describe('recordEpisode', () => {
     expect(() => replayEpisode(game, { ...recording, version: 2 as 1 })).toThrow('version 1');
     await expect(recordEpisode(game, hunters(), { sed: 1 } as object)).rejects.toThrow('"sed"');
     await expect(recordEpisode(game, hunters().slice(1))).rejects.toThrow('agent_0');
+  });
+});
+
+describe('optimisticPartners', () => {
+  // Rows: own action. Hunting the stag alone pays 0, together 4; the hare always pays 1.
+  const round = matrixGame({
+    payoffs: [
+      [4, 0],
+      [1, 1],
+    ],
+    actionNames: ['stag', 'hare'],
+    maxSteps: 50,
+  });
+  const [STAG, HARE] = [0, 1];
+  const easier = (chance: number) =>
+    optimisticPartners(round, {
+      chance,
+      lacksPartners: (_, __, actions, at, agent) => actions[at + agent] === STAG && actions[at + 1 - agent] === HARE,
+      join: (_, __, agent, result, row) => {
+        result.rewards[row * 2 + agent] = 4;
+      },
+    });
+  const rewardsOf = (game: Game<'int32'>, actions: readonly number[]) => {
+    const env = vectorEnv(game, { envs: 1, seed: 1 });
+    env.step(Int32Array.from(actions));
+    return [...env.result.rewards];
+  };
+
+  it('gives a lone agent the outcome, and leaves all other steps alone', () => {
+    expect(rewardsOf(easier(1), [STAG, HARE])).toEqual([4, 1]);
+    expect(rewardsOf(easier(1), [HARE, STAG])).toEqual([1, 4]);
+    expect(rewardsOf(easier(1), [STAG, STAG])).toEqual([4, 4]);
+    expect(rewardsOf(easier(1), [HARE, HARE])).toEqual([1, 1]);
+    expect(rewardsOf(easier(0), [STAG, HARE])).toEqual([0, 1]);
+  });
+
+  it('joins with the given probability', () => {
+    const env = vectorEnv(easier(0.25), { envs: 4000, seed: 1 });
+    env.step(Int32Array.from({ length: 8000 }, (_, i) => (i % 2 === 0 ? STAG : HARE)));
+    const joined = env.result.rewards.filter((reward, i) => i % 2 === 0 && reward === 4).length;
+    expect(Math.abs(joined / 4000 - 0.25)).toBeLessThan(0.03);
+  });
+
+  it('is a game', () => {
+    assertGame(easier(0.5));
+    expect(easier(0.5).options).toEqual({ ...round.options, optimisticPartners: 0.5 });
+  });
+
+  it('refuses a chance that is none', () => {
+    expect(() => easier(2)).toThrow(/optimisticPartners: option chance/);
   });
 });

@@ -7,6 +7,19 @@ export {
   type SharedDreamerOptions,
   sharedDreamerAgents,
 } from './dreamer';
+export {
+  type Curriculum,
+  curriculum,
+  type Exploration,
+  type ExplorationGoals,
+  type Explorers,
+  type ExplorersOf,
+  type ExplorerView,
+  type GridGoalsOptions,
+  gridGoals,
+  type SharedGoalsOptions,
+  sharedGoals,
+} from './exploration';
 export { exportOnnx, toOnnx } from './export';
 export {
   type HopAgent,

@@ -26,6 +26,11 @@ export interface StagHuntOptions {
   readonly strengths?: readonly number[] | undefined;
   /** Whether hunting a stag is legal only where at least two agents stand. Default false */
   readonly stagNeedsPartner?: boolean | undefined;
+  /**
+   * Probability, 0 to 1, that a partner joins a lone hunter of a stag: it catches the stag and is paid the half that two
+   * equal hunters get. An easier game for training (`curriculum`) or imagination. Default: none joins
+   */
+  readonly partnerChance?: number | undefined;
   /** Probability, 0 to 1, that a prey moves to a random free neighbour in a step. Default 0 */
   readonly preyMoves?: number | undefined;
   /** Truncates the episode this many steps after the first catch, 1 or more; `false` doesn't. Default false */
@@ -49,6 +54,7 @@ const schema = z
     obstaclePieces: whole(0, 1000).optional(),
     strengths: z.array(z.number().positive()).readonly().optional(),
     stagNeedsPartner: z.boolean().default(false),
+    partnerChance: z.number().min(0).max(1).optional(),
     preyMoves: z.number().min(0).max(1).default(0),
     stepsAfterFirstHunt: z.union([z.literal(false), whole(1, 1_000_000)]).default(false),
     viewRadius: z.union([z.literal(false), whole(1, 64)]).default(false),
@@ -57,7 +63,8 @@ const schema = z
   .strict();
 
 /** The options with every default filled in. */
-export type StagHuntSettings = Settings<StagHuntOptions>;
+export type StagHuntSettings = Settings<Omit<StagHuntOptions, 'partnerChance'>> &
+  Pick<StagHuntOptions, 'partnerChance'>;
 
 /** Checks options and fills in defaults. @throws CoplayError that names the option */
 export function resolveOptions(options: StagHuntOptions): StagHuntSettings {

@@ -64,6 +64,7 @@ function pay(
       strength += settings.strengths[other - start];
     }
     const isStag = events[agent] === STAG;
+    if (isStag && hunters === 1 && settings.partnerChance) strength *= 2; // a partner joined by chance
     rewards[agent] += isStag
       ? (settings.stagReward * settings.strengths[agent - start]) / strength
       : settings.hareReward / hunters;

@@ -49,6 +49,8 @@ export interface Rules {
   readonly destinations: Int32Array;
   /** [A] HUNT_STAG or HUNT_HARE for a legal hunt in this step, else STAY */
   readonly hunts: Int32Array;
+  /** [A] 1 for a lone hunter of a stag whom a partner joins by chance in this step (`partnerChance`) */
+  readonly isJoined: Uint8Array;
   /** [cells] a list of cells */
   readonly list: Int32Array;
 }
@@ -67,6 +69,7 @@ export function createRules(settings: StagHuntSettings): Rules {
     drawPlaces: placeDrawer(grid),
     destinations: new Int32Array(agents),
     hunts: new Int32Array(agents),
+    isJoined: new Uint8Array(agents),
     list: new Int32Array(grid.cells),
   };
 }

@@ -4,7 +4,7 @@ import { HUNT_STAG } from './actions';
 import { judge } from './judge';
 import { movePrey } from './prey';
 import { GONE, NO_ACTION, type Rules } from './rules';
-import { NOTHING, shareOf } from './shares';
+import { drawPartners, NOTHING, shareOf } from './shares';
 
 /** Names of the extra numbers of a step, 1 where it's so: the action was illegal, something was caught. */
 export const INFOS = ['illegal', 'caught_hare', 'caught_stag'] as const;
@@ -28,6 +28,7 @@ export function step(
   for (let agent = 0; agent < agents; agent++) {
     result.infos['illegal'][seat + agent] = judge(rules, state, offset, agent, actions[actionsOffset + agent]);
   }
+  if (settings.partnerChance) drawPartners(rules, settings.partnerChance, generator);
   if (settings.previousActions) remember(rules, state, offset, actions, actionsOffset);
 
   state[offset + at.steps]++;

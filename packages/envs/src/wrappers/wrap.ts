@@ -1,7 +1,14 @@
 import { type ArrayOf, allocate, type DType, fail, type Game, type GoalSet } from '@coplay/core';
 
 /** The options in which wrappers say that they are there. */
-const WRAPPERS = ['limitedView', 'permuteSeats', 'timeLimit', 'withAgentId', 'withPreviousActions'] as const;
+const WRAPPERS = [
+  'limitedView',
+  'optimisticPartners',
+  'permuteSeats',
+  'timeLimit',
+  'withAgentId',
+  'withPreviousActions',
+] as const;
 
 /**
  * The game's options and that of a wrapper around it; of several the order, from the innermost, for it makes another

@@ -59,6 +59,7 @@ const savedSchema = z.looseObject({
 /** DreamerV3 (Hafner et al. 2023) for one agent, or for several that share weights. */
 export class DreamerLearner implements Learner {
   readonly name: string;
+  readonly offPolicy = 'any'; // its policy learns from imagined steps, its world model from those of any policy
   /** Updates done so far, of world model and actor-critic each. */
   updates = 0;
   readonly network: DreamerNetwork;

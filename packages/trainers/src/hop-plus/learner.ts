@@ -283,8 +283,8 @@ export class HopPlusLearner extends PpoWrapper implements HopPlusPlayers {
   }
 
   /**
-   * With probability `epsilon`, replaces inferred subgoals by selected ones, and the log-probabilities by those of the
-   * present policy.
+   * With probability `epsilon`, replaces inferred subgoals by selected ones, and the log-probabilities of the policy's
+   * own actions by those of the present policy.
    */
   private async withSelectedSubgoals(
     experience: Experience,

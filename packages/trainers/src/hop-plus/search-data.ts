@@ -49,13 +49,15 @@ export function searchExtras(
   };
 }
 
-/** The same experience with the log-probabilities of actions that a search chose as they were. */
+/** The same experience with the log-probabilities of actions that a search or an exploration chose as they were. */
 export function withPlayedLogProbs(setup: HopPlusSetup, renewed: Experience, played: Experience): Experience {
-  const policy = played.extras[SEARCH_POLICY];
-  if (!setup.treeSearch || setup.treeSearch.plays === 'policy' || !policy) return renewed;
+  const { [SEARCH_POLICY]: policy, explored } = played.extras;
+  const isSearchPlayed = setup.treeSearch && setup.treeSearch.plays !== 'policy' && policy;
+  if (!isSearchPlayed && !explored) return renewed;
   const { logProbs } = renewed.extras;
   const data = Float32Array.from(logProbs.data, (now, row) => {
-    return isSearched(policy.data, row, setup.game.actions) ? played.extras['logProbs'].data[row] : now;
+    const isSearchs = isSearchPlayed && isSearched(policy.data, row, setup.game.actions);
+    return isSearchs || explored?.data[row] === 1 ? played.extras['logProbs'].data[row] : now;
   });
   return { ...renewed, extras: { ...renewed.extras, logProbs: ndarray(data, logProbs.shape) } };
 }

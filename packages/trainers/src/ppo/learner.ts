@@ -73,6 +73,7 @@ const savedSchema = z.looseObject({
 /** PPO (Schulman et al. 2017) for one agent, or for several that share weights. */
 export class PpoLearner implements Learner {
   readonly name: string;
+  readonly offPolicy = 'log-probs';
   updates = 0;
   readonly network: PpoNetwork;
   /** From its agents' observations to log-probabilities, by the present parameters. */
@@ -362,6 +363,8 @@ sharedAmongCopies(PpoLearner, VERSION);
 
 /** A learner that adds something to PPO: it has the name, the agents and the updates of the PPO inside. */
 export abstract class PpoWrapper {
+  readonly offPolicy = 'log-probs';
+
   constructor(
     readonly ppo: PpoLearner,
     readonly config: Learner['config'],

@@ -5,7 +5,12 @@ import { isLearning, type Learner, type LearningAgent } from '../training';
 import { hidesLearner } from '../training/learner';
 
 /** Refuses a value that isn't the state of a run with the same learners and agents. */
-export function checkSaved(learners: readonly Learner[], agents: readonly Agent[], saved: SavedState): void {
+export function checkSaved(
+  learners: readonly Learner[],
+  agents: readonly Agent[],
+  saved: SavedState,
+  hasExplorers: boolean,
+): void {
   const found = (saved?.['learners'] ?? {}) as Record<string, SavedState>;
   const names = learners.map((learner) => learner.name).sort();
   const given = Object.keys(found).sort();
@@ -13,6 +18,11 @@ export function checkSaved(learners: readonly Learner[], agents: readonly Agent[
     const expected = `the state of a run with the learners ${names.join(', ') || '(none)'}`;
     const got = saved?.['env'] === undefined ? show(saved) : `one with ${given.join(', ') || 'none'}`;
     fail('restore', expected, got, 'Make the run with the agents that it was saved with.');
+  }
+  const isExploring = saved['explorers'] !== undefined;
+  if (isExploring !== hasExplorers) {
+    const [expected, got] = [hasExplorers, isExploring].map((has) => `a run with${has ? '' : 'out'} exploration`);
+    fail('restore', expected, got, 'Make the run with the option exploration that it was saved with.');
   }
   checkArgument('restore', 'saved', savedSchema(learners, agents), saved);
 }

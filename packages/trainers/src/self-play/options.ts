@@ -1,7 +1,8 @@
 import type { Agent, Experience, Game, Log } from '@coplay/core';
-import { checkOptions } from '@coplay/core';
+import { checkOptions, fail } from '@coplay/core';
 import { z } from 'zod';
 import { keepSchema } from '../checkpoint/options';
+import type { Curriculum, Exploration } from '../exploration';
 import { type PartnerOptions, partnersSchema } from './partners';
 
 /** Options of {@link selfPlay}. */
@@ -19,6 +20,10 @@ export interface SelfPlayOptions {
   readonly envs?: number;
   /** T, steps of every environment between two updates; at least 1. Default 32 */
   readonly steps?: number;
+  /** Chooses some actions of agents that learn, for the sake of exploration: `sharedGoals()`. Default: none */
+  readonly exploration?: Exploration;
+  /** The rules to train by, which may change; `game` is what evaluations play. Default: `game` */
+  readonly curriculum?: Curriculum;
   /** Of everything: games, agents, first parameters, shuffling. Default 0 */
   readonly seed?: number;
   /** Where metrics go. Default: nowhere */
@@ -58,6 +63,8 @@ const schema = z.strictObject({
   partners: partnersSchema.optional(),
   envs: z.int().min(1).default(32),
   steps: z.int().min(1).default(32),
+  exploration: having(['start'], 'an exploration, such as sharedGoals()').optional(),
+  curriculum: having(['setProgress'], 'a curriculum, such as curriculum(lesson)').optional(),
   seed: z.int().min(0).default(0),
   log: z.array(having(['start', 'write', 'close'], 'a log, such as progress()')).default([]),
   directory: z.string().min(1).optional(),
@@ -71,7 +78,7 @@ const schema = z.strictObject({
 
 /** {@link SelfPlayOptions} with the defaults filled in. */
 export type ResolvedSelfPlay = Omit<SelfPlayOptions, 'partners' | 'warn'> &
-  Required<Omit<SelfPlayOptions, 'directory' | 'onRollout' | 'partners' | 'warn'>> & {
+  Required<Omit<SelfPlayOptions, 'directory' | 'exploration' | 'curriculum' | 'onRollout' | 'partners' | 'warn'>> & {
     readonly partners?: Required<PartnerOptions>;
     readonly warn: (line: string) => void;
   };
@@ -79,6 +86,10 @@ export type ResolvedSelfPlay = Omit<SelfPlayOptions, 'partners' | 'warn'> &
 /** Checks the options of selfPlay and fills in the defaults. */
 export function resolveSelfPlay(options: SelfPlayOptions): ResolvedSelfPlay {
   const checked = checkOptions('selfPlay', schema, options) as unknown as SelfPlayOptions;
+  if (checked.exploration && checked.partners) {
+    const remedy = 'Train with partners after the exploration, in another run.';
+    fail('selfPlay', 'one of the options exploration and partners', 'both', remedy);
+  }
   const { warn = console.warn } = checked;
   return {
     clock: () => performance.now(),

@@ -38,12 +38,14 @@ export class RunFiles {
     learners: readonly Learner[],
     partners?: Readonly<Record<string, unknown>>,
   ) {
-    const { game, envs, steps, seed } = options;
+    const { game, envs, steps, seed, exploration, curriculum } = options;
     this.config = {
       game: { name: game.name, options: game.options, agents: game.agents },
       envs,
       steps,
       seed,
+      ...(exploration && { exploration: exploration.config }),
+      ...(curriculum && { curriculum: { name: curriculum.game.name, options: curriculum.game.options } }),
       agents: Object.fromEntries(agents.map((agent) => [agent.id, agent.name])),
       learners: Object.fromEntries(learners.map((learner) => [learner.name, { ids: learner.ids, ...learner.config }])),
       ...(partners && { partners }), // left out without, so that runs begun before there were partners fit

@@ -24,6 +24,7 @@ import {
 } from '@coplay/core';
 import { checkMetrics, checkRecord, oneAtATime, restorePart } from '@coplay/core/checks';
 import { z } from 'zod';
+import { checkCurriculum, type Explorers } from '../exploration';
 import { isLearning, type Learner } from '../training';
 import { stackLearners } from '../training/lockstep';
 import { takeOverParts } from '../training/restore';
@@ -124,6 +125,7 @@ class SelfPlayRun implements SelfPlay {
   /** The agents that play in training: those of the run, or seats that these share with partners. */
   private readonly seated: readonly Agent[];
   private readonly rollout: Rollout;
+  private readonly explorers: Explorers | undefined;
   private readonly tracker: EpisodeTracker;
   private readonly files: RunFiles;
   private generators: Generator[];
@@ -142,10 +144,15 @@ class SelfPlayRun implements SelfPlay {
     for (const agent of this.agents) if (isLearning(agent)) checkLearner(agent);
     checkAgents(this.agents);
     checkLearners(this.agents, this.learners);
-    this.env = vectorEnv(game, { envs, seed: streamSeed(seed, 'train/env') });
+    const { curriculum, exploration } = options;
+    if (curriculum) checkCurriculum('selfPlay', curriculum, game);
+    this.env = vectorEnv(curriculum?.game ?? game, { envs, seed: streamSeed(seed, 'train/env') });
     const partners = options.partners && population(game, this.agents, options.partners, seed);
     this.seated = partners?.seated ?? this.agents;
-    this.rollout = createRollout(this.env, this.seated, createGenerator(streamSeed(seed, 'train/agents')));
+    const drawing = createGenerator(streamSeed(seed, 'train/exploration'));
+    this.explorers = exploration?.start({ game, agents: this.agents, envs, generator: drawing });
+    const players = this.explorers?.agents ?? this.seated;
+    this.rollout = createRollout(this.env, players, createGenerator(streamSeed(seed, 'train/agents')));
     this.tracker = episodeTracker(game.agents, envs);
     this.files = new RunFiles(options, this.agents, this.learners, partners?.config);
     this.generators = this.generatorsOf('train/learners');
@@ -251,6 +258,7 @@ class SelfPlayRun implements SelfPlay {
       env: { ...this.env.state() },
       rollout: this.rollout.state(),
       tracker: this.tracker.state(),
+      ...(this.explorers && { explorers: this.explorers.state() }),
       generators: this.generators.map((generator) => [...generator.state()]),
       // fromEntries takes every name for a key, `__proto__` too.
       learners: Object.fromEntries(learners),
@@ -264,9 +272,11 @@ class SelfPlayRun implements SelfPlay {
 
   /** Where a part refuses its state, all parts go back to how they were. */
   private async restoreWhole(saved: SavedState): Promise<void> {
-    checkSaved(this.learners, this.seated, saved);
+    checkSaved(this.learners, this.seated, saved, this.explorers !== undefined);
     await this.prepare('restore'); // so that there is a state to go back to
-    const { env, learners, memories, rollout, tracker, generators } = saved as Readonly<Record<string, SavedState>>;
+    const { env, learners, memories, rollout, tracker, explorers, generators } = saved as Readonly<
+      Record<string, SavedState>
+    >;
     // Memory of numbers first: these refuse most of what doesn't fit before a network is made.
     const words = restorePart('restore: saved.generators', () => {
       return (generators as unknown as GeneratorState[]).map(generatorFrom);
@@ -279,6 +289,7 @@ class SelfPlayRun implements SelfPlay {
       { path: 'saved.env', part: environments, saved: env },
       { path: 'saved.rollout', part: this.rollout, saved: rollout },
       { path: 'saved.tracker', part: this.tracker, saved: tracker },
+      ...(this.explorers ? [{ path: 'saved.explorers', part: this.explorers, saved: explorers }] : []),
       ...this.learners.map((learner) => {
         return { path: `saved.learners.${learner.name}`, part: learner, saved: learners[learner.name] as SavedState };
       }),
@@ -320,15 +331,18 @@ class SelfPlayRun implements SelfPlay {
   private async round(target: number, sinks: Sinks): Promise<void> {
     const { steps, envs, onRollout, clock } = this.options;
     const watch = new Stopwatch(clock);
+    const progress = Math.min(1, this.envSteps / target);
+    this.explorers?.setProgress(progress);
+    this.options.curriculum?.setProgress(progress);
     const experience = await this.rollout.collect(steps);
     watch.lap('collect');
-    const progress = Math.min(1, this.envSteps / target);
     const learned = await this.learn(experience, progress);
     watch.lap('learn');
     this.envSteps += envs * steps;
     this.updates++;
     const metrics = {
       ...this.tracker.add(withoutPartners(experience)),
+      ...this.explorers?.metrics(),
       ...mergeMetrics(learned),
       ...watch.metrics(envs * steps),
     };

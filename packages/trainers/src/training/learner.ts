@@ -29,6 +29,15 @@ export interface Learner extends Trainer<LearnerData> {
    * graph. Undefined for a learner that runs by itself. Read before each training, once there are parameters.
    */
   readonly lockstep?: Lockstep<this> | undefined;
+  /**
+   * How it learns from actions that its agents' policies didn't draw, such as those of an exploration:
+   *
+   * - `log-probs`: it weights them by the extra `logProbs`, the log-probability with which each action was drawn
+   * - `any`: what it learns doesn't depend on how actions were drawn
+   *
+   * Undefined for a learner that can't: `selfPlay` refuses an exploration of its agents.
+   */
+  readonly offPolicy?: 'log-probs' | 'any' | undefined;
   /** Makes the first parameters, unless there are some already. Called before the first rollout. */
   initialise(generator: Generator): Promise<void>;
   /** Its description for a run directory, as JSON. */
