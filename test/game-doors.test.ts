@@ -14,6 +14,7 @@ import {
   vectorEnv,
 } from '@coplay/core';
 import { allocateExperience } from '@coplay/core/arrays';
+import { goalTracker } from '@coplay/diagnostics';
 import {
   limitedView,
   matrixGame,
@@ -128,6 +129,7 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   'selfPlay: curriculum': (game) => selfPlay({ game: sound, agents: players, curriculum: { game, setProgress() {} } }),
   curriculum: (game) => curriculum(() => game),
   gridGoals: (game) => gridGoals(game),
+  goalTracker: (game) => goalTracker({ game, envs: 1 }),
   createTable: (game) => createTable({ game, person: id, others: [players[1]], decide: nobody }),
   goalWalker: (game) => goalWalker(game),
   goalWatcher: (game) => goalWatcher(game, id),

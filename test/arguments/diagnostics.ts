@@ -85,6 +85,9 @@ export const diagnosticsDoors: Doors = {
   distributionOf: door(() => [[1, 2], {}], [['[]', '[NaN]', 'Uint16Array [7]', 'longer'], 'options']),
   distributionTable: door(() => [distributions()], ['record']),
   findProblems: door(() => [[run]], [['[]', 'longer']]),
+  goalTracker: door(() => [{ game: stagHunt({ size: 3, agents: 2, stags: 1, hares: 1 }), envs: 1 }], [], {
+    add: door(() => [experience()]),
+  }),
   heatMap: door(() => [{ rows: ['a'], columns: ['b'], values: [[1]] }, {}], ['nothing', 'options']),
   jsonLines: logRow(),
   learningCurves: door(() => [{ a: [curve()] }, {}], ['record', 'options']),

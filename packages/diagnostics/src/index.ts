@@ -7,6 +7,7 @@ export {
   distributionTable,
   realAndImagined,
 } from './distributions';
+export { type GoalTracker, type GoalTrackerOptions, goalTracker } from './goals';
 export { csv, jsonLines, progress, readLog, tensorboard } from './logs';
 export { type MoaEvaluation, moaEvaluation, moaFigures, writeMoaEvaluation } from './moa';
 export { barChart, boxPlot, heatMap, learningCurves, toPng, writeFigure } from './plots';

@@ -1,0 +1,1 @@
+export { type GoalTracker, type GoalTrackerOptions, goalTracker } from './goal-tracker';
