@@ -1,5 +1,6 @@
 /**
- * PPO on the 8x8 stag hunt with three kinds of exploration: `npx tsx --conditions=@coplay/source examples/exploration.ts`
+ * PPO on the 8x8 stag hunt with three kinds of exploration:
+ * `npx tsx --conditions=@coplay/source examples/exploration.ts`
  *
  * Agents alone learn to hunt hares. With shared goals, or with partners by chance, they find out what a stag is worth.
  */

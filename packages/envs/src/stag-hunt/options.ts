@@ -27,8 +27,8 @@ export interface StagHuntOptions {
   /** Whether hunting a stag is legal only where at least two agents stand. Default false */
   readonly stagNeedsPartner?: boolean | undefined;
   /**
-   * Probability, 0 to 1, that a partner joins a lone hunter of a stag: it catches the stag and is paid the half that two
-   * equal hunters get. An easier game for training (`curriculum`) or imagination. Default: none joins
+   * Probability, 0 to 1, that a partner joins a lone hunter of a stag: it catches the stag and is paid half of it. An
+   * easier game for training (`curriculum`) or imagination. Default: none joins
    */
   readonly partnerChance?: number | undefined;
   /** Probability, 0 to 1, that a prey moves to a random free neighbour in a step. Default 0 */

@@ -25,7 +25,7 @@ const FIXED = [
 
 /**
  * A curriculum: `lesson` gives the rules to train by at each share of the training, such as those in which a partner
- * joins by chance at first, and less and less often. The lessons have the same agents, actions, observations and states.
+ * joins by chance at first, and less and less often. Lessons have the same agents, actions, observations and states.
  *
  * @param lesson  progress in [0, 1] in, rules out; a function of its argument alone
  * @throws CoplayError if `lesson` returns no game, later also if a lesson differs from the first in one of these parts

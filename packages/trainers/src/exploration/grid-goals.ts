@@ -12,9 +12,9 @@ export interface GridGoalsOptions {
 const schema = z.strictObject({ blocking: z.array(z.string()).optional() });
 
 /**
- * The cells of a grid game as goals of exploration, G = H W. An agent goes by the shortest ways, all equally likely, and
- * at the cell tries the actions that keep it there. It finds out how actions move by playing the rules. Cells that it
- * can't reach aren't open. It reads no thing that may come and go, so it doesn't know where prey is.
+ * The cells of a grid game as goals of exploration, G = H W. An agent goes by the shortest ways, all equally likely,
+ * and at the cell tries the actions that keep it there. It finds out how actions move by playing the rules. Cells that
+ * it can't reach aren't open. It reads no thing that may come and go, so it doesn't know where prey is.
  *
  * @throws CoplayError for a game without grid parts
  */

@@ -59,8 +59,8 @@ type Settings = Required<Omit<SharedGoalsOptions, 'ids' | 'goals'>> & Pick<Share
 /**
  * Directed exploration by goals that agents share (in the spirit of CMAE; Liu et al. 2021). In a share of the episodes,
  * `group` agents explore: they draw one goal, all open goals equally likely, go there, act there, and draw the next
- * goal when each has acted there for `stay` steps. So several agents are often at one place and act at random at the same
- * time, which independent exploration hardly ever reaches. The other agents act by their policies.
+ * goal when each has acted there for `stay` steps. So several agents are often at one place and act at random at the
+ * same time, which independent exploration hardly ever reaches. The other agents act by their policies.
  *
  * The learner receives the log-probability with which the explorer drew its action, given the goal: the ratio of PPO
  * compares the policy with the behaviour that acted.
