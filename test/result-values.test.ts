@@ -32,6 +32,7 @@ describe('values in pages', () => {
     expect(value('contrastive: results/stag hunt/without/openLoop/9, list 2')?.split(', ')).toHaveLength(seeds.length);
     expect(value('contrastive: results/stag hunt/*/oneStep, count')).toBe(String(2 * seeds.length));
     expect(value('contrastive: bars/contrastive_loss, mean 2')).toBe(bars['contrastive_loss']!.value.toFixed(2));
+    expect(value('report-cases: found/MOA of frequencies/0/0/check, text')).toBe('collapsed-class');
     const most = Math.max(...seeds.map(({ oneStep }) => oneStep));
     expect(value('contrastive: results/stag hunt/without/oneStep, most 2')).toBe(most.toFixed(2));
     expect(value(`contrastive: results/stag hunt/without/oneStep, reach ${most}`)).toBe(`1 of ${seeds.length}`);

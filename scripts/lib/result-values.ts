@@ -58,6 +58,7 @@ function valueAt(name: string, path: string, how: string): string {
   const keys = path.startsWith('bars/') ? [...path.slice('bars/'.length).split('/'), 'value'] : path.split('/');
   const values = follow(path.startsWith('bars/') ? bars : figures, keys, path);
   const [what = '', first = '', digits = ''] = how.split(' ');
+  if (what === 'text') return values.join(', ');
   if (what === 'reaches') return reaches(values as readonly Curve[], Number(first));
   if (what === 'at') return valueOfCurve(values as readonly Curve[], Number(first)).toFixed(Number(digits));
   const numbers = values.filter((value) => typeof value === 'number');
