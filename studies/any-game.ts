@@ -12,7 +12,7 @@ import { bootstrap, type Curve, mean, smooth } from '@coplay/diagnostics/statist
 import { randomAgent } from '@coplay/envs';
 import { mlp, observationsWorldModel } from '@coplay/models';
 import { type HopPlusModules, selfPlay, sharedHopPlusAgents, sharedPpoAgents } from '@coplay/trainers';
-import { type Context, type Experiment, medianOrNever, type SeedPlace } from '../bench/harness';
+import { type Context, type Experiment, learningColumns, medianOrNever, type SeedPlace } from '../bench/harness';
 import { SUBJECTS, type Subject } from './any-game/games';
 import { HORIZON, type ModelQuality, modelQuality } from './any-game/model-quality';
 import { stepsToReach } from './hop-plus/training';
@@ -159,10 +159,12 @@ async function report(context: Context, results: Record<string, Record<string, S
       rows.push({
         game: name,
         agents: arm,
-        seeds: seeds.length,
         random,
         best,
-        return: bootstrap(seeds.map(({ evaluated }) => evaluated)),
+        ...learningColumns(
+          seeds.map(({ evaluated }) => evaluated),
+          random + 0.9 * (best - random),
+        ),
         'less PPO, share of the range': arm === 'PPO' ? undefined : share,
         "steps to PPO's return (median)": median ?? 'never',
         'seconds a seed': mean(seeds.map(({ seconds }) => seconds)),

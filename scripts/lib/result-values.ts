@@ -17,7 +17,7 @@ import { root } from './workspaces';
  *
  * A whole table stands between comments on lines of their own, with all columns or some of them:
  *
- *   <!-- table = any-game: Mean return of an agent | game, agents, return -->
+ *   <!-- table = any-game: Mean return of an agent | game, agents, best -->
  */
 const VALUE = /<!-- = ([\w/-]+): ([^>]+?), ([\w-]+(?: [\d.]+)*) -->[\s\S]*?<!-- \/ -->/g;
 const TABLE = /^<!-- table = ([\w/-]+): (.+) -->\n[\s\S]*?^<!-- \/ -->$/gm;
