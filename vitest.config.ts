@@ -27,6 +27,7 @@ const node: TestProjectInlineConfiguration[] = [
 
 /**
  * `--mode` chooses: `eager` runs compiled functions operation by operation, as they are where ONNX Runtime doesn't load;
+ * `wasm` runs them as generated WebAssembly;
  * `tfjs-node` requires tfjs-node, which `useBackend('auto')` and the tests of each backend then take; `browser` runs the tests in
  * headless Chromium, which npm doesn't bring.
  */
@@ -44,7 +45,7 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: mode === 'browser' ? 1 : '100%',
     setupFiles: ['test/setup.ts'],
     // A trial of threads may end one way or the other, and with more than two some sums are rounded otherwise.
-    env: { COPLAY_THREADS: '1', ...(mode === 'eager' && { COPLAY_EXECUTOR: 'eager' }) },
+    env: { COPLAY_THREADS: '1', ...((mode === 'eager' || mode === 'wasm') && { COPLAY_EXECUTOR: mode }) },
     // `npm test` leaves these out, `npm run test:learning` runs them alone; without a filter all run.
     tags: [{ name: 'learning', description: 'trains for so long that it takes tens of seconds' }],
     // The slowest test takes 10 s on two cores that others use as well; machines of CI swing by more than twice.

@@ -8,6 +8,7 @@ const COLUMNS: readonly MachineName[] = [
   'eager wasm',
   'tfjs-node',
   'compiled',
+  'generated',
   'torch eager',
   'torch.compile',
   'jax.jit',
@@ -35,6 +36,7 @@ export function tradeRow({ title }: Step, speeds: readonly Speed[]): TableRow {
     'compiled / torch eager': own('torch eager'),
     'compiled / torch.compile': own('torch.compile'),
     'compiled / jax.jit (goal: 1)': own('jax.jit'),
+    'generated / compiled': ratio(speeds, 'generated', 'compiled'),
     'eager wasm / compiled': ratio(speeds, 'eager wasm', 'compiled'),
     'tfjs-node / compiled': ratio(speeds, 'tfjs-node', 'compiled'),
   };

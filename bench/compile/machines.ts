@@ -18,14 +18,25 @@ export interface Machine {
 }
 
 /** Who may take part. */
-export type MachineName = 'eager wasm' | 'tfjs-node' | 'compiled' | 'torch eager' | 'torch.compile' | 'jax.jit';
+export type MachineName =
+  | 'eager wasm'
+  | 'tfjs-node'
+  | 'compiled'
+  | 'generated'
+  | 'torch eager'
+  | 'torch.compile'
+  | 'jax.jit';
 
 /** How many runs from fresh parameters are compared. */
 const COMPARED = 4;
 
 /** All that are there. Says who isn't. */
 export async function findMachines(context: Context): Promise<Machine[]> {
-  const machines = [own('compiled', 'onnx', 'wasm'), own('eager wasm', 'eager', 'wasm')];
+  const machines = [
+    own('compiled', 'onnx', 'wasm'),
+    own('generated', 'wasm', 'wasm'),
+    own('eager wasm', 'eager', 'wasm'),
+  ];
   // TensorFlow would take all cores; peers have two threads each.
   process.env['TF_NUM_INTRAOP_THREADS'] ??= '2';
   const tfjsNode = await problemOf(() => useBackend('tensorflow'));

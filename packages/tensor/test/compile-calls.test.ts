@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-const executors: ExecutorName[] = onnx ? ['onnx', 'eager'] : ['eager'];
+const executors: ExecutorName[] = onnx ? ['onnx', 'wasm', 'eager'] : ['wasm', 'eager'];
 
 describe.each(executors)('calls that nobody awaits, %s', (executor) => {
   it('run in order, over several functions that share variables', async () => {

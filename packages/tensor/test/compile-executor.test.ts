@@ -64,7 +64,7 @@ describe('useExecutor', () => {
     expect(await doubling()()).toBe('cpu');
     vi.stubEnv('COPLAY_EXECUTOR', 'gpu');
     await expect(executorInfo()).rejects.toThrow(
-      /COPLAY_EXECUTOR: expected executor 'auto', 'onnx' or 'eager', got "gpu"/,
+      /COPLAY_EXECUTOR: expected executor 'auto', 'onnx', 'wasm' or 'eager', got "gpu"/,
     );
   });
 
@@ -87,8 +87,13 @@ beforeAll(async () => {
 });
 
 /** Runs a fixture in a process of its own. */
-function spawnFixture(name: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
-  return spawnSync(process.execPath, [join(programs, `${name}.mjs`), ...args], { encoding: 'utf8', env });
+function spawnFixture(
+  name: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+  flags: readonly string[] = [],
+) {
+  return spawnSync(process.execPath, [...flags, join(programs, `${name}.mjs`), ...args], { encoding: 'utf8', env });
 }
 
 function run(...args: string[]) {
@@ -156,5 +161,18 @@ describe('without onnxruntime-node', () => {
     );
     expect(lines[1]).toBe(SUM);
     expect(status).toBe(0);
+  });
+
+  it('generates code where asked to; without WebAssembly it says why not, and runs eagerly', () => {
+    const env = { ...process.env, COPLAY_EXECUTOR: 'wasm' };
+    const generated = spawnFixture('without-onnx', ['absent', 'told'], env);
+    const firstLines = ({ stdout }: { readonly stdout: string }) => stdout.split('\n').slice(0, 2);
+    expect(firstLines(generated)).toEqual([expect.stringMatching(/^wasm: WebAssembly with SIMD/), SUM]);
+    expect(generated.stderr).not.toMatch(/slower|No code/);
+    const without = spawnFixture('without-onnx', ['absent', 'told'], env, ['--jitless']);
+    expect(firstLines(without)).toEqual(["eager on cpu: onnxruntime-node isn't installed", SUM]);
+    expect(without.stderr.match(/No code is generated.*/g)).toEqual([
+      'No code is generated for compiled functions: there is no WebAssembly here.',
+    ]);
   });
 });

@@ -15,7 +15,7 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import { needsOnnx, onnx } from './onnx-runtime';
 
-const executors = onnx ? (['onnx', 'eager'] as const) : (['eager'] as const);
+const executors = onnx ? (['onnx', 'wasm', 'eager'] as const) : (['wasm', 'eager'] as const);
 const floats = (...values: number[]) => ndarray(Float32Array.from(values));
 const numbers = ({ data }: NDArray) => Array.from(data);
 const negated: StepFunction<never> = (_, { x }) => ({ outputs: { y: tf.neg(x) } });

@@ -13,7 +13,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { ScanEachOptions } from '../src/compile/each/compile-each';
 import { needsOnnx, onnx } from './onnx-runtime';
 
-const executors = onnx ? (['onnx', 'eager'] as const) : (['eager'] as const);
+const executors = onnx ? (['onnx', 'wasm', 'eager'] as const) : (['wasm', 'eager'] as const);
 const START = [1, 10, 100];
 
 /** Three members with a weight w each, which a step multiplies by the factor and adds x to. */

@@ -15,7 +15,7 @@ import type { TogetherOptions } from '../src/compile/stacked/compile-together';
 import type { StackLayout } from '../src/compile/stacked/stacked-variables';
 import { onnx } from './onnx-runtime';
 
-const executors = onnx ? (['onnx', 'eager'] as const) : (['eager'] as const);
+const executors = onnx ? (['onnx', 'wasm', 'eager'] as const) : (['wasm', 'eager'] as const);
 const START = [1, 10, 100];
 
 type Options = Omit<TogetherOptions<'params'>, 'name' | 'state'> & { readonly layout?: StackLayout };

@@ -18,7 +18,10 @@ type Groups = Record<'params', TensorRecord>;
 const scalar = (value: number) => ndarray(Float32Array.of(value), []);
 
 const eager = (await loadableBackends()).map((backend) => ({ backend, executor: 'eager' as const }));
-const compiled = onnx ? [{ backend: 'cpu' as const, executor: 'onnx' as const }] : [];
+const compiled = [
+  ...(onnx ? [{ backend: 'cpu' as const, executor: 'onnx' as const }] : []),
+  { backend: 'cpu' as const, executor: 'wasm' as const },
+];
 
 describe.each([...compiled, ...eager])('compile, $executor, on $backend', ({ backend, executor }) => {
   beforeEach(async () => {
@@ -172,7 +175,7 @@ describe.each([...compiled, ...eager])('compile, $executor, on $backend', ({ bac
     const extra = compile((() => ({ state: { slots: {} }, outputs: {} })) as never, { name: 'extra' });
     await expect(extra({})).rejects.toThrow(/groups alone \(none\), got slots/);
     expect(() => compile(() => ({ outputs: {} }), { name: 'f', executor: 'gpu' as 'eager' })).toThrow(
-      /executor 'auto', 'onnx' or 'eager', got "gpu"/,
+      /executor 'auto', 'onnx', 'wasm' or 'eager', got "gpu"/,
     );
     expect(() => compile(() => ({ outputs: {} }), { name: 'f', state: { params: {} as never } })).toThrow(
       /made by variables\(\)/,

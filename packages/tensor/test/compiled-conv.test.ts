@@ -2,6 +2,7 @@ import { createGenerator, type NDArray, ndarray } from '@coplay/core';
 import { sizeOf } from '@coplay/core/arrays';
 import { compile, tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { COMPILED } from './compiled';
 import { type ConvCase, convCases } from './conv-cases';
 
 type Arrays = Readonly<Record<string, NDArray>>;
@@ -17,7 +18,11 @@ function inputsOf({ shapes, isNegative }: ConvCase): Record<string, NDArray> {
 }
 
 /** The value, and the gradient of sum(w y) with weights w that differ from output to output. */
-async function run({ name, f, forwardOnly }: ConvCase, inputs: Arrays, executor: 'onnx' | 'eager'): Promise<Arrays> {
+async function run(
+  { name, f, forwardOnly }: ConvCase,
+  inputs: Arrays,
+  executor: 'onnx' | 'wasm' | 'eager',
+): Promise<Arrays> {
   const compiled = compile(
     (_, tensors) => {
       const list = Object.values(tensors);
@@ -53,7 +58,11 @@ function expectClose(got: Arrays, expected: Arrays): void {
 }
 
 /** The value alone, by all inputs but the first as constants. */
-async function runFixed({ name, f }: ConvCase, { x0, ...others }: Record<string, NDArray>, executor: 'onnx' | 'eager') {
+async function runFixed(
+  { name, f }: ConvCase,
+  { x0, ...others }: Record<string, NDArray>,
+  executor: 'onnx' | 'wasm' | 'eager',
+) {
   const compiled = compile(
     (_, { x0: x }) => {
       const fixed = Object.values(others).map(({ data, shape }) => tf.tensor(data as Float32Array, [...shape]));
@@ -78,11 +87,12 @@ describe('compiled convolutions are as eager ones on cpu', () => {
   it.each(convCases)('$name', async (convolution) => {
     const inputs = inputsOf(convolution);
     const expected = await run(convolution, inputs, 'eager');
-    expectClose(await run(convolution, inputs, 'onnx'), expected);
+    for (const executor of COMPILED) expectClose(await run(convolution, inputs, executor), expected);
   });
 
   it.each(convCases)('$name, the filter known ahead', async (convolution) => {
     const inputs = inputsOf(convolution);
-    expectClose(await runFixed(convolution, inputs, 'onnx'), await runFixed(convolution, inputs, 'eager'));
+    const expected = await runFixed(convolution, inputs, 'eager');
+    for (const executor of COMPILED) expectClose(await runFixed(convolution, inputs, executor), expected);
   });
 });

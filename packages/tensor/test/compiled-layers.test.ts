@@ -2,7 +2,7 @@ import type { NDArray } from '@coplay/core';
 import { compile, type TensorRecord, tf, useBackend, valueAndGradients } from '@coplay/tensor';
 import * as layers from '@tensorflow/tfjs-layers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { expectClose, floats, ints, weighted } from './compiled';
+import { COMPILED, expectClose, floats, ints, weighted } from './compiled';
 import { wave } from './compiled-cases';
 
 const l = layers.layers;
@@ -30,7 +30,7 @@ interface Call {
 async function outputsAndGradients(
   model: layers.LayersModel,
   { x, weights }: Call,
-  executor: 'onnx' | 'eager',
+  executor: 'onnx' | 'wasm' | 'eager',
 ): Promise<Record<string, NDArray>> {
   const names = Object.keys(weights);
   const compiled = compile(
@@ -225,15 +225,17 @@ describe("a user's model of tfjs-layers, compiled", () => {
     );
     const expected = await outputsAndGradients(model, { x, weights }, 'eager');
     const before = tf.memory().numTensors;
-    const got = await outputsAndGradients(model, { x, weights }, 'onnx');
-    expect(tf.memory().numTensors).toBe(before);
-    expect(Object.keys(got)).toEqual(Object.keys(expected));
-    for (const name in expected) {
-      expect(got[name]!.shape).toEqual(expected[name]!.shape);
-      expectClose([...got[name]!.data], [...expected[name]!.data], 1e-5);
+    for (const executor of COMPILED) {
+      const got = await outputsAndGradients(model, { x, weights }, executor);
+      expect(tf.memory().numTensors).toBe(before);
+      expect(Object.keys(got)).toEqual(Object.keys(expected));
+      for (const name in expected) {
+        expect(got[name]!.shape).toEqual(expected[name]!.shape);
+        expectClose([...got[name]!.data], [...expected[name]!.data], 1e-5);
+      }
     }
     // The gradients mean something: they aren't zero everywhere.
-    const sum = Object.values(got).reduce(
+    const sum = Object.values(expected).reduce(
       (total, { data }) => total + [...data].reduce((a, b) => a + Math.abs(b), 0),
       0,
     );

@@ -20,7 +20,7 @@ export function withGradients(f: (...x: tf.Tensor[]) => tf.Tensor): Example['f']
 }
 
 /** Runs a function by an executor; eager on the cpu backend. */
-export async function run({ f, args }: Example, executor: 'onnx' | 'eager'): Promise<NDArray[]> {
+export async function run({ f, args }: Example, executor: 'onnx' | 'wasm' | 'eager'): Promise<NDArray[]> {
   await useBackend('cpu');
   const compiled = compile(
     (_, inputs) => {
@@ -37,16 +37,23 @@ export async function run({ f, args }: Example, executor: 'onnx' | 'eager'): Pro
   }
 }
 
-/** Runs by both executors: same shapes, same dtypes, and values as near as `tolerance` to each other. */
+/** The executors that run graphs. */
+export const COMPILED = ['onnx', 'wasm'] as const;
+
+/** Runs by all executors: same shapes, same dtypes, and values as near as `tolerance` to each other. */
 export async function expectParity(example: Example, tolerance = 1e-5): Promise<NDArray[]> {
   const expected = await run(example, 'eager');
-  const got = await run(example, 'onnx');
-  expect(got.map(({ shape }) => shape)).toEqual(expected.map(({ shape }) => shape));
-  expect(got.map(({ data }) => data.constructor.name)).toEqual(expected.map(({ data }) => data.constructor.name));
-  got.forEach(({ data }, i) => {
-    expectClose([...data], [...expected[i].data], tolerance);
-  });
-  return got;
+  const results: NDArray[][] = [];
+  for (const executor of COMPILED) {
+    const got = await run(example, executor);
+    expect(got.map(({ shape }) => shape)).toEqual(expected.map(({ shape }) => shape));
+    expect(got.map(({ data }) => data.constructor.name)).toEqual(expected.map(({ data }) => data.constructor.name));
+    got.forEach(({ data }, i) => {
+      expectClose([...data], [...expected[i].data], tolerance);
+    });
+    results.push(got);
+  }
+  return results[0];
 }
 
 /**

@@ -56,7 +56,7 @@ function predict(model: Model): number[] {
 }
 
 /** A step of mean squared error with Adam over a model's weights. */
-function training(model: Model, executor: 'onnx' | 'eager') {
+function training(model: Model, executor: 'onnx' | 'wasm' | 'eager') {
   const initial = readWeights(model);
   const optimiser = adam();
   const params = variables(initial);
@@ -118,7 +118,7 @@ describe('a LayersModel that is trained by a compiled step', () => {
 
   it('takes the same steps compiled and eagerly', async () => {
     const runs: NamedArrays[] = [];
-    for (const executor of ['onnx', 'eager'] as const) {
+    for (const executor of ['onnx', 'wasm', 'eager'] as const) {
       const { params, step } = training(build(), executor);
       for (let i = 0; i < 3; i++) await step({ x, y });
       runs.push(await params.read());

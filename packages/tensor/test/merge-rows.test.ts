@@ -174,7 +174,7 @@ describe('mergeRows', () => {
     expect(disposals()).toBe(1);
   });
 
-  it.each(onnx ? (['onnx', 'eager'] as const) : (['eager'] as const))(
+  it.each(onnx ? (['onnx', 'wasm', 'eager'] as const) : (['wasm', 'eager'] as const))(
     'answers as the function alone does, with %s',
     async (executor) => {
       const fn = compile((_, { x }) => ({ outputs: { y: tf.tanh(x), sum: tf.sum(x, 1) } }), {

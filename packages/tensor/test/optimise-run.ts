@@ -7,15 +7,16 @@ import { onnx } from './onnx-runtime';
 export interface Machine {
   readonly label: string;
   readonly backend: BackendName;
-  readonly executor: 'eager' | 'onnx';
+  readonly executor: 'eager' | 'onnx' | 'wasm';
 }
 
-/** Every backend that loads here, and ONNX Runtime where it loads. */
+/** Every backend that loads here, generated code, and ONNX Runtime where it loads. */
 export async function loadableMachines(): Promise<Machine[]> {
   const eager = (await loadableBackends()).map(
     (backend): Machine => ({ label: `eager ${backend}`, backend, executor: 'eager' }),
   );
-  return onnx ? [...eager, { label: 'onnx', backend: 'cpu', executor: 'onnx' }] : eager;
+  const wasm: Machine = { label: 'generated wasm', backend: 'cpu', executor: 'wasm' };
+  return [...eager, wasm, ...(onnx ? [{ label: 'onnx', backend: 'cpu', executor: 'onnx' } as const] : [])];
 }
 
 /** Parameters after each step of `gradients` and the gradients' norms; the slots in the end. */

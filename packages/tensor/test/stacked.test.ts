@@ -73,7 +73,7 @@ const members = () =>
 
 function stacked(
   all: ReturnType<typeof members>,
-  executor: 'onnx' | 'eager',
+  executor: 'onnx' | 'wasm' | 'eager',
   acceptState?: (member: number) => boolean,
 ) {
   return compileStacked(step, {
@@ -99,7 +99,7 @@ beforeAll(async () => {
   await useBackend('cpu');
 });
 
-describe.each(['onnx', 'eager'] as const)('compileStacked with %s', (executor) => {
+describe.each(['onnx', 'wasm', 'eager'] as const)('compileStacked with %s', (executor) => {
   it('does for each member what compile does for it alone, step after step', async () => {
     const [alone, together] = [members(), members()];
     const singles = alone.map((state) => compile(step, { name: 'test/single', state, executor: 'eager' }));
@@ -191,7 +191,7 @@ describe('compileStacked', () => {
   });
 });
 
-describe.each(['onnx', 'eager'] as const)('compileScan with %s', (executor) => {
+describe.each(['onnx', 'wasm', 'eager'] as const)('compileScan with %s', (executor) => {
   const scanned: StepFunction<'params' | 'slots', ScanInputs> = (state, { each, shared }) => {
     const rows = (name: string) => tf.gather(shared[name]!, each['rows'] as tf.Tensor1D);
     return step(state, { x: rows('x'), mask: rows('mask'), actions: rows('actions'), rate: each['rate']! }, {});
@@ -283,7 +283,7 @@ describe.each(['onnx', 'eager'] as const)('compileScan with %s', (executor) => {
   });
 });
 
-describe.each(['onnx', 'eager'] as const)('compileScanEach with %s', (executor) => {
+describe.each(['onnx', 'wasm', 'eager'] as const)('compileScanEach with %s', (executor) => {
   const add: StepFunction<'g', ScanInputs> = (state, { each }) => {
     const total = tf.add(state.g['total']!, each['x']!);
     return { state: { g: { total } }, outputs: { total } };

@@ -7,8 +7,9 @@ import type { TensorRecord, TensorTree } from './convert';
 import { eagerExecutor } from './eager';
 import type { AnyStep, Executor, StateOf, Statics, StepResult, StepSetup } from './executor';
 import { checkChoice, type ExecutorChoice, planExecutor } from './executor-choice';
-import { withFallback } from './fallback';
+import { planned, withFallback } from './fallback';
 import { onnxExecutor } from './onnx/executor';
+import type { Runtime } from './onnx/runtime';
 import type { MemorySetting } from './onnx/session-options';
 import { MAX_THREADS, type ThreadSetting } from './onnx/threads';
 import { checkName } from './tree';
@@ -114,10 +115,13 @@ export function compile<
   const { unsupported, threads, memory, profile } = checkOptions(where, schema, options);
   const step: StepSetup = { name, fn: fn as unknown as AnyStep, state: checkState(where, state), acceptState };
   const start = async (): Promise<Executor> => {
-    const { runtime } = await planExecutor(where, executor);
-    if (!runtime) return eagerExecutor(step);
-    const compiled = onnxExecutor(runtime, step, { threads, memory, isProfiled: profile });
-    return unsupported === 'error' ? compiled : withFallback(`compiled function ${name}`, compiled, step);
+    const plan = await planExecutor(where, executor);
+    const eager = () => eagerExecutor(step);
+    const compiled = (runtime: Runtime): Executor => {
+      const made = onnxExecutor(runtime, step, { threads, memory, isProfiled: profile });
+      return unsupported === 'error' ? made : withFallback(`compiled function ${name}`, made, eager);
+    };
+    return planned(`compiled function ${name}`, plan, compiled, eager);
   };
   return callable(`compiled function ${name}`, start) as unknown as Compiled<Inputs, Outputs>;
 }

@@ -2,11 +2,16 @@ import { fail, show } from '@coplay/core';
 import { oneForAllCopies } from '@coplay/core/checks';
 import * as tf from '@tensorflow/tfjs-core';
 import { ensureBackend } from '../backend';
+import { wasmFeatures } from '../wasm';
 import { environment } from './environment';
 import { loadRuntime, type Runtime } from './onnx/runtime';
+import { wasmRuntime } from './wasm-runtime';
 
-/** The machine that runs compiled functions: ONNX Runtime, or tfjs operation by operation. */
-export type ExecutorName = 'onnx' | 'eager';
+/**
+ * The machine that runs compiled functions: ONNX Runtime, WebAssembly code that is generated for each graph, or tfjs
+ * operation by operation.
+ */
+export type ExecutorName = 'onnx' | 'wasm' | 'eager';
 
 /** An executor by name, or `auto`: `onnx` where ONNX Runtime loads, else `eager`. */
 export type ExecutorChoice = ExecutorName | 'auto';
@@ -18,12 +23,12 @@ export interface ExecutorInfo {
   readonly reason: string;
 }
 
-/** An executor that's ready; `runtime` is there for `onnx`. */
+/** An executor that's ready; `runtime` is there for `onnx` and `wasm`. */
 export interface ExecutorPlan extends ExecutorInfo {
   readonly runtime?: Runtime;
 }
 
-const CHOICES: readonly ExecutorChoice[] = ['auto', 'onnx', 'eager'];
+const CHOICES: readonly ExecutorChoice[] = ['auto', 'onnx', 'wasm', 'eager'];
 const VARIABLE = 'COPLAY_EXECUTOR';
 
 /** The setting for all functions of this process, also for functions of another copy of this package. */
@@ -31,6 +36,8 @@ const chosen = oneForAllCopies('@coplay/tensor/executor@1', () => ({
   asked: 'auto' as ExecutorChoice,
   /** Whether the warning that ONNX Runtime is missing was given. */
   isTold: false,
+  /** Whether the warning that WebAssembly code can't run was given. */
+  isWasmTold: false,
 }));
 
 /**
@@ -67,7 +74,7 @@ export async function executorInfo(): Promise<ExecutorInfo> {
 /** Refuses a value that isn't an executor. */
 export function checkChoice(where: string, choice: unknown): asserts choice is ExecutorChoice {
   if ((CHOICES as readonly unknown[]).includes(choice)) return;
-  fail(where, "executor 'auto', 'onnx' or 'eager'", show(choice), "Leave it out for 'auto'.");
+  fail(where, "executor 'auto', 'onnx', 'wasm' or 'eager'", show(choice), "Leave it out for 'auto'.");
 }
 
 /**
@@ -78,6 +85,8 @@ export async function planExecutor(where: string, own: ExecutorChoice = 'auto'):
   const { choice, by } = own === 'auto' ? globalChoice() : { choice: own, by: 'as asked' };
   if (choice === 'eager') return eagerPlan(by);
   const { runtime, reason } = await loadRuntime();
+  const wasm = choice === 'wasm' ? wasmPlan(runtime) : undefined;
+  if (wasm) return wasm;
   if (runtime) return { name: 'onnx', reason, runtime };
   if (choice === 'onnx') {
     fail(where, 'ONNX Runtime, for the executor onnx', reason, 'Install onnxruntime-node, or leave executor out.');
@@ -86,6 +95,18 @@ export async function planExecutor(where: string, own: ExecutorChoice = 'auto'):
   if (!chosen.isTold) console.warn(`Compiled functions are slower than they could be. ${plan.reason}`);
   chosen.isTold = true;
   return plan;
+}
+
+/** WebAssembly code, with another runtime for graphs that it doesn't take; undefined where it can't run. */
+function wasmPlan(others: Runtime | undefined): ExecutorPlan | undefined {
+  const { problem, isFused } = wasmFeatures();
+  if (problem === undefined) {
+    const reason = `wasm: WebAssembly with SIMD${isFused ? ' and fused multiply-add' : ''}`;
+    return { name: 'wasm', reason, runtime: wasmRuntime(others) };
+  }
+  if (!chosen.isWasmTold) console.warn(`No code is generated for compiled functions: ${problem}.`);
+  chosen.isWasmTold = true;
+  return undefined;
 }
 
 function globalChoice(): { readonly choice: ExecutorChoice; readonly by: string } {

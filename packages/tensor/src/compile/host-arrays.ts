@@ -1,5 +1,6 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
 import { sizeOf } from '@coplay/core/arrays';
+import { oneForAllCopies } from '@coplay/core/checks';
 
 /** float32 and int32 are what variables hold. */
 export type VariableData = Float32Array | Int32Array;
@@ -9,6 +10,19 @@ export interface GroupSpec {
   readonly names: readonly string[];
   readonly shapes: Readonly<Record<string, readonly number[]>>;
   readonly dtypes: Readonly<Record<string, 'float32' | 'int32'>>;
+}
+
+/** How often memory was written to, also by another copy of this package. */
+const revisions = oneForAllCopies('@coplay/tensor/revisions@1', () => new WeakMap<ArrayBufferLike, number>());
+
+/** Notes that an array of variables has other numbers now. */
+export function noteWrite({ buffer }: ArrayBufferView): void {
+  revisions.set(buffer, (revisions.get(buffer) ?? 0) + 1);
+}
+
+/** How often that was noted. */
+export function revisionOf({ buffer }: ArrayBufferView): number {
+  return revisions.get(buffer) ?? 0;
 }
 
 /** The values of a group in memory that graphs read and write. */
@@ -40,7 +54,10 @@ export class HostArrays {
 
   /** Takes over values by copying. */
   write(arrays: NamedArrays): void {
-    for (const name in this.views) this.views[name].set(arrays[name].data as VariableData);
+    for (const name in this.views) {
+      this.views[name].set(arrays[name].data as VariableData);
+      noteWrite(this.views[name]);
+    }
   }
 
   /** The values as arrays over the same memory. */

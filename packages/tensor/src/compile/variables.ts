@@ -3,7 +3,7 @@ import { dtypeOf, isArrayOf, isTypedArray, sizeOf } from '@coplay/core/arrays';
 import { sharedAmongCopies } from '@coplay/core/checks';
 import * as tf from '@tensorflow/tfjs-core';
 import { checkDtype, isArray, type TensorRecord, toArray, toTensor } from './convert';
-import { type GroupSpec, HostArrays } from './host-arrays';
+import { type GroupSpec, HostArrays, noteWrite } from './host-arrays';
 import { leavesOf } from './tree';
 
 /**
@@ -82,6 +82,7 @@ export class VariableStore implements Variables, GroupSpec {
 
   flushDenormals(): void {
     const flushed = Object.values(this.host().views).filter((view) => view instanceof Float32Array && flush(view));
+    flushed.forEach(noteWrite);
     if (flushed.length > 0) this.tookHost();
   }
 

@@ -78,7 +78,7 @@ const networkSchema = z.strictObject({
   images: z.enum(['planes', 'image', 'vector']).optional(),
   masks: z.boolean().optional(),
   coPlayers: z.enum(['none', 'moa']).default('none'),
-  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+  executor: z.enum(['auto', 'onnx', 'wasm', 'eager']).default('auto'),
 });
 
 /** Checks options and builds the networks. Nothing here is random, and ours touch no tensor. */

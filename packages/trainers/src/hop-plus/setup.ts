@@ -108,7 +108,7 @@ export function hopPlusSetup(
   }
   const { executor = 'auto' } = networks;
   checkIds(where, game, ids);
-  checkArgument(where, 'options.executor', z.enum(['auto', 'onnx', 'eager']), executor);
+  checkArgument(where, 'options.executor', z.enum(['auto', 'onnx', 'wasm', 'eager']), executor);
   const model =
     typeof worldModel === 'object'
       ? createWorldModel({ ...MODULE_DEFAULTS.worldModel, ...worldModel, game, executor })

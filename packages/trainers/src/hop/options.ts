@@ -214,5 +214,5 @@ export const hopOptionsSchema = z.strictObject({
   uniformGoals: annealedUnit.default({ from: 1, to: 0 }),
   moa: optionNames(moaSchema, 'options of createMoa', ['goals', 'executor']).default({}),
   hop: optionNames(hopSchema, "HOP's numbers").optional(),
-  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+  executor: z.enum(['auto', 'onnx', 'wasm', 'eager']).default('auto'),
 });

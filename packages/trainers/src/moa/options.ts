@@ -131,7 +131,7 @@ export const moaSchema = z.strictObject({
   clipNorm: z.union([z.number().positive(), z.literal(false)]).default(false),
   goalDiscount: unit.positive().default(0.995),
   store: z.custom<HistoryStore>().optional(),
-  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+  executor: z.enum(['auto', 'onnx', 'wasm', 'eager']).default('auto'),
 });
 
 /** {@link MoaOptions} with the defaults filled in. */

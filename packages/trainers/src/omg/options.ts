@@ -109,7 +109,7 @@ export const omgSchema = z.strictObject({
   capacity: positive.default(20_000),
   clearEvery: z.union([positive, z.literal(false)]).default(false),
   store: z.custom<HistoryStore>().optional(),
-  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+  executor: z.enum(['auto', 'onnx', 'wasm', 'eager']).default('auto'),
 });
 
 /** {@link OmgOptions} with the defaults filled in, without game and id. */

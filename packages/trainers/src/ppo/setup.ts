@@ -94,7 +94,7 @@ const networkSchema = z.strictObject({
   inputs: inputSchema.extend({ extras: z.record(z.string(), z.int().min(1)).optional() }).default({}),
   critic: z.enum(['own', 'joint']).default('own'),
   reward: z.union([z.enum(['own', 'prosocial']), functionSchema('a function of the experience')]).default('own'),
-  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+  executor: z.enum(['auto', 'onnx', 'wasm', 'eager']).default('auto'),
 });
 const ownOptions = { game: unchecked, ppo: optionNames(ppoSchema, 'options of PPO') };
 

@@ -66,7 +66,7 @@ const schema = z.strictObject({
   seat: z.int().min(0).default(0),
   scoredPerUpdate: z.int().min(1).default(512),
   accuracyWindow: z.int().min(1).default(2000),
-  executor: z.enum(['auto', 'onnx', 'eager']).default('auto'),
+  executor: z.enum(['auto', 'onnx', 'wasm', 'eager']).default('auto'),
 });
 
 /** Checks options and builds the model. */

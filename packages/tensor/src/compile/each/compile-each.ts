@@ -5,6 +5,7 @@ import { type Compiled, checkState, checkStep, commonSchema, type StepFunction, 
 import { isArray, type TensorTree } from '../convert';
 import type { AnyStep, Executor, Statics, StepSetup } from '../executor';
 import { checkChoice, type ExecutorChoice, planExecutor } from '../executor-choice';
+import { planned } from '../fallback';
 import { describeGroup } from '../host-arrays';
 import { graphExecutor } from '../onnx/executor';
 import { StateBinding } from '../onnx/feeds';
@@ -60,10 +61,15 @@ export function compileScanEach<Key extends string, Inputs extends ScanInputs<Te
   checkAlike(where, setups);
   let machines: Promise<MemberExecutors> | undefined;
   const start = async (member: number): Promise<Executor> => {
-    const { runtime } = await planExecutor(where, executor);
-    if (!runtime) return eagerScan(setups[member]);
-    machines ??= laneExecutors(runtime, setups, threads);
-    return (await machines)(member);
+    const plan = await planExecutor(where, executor);
+    if (plan.runtime) machines ??= laneExecutors(plan.runtime, setups, threads);
+    const compiled = await machines;
+    return planned(
+      `compiled function ${name}`,
+      plan,
+      () => compiled!(member),
+      () => eagerScan(setups[member]),
+    );
   };
   return setups.map(({ state }, member) => {
     const turn = <T>(job: () => Promise<T>) => inTurnElsewhere(Object.values(state), job);

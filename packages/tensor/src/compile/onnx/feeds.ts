@@ -2,7 +2,7 @@ import type { NamedArrays, NDArray } from '@coplay/core';
 import { inThisRealm } from '@coplay/core/arrays';
 import type { Graph, NamedValue } from '../../graph';
 import { isAccepted } from '../checks';
-import type { HostArrays } from '../host-arrays';
+import { type HostArrays, noteWrite } from '../host-arrays';
 import type { VariableStore } from '../variables';
 import { inputType } from './record';
 import type { Runtime, RuntimeTensor } from './runtime';
@@ -47,7 +47,9 @@ export class StateBinding implements Binding {
     for (const place of this.writes) {
       const store = this.state[place.group];
       if (place.variable === FLAT) store.flatHost();
-      fetches[place.graphName] = this.tensor(place, store.spare());
+      const tensor = this.tensor(place, store.spare());
+      noteWrite(tensor.data);
+      fetches[place.graphName] = tensor;
     }
   }
 

@@ -1,6 +1,5 @@
 import type { NamedArrays, NDArray } from '@coplay/core';
 import type { Graph } from '../../graph';
-import { encodeModel } from '../../onnx';
 import { type Entry, mapTree, type Tree } from '../tree';
 import { explainRun } from './errors';
 import { type Binding, type Feeds, inputTensor } from './feeds';
@@ -35,9 +34,8 @@ export class GraphSession {
 
   /** Emits and loads an optimised graph. Where a trial must find the number of threads, it runs with these inputs. */
   static async create(setup: SessionSetup, bound: BoundGraph, inputs: Inputs): Promise<GraphSession> {
-    const { runtime, name } = setup;
-    const feeds = feedsOf(runtime, bound, inputNames(bound.graph), inputs);
-    const opened = await openSession(setup, bound.graph, encodeModel(bound.graph, { name }), feeds);
+    const feeds = feedsOf(setup.runtime, bound, inputNames(bound.graph), inputs);
+    const opened = await openSession(setup, bound.graph, feeds);
     return new GraphSession(setup, bound, opened);
   }
 

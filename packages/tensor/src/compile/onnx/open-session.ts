@@ -1,4 +1,5 @@
 import { elements, type Graph } from '../../graph';
+import { encodeModel } from '../../onnx';
 import { coreCount } from '../environment';
 import { explainRun, explainSession } from './errors';
 import type { Feeds } from './feeds';
@@ -35,15 +36,11 @@ export interface OpenedSession {
 /**
  * Loads a graph with the threads that it should have. Where a trial must find them, there is one for each function, on
  * the first of its graphs for which threads may pay. A trial runs the graph with these feeds and writes into no state.
- *
- * @param model  the graph as an ONNX file
  */
-export async function openSession(
-  setup: SessionSetup,
-  graph: Graph,
-  model: Uint8Array,
-  feeds: Feeds,
-): Promise<OpenedSession> {
+export async function openSession(setup: SessionSetup, graph: Graph, feeds: Feeds): Promise<OpenedSession> {
+  const generated = await setup.runtime.generate?.(setup.where, graph);
+  if (generated) return { session: generated, threads: 1, isCurrent: () => true };
+  const model = encodeModel(graph, { name: setup.name });
   const cores = setup.cores ?? (await coreCount());
   const key = `${setup.name}#${hashOf(model)}`;
   const ofFunction = `${setup.name}#`;

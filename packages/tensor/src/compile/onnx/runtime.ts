@@ -1,3 +1,4 @@
+import type { Graph } from '../../graph';
 import { isNode } from '../environment';
 
 /** A tensor of ONNX Runtime, as far as we use it. */
@@ -37,8 +38,12 @@ export interface SessionOptions {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** ONNX Runtime, for Node or for the web: the part that both share. */
+/** ONNX Runtime, for Node or for the web: the part that both share. Or our own generator of WebAssembly. */
 export interface Runtime {
+  /** Makes a session without a file; undefined where InferenceSession is to make it. */
+  readonly generate?: (where: string, graph: Graph) => Promise<RuntimeSession | undefined>;
+  /** Whether it may refuse graphs that can be traced. */
+  readonly isPartial?: boolean;
   readonly env?: { readonly versions?: { readonly node?: string } };
   readonly InferenceSession: { create(model: Uint8Array, options: SessionOptions): Promise<RuntimeSession> };
   readonly Tensor: new (

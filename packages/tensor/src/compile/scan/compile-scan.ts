@@ -17,6 +17,7 @@ import {
 import type { TensorRecord, TensorTree } from '../convert';
 import type { AnyStep, Executor, Statics, StepSetup } from '../executor';
 import { checkChoice, planExecutor } from '../executor-choice';
+import { planned } from '../fallback';
 import { floatNames } from '../host-arrays';
 import { graphExecutor } from '../onnx/executor';
 import { StateBinding } from '../onnx/feeds';
@@ -59,8 +60,9 @@ export function compileScan<Key extends string = never, Inputs extends ScanInput
   checkOptions(where, schema, options);
   const step: StepSetup = { name, fn: fn as unknown as AnyStep, state: checkState(where, state), acceptState };
   const start = async (): Promise<Executor> => {
-    const { runtime } = await planExecutor(where, executor);
-    return runtime ? onnxScan(runtime, step, threads) : eagerScan(step);
+    const plan = await planExecutor(where, executor);
+    const compiled = (runtime: Runtime) => onnxScan(runtime, step, threads);
+    return planned(`compiled function ${name}`, plan, compiled, () => eagerScan(step));
   };
   return callable(`compiled function ${name}`, start) as unknown as Compiled<Inputs>;
 }

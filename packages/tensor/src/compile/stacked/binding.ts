@@ -2,6 +2,7 @@ import type { NamedArrays, NDArray } from '@coplay/core';
 import type { Graph } from '../../graph';
 import { isAccepted } from '../checks';
 import { isArray } from '../convert';
+import { noteWrite } from '../host-arrays';
 import { type Binding, type Feeds, FLAT, type Place, placesOf } from '../onnx/feeds';
 import type { Runtime, RuntimeTensor } from '../onnx/runtime';
 import { mapTree, type Tree } from '../tree';
@@ -35,7 +36,9 @@ export class StackBinding implements Binding {
 
   fetch(fetches: Record<string, RuntimeTensor | null>): void {
     for (const place of this.writes) {
-      fetches[place.graphName] = this.tensor(place, this.state[place.group].spare().arrays);
+      const tensor = this.tensor(place, this.state[place.group].spare().arrays);
+      noteWrite(tensor.data);
+      fetches[place.graphName] = tensor;
     }
   }
 

@@ -10,6 +10,7 @@ import { isArray } from '../convert';
 import { eagerExecutor } from '../eager';
 import type { AnyStep, Executor } from '../executor';
 import { checkChoice, type ExecutorChoice, planExecutor } from '../executor-choice';
+import { planned } from '../fallback';
 import { floatNames } from '../host-arrays';
 import { graphExecutor } from '../onnx/executor';
 import { record } from '../onnx/record';
@@ -69,8 +70,9 @@ export function compileStacked<
     scan,
   };
   const start = async (): Promise<Executor> => {
-    const { runtime } = await planExecutor(where, executor);
-    return runtime ? onnxStack(runtime, setup, threads) : eagerStack(setup);
+    const plan = await planExecutor(where, executor);
+    const compiled = (runtime: Runtime) => onnxStack(runtime, setup, threads);
+    return planned(`compiled function ${name}`, plan, compiled, () => eagerStack(setup));
   };
   const check = (inputs: Tree<NDArray>) => checkInputs(`compiled function ${name}`, inputs, setup.members);
   return callable(`compiled function ${name}`, start, check) as unknown as Compiled<Inputs, Outputs>;

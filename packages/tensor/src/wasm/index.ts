@@ -1,0 +1,3 @@
+export { wasmFeatures } from './features';
+export { WasmSession } from './session';
+export { Unsupported } from './steps';
