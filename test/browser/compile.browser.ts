@@ -83,6 +83,15 @@ describe.runIf(chromium !== undefined)('a page in Chromium', () => {
     await session.close();
   });
 
+  it('without onnxruntime-web trains on generated code', async () => {
+    const session = await openSession(browser, made, { isolated: false });
+    const trained = await session.call('train', { updates: UPDATES, executor: 'wasm' });
+    note('page, generated code', trained);
+    expectAlike(trained, inNode);
+    expect(session.complaints).toEqual([]);
+    await session.close();
+  });
+
   it('without onnxruntime-web trains on tfjs', async () => {
     const session = await openSession(browser, made, { isolated: false });
     expect(await session.call('useEagerWasm')).toBe('wasm');
