@@ -170,3 +170,19 @@ describe('loops', () => {
     expect([y0, y1, y2]).toEqual([[8], [13], [1, 2, 3, 5, 8, 13]]);
   });
 });
+
+describe('Einsum', () => {
+  const x = wave(9);
+  it.each([
+    ['ij->ji', [0, 3, 6, 1, 4, 7, 2, 5, 8].map((i) => x[i]!)],
+    ['ii->i', [0, 4, 8].map((i) => x[i]!)],
+    ['ij->j', [0, 1, 2].map((j) => x[j]! + x[3 + j]! + x[6 + j]!)],
+    ['ii->', [x[0]! + x[4]! + x[8]!]],
+  ])('%s of one matrix', async (equation, expected) => {
+    const value = f32(3, 3);
+    const shape = [...equation.split('->')[1]!].map(() => 3);
+    const graph = graphOf({ x: value }, (builder) => builder.op('Einsum', [value], f32(...shape), { equation }));
+    const { y } = await computed(graph, { x });
+    expectClose(y!, expected);
+  });
+});

@@ -34,7 +34,7 @@ export class Lowering {
   /**
    * Repeats the steps that `body` appends.
    *
-   * @param kept what keeps its numbers from turn to turn, though it's written in the loop only
+   * @param kept views that keep their numbers from turn to turn, though only the loop writes them
    */
   loop(times: number, kept: readonly View[], body: (turns: Turns) => void): void {
     const around = this.instructions;

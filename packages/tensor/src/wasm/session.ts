@@ -109,7 +109,7 @@ export class WasmSession {
   }
 }
 
-/** Inputs and outputs in memory, and what they were made for. */
+/** Inputs and outputs in memory, valid as long as the memory is this object and the shared area lies there. */
 interface Views {
   readonly buffer: ArrayBuffer;
   readonly scratch: number;

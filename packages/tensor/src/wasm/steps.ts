@@ -13,7 +13,7 @@ export interface Step {
   /**
    * Appends the code of a function.
    *
-   * @param pointers the addresses of the first numbers of what's read, then of what's written
+   * @param pointers the addresses of the first numbers of `reads`, then of `writes`
    */
   emit(code: Code, pointers: readonly Local[]): void;
 }
@@ -21,7 +21,7 @@ export interface Step {
 /** Steps that are repeated. */
 export interface Loop {
   readonly times: number;
-  /** What keeps its numbers from turn to turn. */
+  /** Views that keep their numbers from turn to turn, though the steps write them. */
   readonly kept: readonly View[];
   /** Buffers that lie where others do. */
   readonly shared: ReadonlyMap<Buffer, Buffer>;

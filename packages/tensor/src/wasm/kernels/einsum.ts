@@ -3,12 +3,17 @@ import type { Lowering } from '../lowering';
 import { Unsupported } from '../steps';
 import { inOrder, type View } from '../views';
 import { addProduct } from './products';
+import { reduceStep } from './reductions';
 
-/** A sum over products of two values as a batch of matrix products. */
+/** A sum over products of two values as a batch of matrix products; of one value, over some of its axes. */
 export function addEinsum(node: Node, lowering: Lowering): void {
   const equation = node.attributes['equation'] as string;
   const [inputs, result] = equation.split('->');
   const labels = inputs.split(',');
+  if (labels.length === 1) {
+    addSum(labels[0], result, node, lowering);
+    return;
+  }
   if (labels.length !== 2) throw new Unsupported(`Einsum ${equation}`);
   const [left, right] = labels.map((word, i) => new Labelled(word, lowering.view(node.inputs[i] as Value)));
   const [a, b] = labels;
@@ -43,6 +48,20 @@ export function addEinsum(node: Node, lowering: Lowering): void {
   const order = [...batch, ...rows, ...columns];
   const made = new Labelled(order.join(''), { ...out, dims: inOrder(sizes(order)) });
   lowering.define(y, made.ordered([...result]));
+}
+
+/** One value with its axes in another order, summed over those that the result doesn't have. */
+function addSum(labels: string, result: string, node: Node, lowering: Lowering): void {
+  const [x] = node.inputs as [Value];
+  const [y] = node.outputs;
+  const gone = [...new Set(labels)].filter((label) => !result.includes(label));
+  const ordered = new Labelled(labels, lowering.view(x)).ordered([...result, ...gone]);
+  if (gone.length === 0) lowering.define(y, ordered);
+  else {
+    const packed = lowering.pack(ordered, { shape: ordered.dims.map(({ size }) => size), dtype: x.dtype });
+    const axes = gone.map((_, i) => result.length + i);
+    lowering.add(reduceStep('Sum', packed, axes, lowering.room(y), x.dtype !== 'float32'));
+  }
 }
 
 /** A view whose axes have names. An axis that occurs twice is a diagonal. */

@@ -144,7 +144,7 @@ export const log: VectorFunction = (code, x) => {
     code.get(e);
     code.splat(0.693359375);
     code.multiplyAdd(() => code.get(sum));
-    // Infinity and NaN stay; 0 and what's below have no logarithm.
+    // Infinity and NaN stay; the logarithm of 0 is -Infinity, that of negative numbers NaN.
     code.get(x);
     code.get(x);
     code.splat(Infinity);

@@ -24,9 +24,6 @@ const ACCUMULATORS = 8;
 /** From this K on, products of rows with rows are summed along K; below, the second operand is transposed first. */
 const LONG_ROWS = 32;
 
-/** Turns of the loop over K that are written out one after another. */
-const UNROLLED = 4;
-
 /** The steps of a product. */
 export function addProduct(product: Product, lowering: Lowering): void {
   const turned = product.out.dims.at(-1)!.size === 1 ? transposed(product) : product;
@@ -215,7 +212,7 @@ class Tiles {
     return this.code.keep('i32');
   }
 
-  /** Calls `body` for every full step in a loop, then for what is left. */
+  /** Calls `body` for every full step in a loop, then for the rest. */
   private inSteps(size: number, step: number, body: (size: number, isLast: boolean) => void): void {
     const full = Math.floor(size / step);
     const rest = size - full * step;
@@ -257,16 +254,16 @@ class SpreadTile implements Tile {
     const { code, shape } = this;
     const vectors = Math.ceil(columns / 4);
     const sums = start ? [...start] : zeros(code, rows * vectors);
-    const turn = (readA: Local, readB: Local, k: number): void => {
+    const turn = (readA: Local, readB: Local): void => {
       code.scope(() => {
         const loaded = Array.from({ length: vectors }, (_, i) => {
           code.get(readB);
-          code.memory(shape.n === 1 ? 'v128.load32_splat' : 'v128.load', 4 * k * shape.b.row + 16 * i);
+          code.memory(shape.n === 1 ? 'v128.load32_splat' : 'v128.load', 16 * i);
           return code.keep('v128');
         });
         for (let row = 0; row < rows; row++) {
           code.get(readA);
-          code.memory('v128.load32_splat', 4 * (row * shape.a.row + k * shape.a.column));
+          code.memory('v128.load32_splat', 4 * row * shape.a.row);
           const factor = code.keep('v128');
           loaded.forEach((vector, i) => {
             const sum = sums[row * vectors + i];
@@ -297,11 +294,11 @@ class RowTile implements Tile {
   compute(rows: number, columns: number, a: Local, b: Local, start: readonly Local[] | undefined): Local[] {
     const { code, shape } = this;
     const sums = zeros(code, rows * columns);
-    const turn = (readA: Local, readB: Local, k: number, lanes = 4): void => {
+    const turn = (readA: Local, readB: Local, lanes = 4): void => {
       code.scope(() => {
         const load = (pointer: Local, row: number): Local => {
           code.get(pointer);
-          code.memory('v128.load', 4 * row + 16 * k);
+          code.memory('v128.load', 4 * row);
           if (lanes < 4) {
             code.lanes(-1, lanes > 1 ? -1 : 0, lanes > 2 ? -1 : 0, 0);
             code.op('v128.and');
@@ -325,7 +322,7 @@ class RowTile implements Tile {
     };
     const full = Math.floor(shape.k / 4);
     const pointers = loopOverK(code, full, { a, b, stepA: 16, stepB: 16 }, turn);
-    if (shape.k % 4 > 0) turn(pointers.a, pointers.b, pointers.done, shape.k % 4);
+    if (shape.k % 4 > 0) turn(pointers.a, pointers.b, shape.k % 4);
     return Array.from({ length: rows }, (_, row) => {
       const four = [0, 1, 2, 3].map((i) => sums[row * columns + Math.min(i, columns - 1)]);
       addLanes(code, four as [Local, Local, Local, Local]);
@@ -368,33 +365,43 @@ function zeros(code: Code, count: number): Local[] {
 }
 
 /**
- * Calls `turn` for k = 0 to count - 1, several written out in each turn of a loop.
+ * Calls `turn` for k = 0 to count - 1: in a loop whose turns do one k each, since with more of them V8 keeps so many
+ * loaded vectors that sums leave their registers, and products take twice the time.
  *
- * @returns pointers, and the k that follows at them
+ * @returns pointers behind the last k
  */
 function loopOverK(
   code: Code,
   count: number,
   { a, b, stepA, stepB }: { readonly a: Local; readonly b: Local; readonly stepA: number; readonly stepB: number },
-  turn: (a: Local, b: Local, k: number) => void,
-): { readonly a: Local; readonly b: Local; readonly done: number } {
-  if (count <= 2 * UNROLLED) {
-    for (let k = 0; k < count; k++) turn(a, b, k);
-    return { a, b, done: count };
-  }
+  turn: (a: Local, b: Local) => void,
+): { readonly a: Local; readonly b: Local } {
   const [readA, readB] = [a, b].map((pointer) => {
     code.get(pointer);
     return code.keep('i32');
   });
-  const loops = Math.floor(count / UNROLLED);
-  code.repeat(loops, 1, () => {
-    for (let k = 0; k < UNROLLED; k++) turn(readA, readB, k);
-    code.advance(readA, UNROLLED * stepA);
-    code.advance(readB, UNROLLED * stepB);
+  if (count === 0) return { a: readA, b: readB };
+  if (stepB === 0) {
+    // The same row of b again and again: its pointer can't tell the end.
+    code.repeat(count, 1, () => {
+      turn(readA, readB);
+      code.advance(readA, stepA);
+    });
+    return { a: readA, b: readB };
+  }
+  code.get(b);
+  code.i32(count * stepB);
+  code.op('i32.add');
+  const end = code.keep('i32');
+  code.loop(() => {
+    turn(readA, readB);
+    code.advance(readA, stepA);
+    code.advance(readB, stepB);
+    code.get(readB);
+    code.get(end);
+    code.op('i32.ne');
   });
-  const rest = count - loops * UNROLLED;
-  for (let k = 0; k < rest; k++) turn(readA, readB, k);
-  return { a: readA, b: readB, done: rest };
+  return { a: readA, b: readB };
 }
 
 /** The axes of a matrix, transposed if asked. */

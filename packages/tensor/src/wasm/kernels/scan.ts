@@ -4,7 +4,7 @@ import { isInOrder, type View } from '../views';
 import { copyStep } from './copies';
 
 /**
- * A loop over a graph: what is carried from turn to turn has one place, into which each turn copies its result at the
+ * A loop over a graph: a value carried from turn to turn has one place, into which each turn copies its result at the
  * end; a turn's own inputs and outputs are copied from and to their places among all turns.
  */
 export function addScan(node: Node, lowering: Lowering): void {
