@@ -16,14 +16,14 @@ import {
   show,
 } from '@coplay/core';
 import { checkRecord, sharedAmongCopies } from '@coplay/core/checks';
-import { nonZero } from '@coplay/core/rows';
+import { nonZero, takeRows } from '@coplay/core/rows';
 import type { GoalBeliefs, SearchResult, TreeSearch } from '@coplay/planning';
 import { z } from 'zod';
 import type { LearningAgent } from '../training';
 import { anneal } from '../training/annealed';
 import { type InterOM, interOMSchema } from '../training/goal-beliefs';
 import { type RowSearch, type SearchedStep, SearchView, visitsOf } from '../training/search-view';
-import { BELIEFS, SEARCH_POLICY, SEARCH_VALUES } from './data';
+import { BELIEFS, readBeliefs, SEARCH_POLICY, SEARCH_VALUES } from './data';
 import { HopLearner } from './learner';
 import { checkSearchOptions, type HopOptions, type HopSearchOptions, type SharedHopOptions } from './options';
 import { type NetworkQueries, networkQueries } from './queries';
@@ -200,10 +200,17 @@ class HopActor {
     generator: Generator,
   ): Promise<SearchResult> {
     const { hop } = this;
+    const { game, readsBeliefs } = hop.setup;
     const search = hop.isReadyToSearch ? this.search : this.noSearch;
-    if (this.version !== hop.version) for (const one of [this.search, this.noSearch]) one.forget();
+    // Answers of before are those of other parameters, or of other beliefs at a root of the same number.
+    if (this.version !== hop.version || readsBeliefs) for (const one of [this.search, this.noSearch]) one.forget();
     this.version = hop.version;
-    return search.search(this.view.roots(input, states, beliefs, active, this.uniformGoals(), generator), this.queries);
+    const roots = this.view.roots(input, states, beliefs, active, this.uniformGoals(), generator);
+    const { focal, coPlayers } = this.queries;
+    if (!readsBeliefs || !beliefs) return search.search(roots, { focal: (rows) => focal(rows), coPlayers });
+    const own = takeRows(beliefs, active, beliefs.length / input.rows);
+    const read = readBeliefs(own, active.length, game.agents.indexOf(this.id), game);
+    return search.search(roots, { focal: (rows) => focal(rows, read), coPlayers });
   }
 }
 

@@ -12,7 +12,6 @@ import {
 } from '@coplay/core';
 import { checkArgument, checkGenerator, checkRecord, namedArrays, sharedAmongCopies } from '@coplay/core/checks';
 import { paddedCount, padRows, putSeat, reshapeRows } from '@coplay/core/rows';
-import { cutRows } from '@coplay/models';
 import { prefixed } from '@coplay/models/layers';
 import type { TreeSearch } from '@coplay/planning';
 import { z } from 'zod';
@@ -24,7 +23,7 @@ import { meanMetrics } from '../training/metrics';
 import { seenBy } from '../training/own-view';
 import { type Takeover, takeOverParts, withFields } from '../training/restore';
 import { episodeReturns, finalTargets, searchMetrics, trainingMetrics, valueTargets } from './algorithm';
-import { checkHopRows, extraOf, hopRows, SEARCH_VALUES } from './data';
+import { checkHopRows, cutInputs, extraOf, hopRows, SEARCH_VALUES } from './data';
 import { type HopNetwork, type HopSetup, hopNetwork, joinNetworks, kindOf } from './setup';
 
 /** Learners of all copies of the package that call themselves so work together. */
@@ -213,12 +212,12 @@ export class HopLearner implements Learner {
   /** Puts the steps of the episodes that have ended into the replay. */
   private async take(experience: Experience, generator: Generator): Promise<Metrics> {
     const episodes = this.collector.push(experience);
-    const { encoder, coPlayerModels } = this.setup;
+    const { coPlayerModels } = this.setup;
     const counted = { sum: 0, rows: 0 };
     if (episodes.envs > 0) {
       const targets = await this.targets(episodes, generator);
       for (const seat of coPlayerModels.keys()) {
-        const rows = hopRows(episodes, seat, encoder, targets);
+        const rows = hopRows(episodes, seat, this.setup, targets);
         const returns = rows['returns'].data;
         for (const value of returns) counted.sum += value;
         counted.rows += returns.length;
@@ -253,7 +252,7 @@ export class HopLearner implements Learner {
     const cutValues = new Float32Array(count * A);
     if (count === 0 || this.setup.options.valueTarget === 'final') return cutValues;
     for (const seat of this.setup.coPlayerModels.keys()) {
-      const seen = prefixed('in', this.setup.encoder.encode(cutRows(episodes, seat)));
+      const seen = prefixed('in', cutInputs(episodes, seat, this.setup));
       const { values } = await this.network.functions.act(padRows(seen, paddedCount(count)));
       putSeat(cutValues, seat, A, (values.data as Float32Array).subarray(0, count));
     }

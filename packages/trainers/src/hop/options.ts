@@ -133,6 +133,12 @@ export interface HopOptions {
   /** Whether Bayes' rule updates beliefs from the co-players' actions within an episode. Default true */
   readonly intraOM?: boolean;
   /**
+   * Whether policy and value read the agent's beliefs about its co-players (not in the paper). A search holds them as
+   * they are at its root. Train among partners that pursue their goals in any case (`partners` of `selfPlay`): among its
+   * like, an agent learns not to wait for co-players that it doesn't expect. Default false
+   */
+  readonly beliefInputs?: boolean;
+  /**
    * Probability, in [0, 1], that a training search ignores beliefs and draws goals uniformly from the open ones
    * (exploration; not in the paper, where it is 0). Default 1 to 0
    */
@@ -211,6 +217,7 @@ export const hopOptionsSchema = z.strictObject({
   goals: z.enum(['hindsight', 'none']).optional(),
   interOM: interOMSchema.default(true),
   intraOM: z.boolean().default(true),
+  beliefInputs: z.boolean().default(false),
   uniformGoals: annealedUnit.default({ from: 1, to: 0 }),
   moa: optionNames(moaSchema, 'options of createMoa', ['goals', 'executor']).default({}),
   hop: optionNames(hopSchema, "HOP's numbers").optional(),

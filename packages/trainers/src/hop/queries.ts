@@ -1,10 +1,15 @@
+import { type NDArray, ndarray } from '@coplay/core';
+import { takeRows } from '@coplay/core/rows';
 import { prefixed } from '@coplay/models/layers';
-import type { CoPlayerRows, FocalAnswer, LeafRows, SearchNetworks } from '@coplay/planning';
+import type { CoPlayerRows, FocalAnswer, LeafRows } from '@coplay/planning';
 import { coPlayerQuery, stateViewer } from '../training/search-queries';
+import { BELIEFS, beliefSize } from './data';
 import type { HopLearner } from './learner';
 
 /** The networks of one agent, as its search and its beliefs call them: states in, numbers out. */
-export interface NetworkQueries extends Required<SearchNetworks> {
+export interface NetworkQueries {
+  /** @param beliefs  [R, (A - 1) G] at the roots, where the network reads them: a search holds them fixed */
+  focal(rows: LeafRows, beliefs?: Float32Array): Promise<FocalAnswer>;
   /** @returns [n, K] log-probabilities */
   coPlayers(rows: CoPlayerRows): Promise<Float32Array>;
 }
@@ -15,9 +20,12 @@ export interface NetworkQueries extends Required<SearchNetworks> {
  */
 export function networkQueries(learner: HopLearner, seat: number): NetworkQueries {
   const { searched: game, encoder, isShared } = learner.setup;
+  const size = beliefSize(learner.setup.game);
   const view = stateViewer(game);
-  const focal = async (rows: LeafRows): Promise<FocalAnswer> => {
-    const encoded = encoder.encode({ ...view(rows), seat, offset: 0, stride: 1, extras: {} });
+  const focal = async (rows: LeafRows, beliefs?: Float32Array): Promise<FocalAnswer> => {
+    const views = view(rows);
+    const extras = beliefs ? { [BELIEFS]: beliefsOfRoots(rows, beliefs, size, views.rows) } : {};
+    const encoded = encoder.encode({ ...views, seat, offset: 0, stride: 1, extras });
     const { logits, values } = await learner.network.functions.act(prefixed('in', encoded));
     return { logits: logits.data as Float32Array, values: values.data as Float32Array };
   };
@@ -27,4 +35,11 @@ export function networkQueries(learner: HopLearner, seat: number): NetworkQuerie
     isShared ? (seat + 1) % game.agents.length : undefined,
   );
   return { focal, coPlayers };
+}
+
+/** [count, size] the beliefs at each row's root; zeros in rows that only fill up. */
+function beliefsOfRoots(rows: LeafRows, beliefs: Float32Array, size: number, count: number): NDArray {
+  const own = new Float32Array(count * size);
+  own.set(takeRows(beliefs, rows.roots!.subarray(0, rows.rows), size));
+  return ndarray(own, [count, size]);
 }

@@ -22,6 +22,7 @@ import { checkOwnGoals, ownViewMoa } from '../training/own-view';
 import { believedGame, checkSearched, searchedGame } from '../training/search-view';
 import { checkModelOptions, createWorldModel, type WorldModelLearner } from '../world-model';
 import { type HopUpdateInputs, hopForward, hopUpdate } from './algorithm';
+import { BELIEFS, beliefSize } from './data';
 import { type PolicyValueNet, policyValueNet } from './net';
 import {
   type HopOptions,
@@ -49,7 +50,9 @@ export interface HopSetup {
   /** Models of co-players, by the observer's seat. */
   readonly coPlayerModels: ReadonlyMap<number, MoaLearner>;
   /** Whether the network and the models of co-players read the previous actions of all agents. */
-  readonly networkInputs: { readonly previousActions: boolean };
+  readonly networkInputs: { readonly previousActions: boolean; readonly root: boolean };
+  /** Whether policy and value read the agent's beliefs. */
+  readonly readsBeliefs: boolean;
   /** One network for all co-players of an observer. */
   readonly isShared: boolean;
   readonly worldModel: WorldModelLearner | undefined;
@@ -74,13 +77,17 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
   checkIds(where, game, ids);
   checkModels(where, checked.moa);
   checkInputs(where, checked.inputs);
-  const { interOM, intraOM, executor, uniformGoals } = checked;
+  const { interOM, intraOM, beliefInputs, executor, uniformGoals } = checked;
   const search = checked.search as HopSearchOptions;
   const inputs = checked.inputs as NonNullable<HopOptions['inputs']>;
   const network = given.network ?? mlp();
   const centred = checked.centred ?? canCentre(game);
-  const encoder = inputEncoder(game, { ...inputs, centred });
   const goals = checked.goals ?? (game.goals ? 'hindsight' : 'none');
+  if (beliefInputs && goals === 'none') {
+    fail(`${where}: option beliefInputs`, "an agent with beliefs: goals: 'hindsight'", 'none', 'Leave it out.');
+  }
+  const extras = beliefInputs ? { [BELIEFS]: beliefSize(game) } : undefined;
+  const encoder = inputEncoder(game, { ...inputs, centred, ...(extras && { extras }) });
   const worldModel =
     typeof given.simulator === 'object' ? createWorldModel({ ...given.simulator, game, executor }) : undefined;
   const model = worldModel?.model;
@@ -96,7 +103,11 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
     net: policyValueNet(encoder.shapes, game.actions, network),
     coPlayerModels: new Map(ids.map((id) => [game.agents.indexOf(id), createMoa({ ...moa, game, id })])),
     modelNetwork: given.moa?.network,
-    networkInputs: { previousActions: Boolean(inputs.previousActions || given.moa?.previousActions) },
+    networkInputs: {
+      previousActions: Boolean(inputs.previousActions || given.moa?.previousActions),
+      root: beliefInputs,
+    },
+    readsBeliefs: beliefInputs,
     isShared: moa.share && !given.moa?.previousActions,
     ranks: options.rankedReward ? rankedReward(options.rankedReward) : undefined,
     beliefs: {
@@ -105,7 +116,8 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
     },
   };
   const numbers = { inputs, centred, interOM: describeMemory(interOM), intraOM, uniformGoals, minAccuracy };
-  return { ...parts, config: { ...describe(where, parts), ...numbers } };
+  const config = { ...describe(where, parts), ...numbers, ...(beliefInputs && { beliefInputs }) };
+  return { ...parts, config };
 }
 
 /** For run directories and checkpoints. */
