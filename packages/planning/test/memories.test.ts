@@ -192,3 +192,54 @@ describe('answers of networks', () => {
     await expect(search(networks)).rejects.toThrow(message);
   });
 });
+
+describe('memories of games that are played at once', () => {
+  const two = vectorEnv(game, { envs: 2, seed: 1 }).states;
+  const [HUNT_STAG, HUNT_HARE] = [game.actionNames.indexOf('hunt stag'), game.actionNames.indexOf('hunt hare')];
+
+  /** An episode in which agent_1 catches the stag in the first game and the hare in the second. */
+  const oneEpisode = () => ({
+    rows: 2,
+    actions: Int32Array.of(HUNT_STAG, HUNT_STAG, HUNT_HARE, HUNT_HARE),
+    active: new Uint8Array(4).fill(1),
+    rewards: new Float32Array(4),
+    ended: Uint8Array.of(1, 1),
+    terminated: new Uint8Array(4).fill(1),
+    infos: {},
+  });
+  const play = (memories?: 'shared' | 'perGame') => {
+    const beliefs = createBeliefs({ game, id: 'agent_0', ...(memories && { memories }) });
+    beliefs.see(two, Uint8Array.of(1, 1));
+    beliefs.observe(oneEpisode());
+    return beliefs;
+  };
+  // Counts begin at 1, 1; those of a goal shown: d + 1, the other: d, with d = 0.995.
+  const seen = 1.995 / 2.99;
+
+  it('are one by default: both episodes count for it', () => {
+    const [stag] = play().prior('agent_1'); // 1, 1 -> 1.995, 0.995 -> d 1.995, d 0.995 + 1
+    expect(stag).toBeCloseTo(1.985025 / (1.985025 + 1.990025), 12);
+    expect([...play().prior('agent_1', 1)]).toEqual([...play('shared').prior('agent_1')]);
+  });
+
+  it('are apart where each game has its own, in what is seen too', () => {
+    const beliefs = play('perGame');
+    expect(beliefs.prior('agent_1')[0]).toBeCloseTo(seen, 12);
+    expect(beliefs.prior('agent_1', 1)[0]).toBeCloseTo(1 - seen, 12);
+    const next = beliefs.see(two, Uint8Array.of(1, 1)); // [2, 2, 2]
+    expect(next[2]).toBeCloseTo(seen, 12);
+    expect(next[6]).toBeCloseTo(1 - seen, 12);
+    expect(() => beliefs.prior('agent_1', 2)).toThrow(/beliefs\.prior: row/);
+  });
+
+  it('are all saved, and begin anew with another number of games', () => {
+    const saved = play('perGame').save();
+    const other = createBeliefs({ game, id: 'agent_0', memories: 'perGame' });
+    other.restore(saved);
+    expect(other.prior('agent_1', 1)[0]).toBeCloseTo(1 - seen, 12);
+    expect(other.save()).toEqual(saved);
+    expect(() => createBeliefs({ game, id: 'agent_0' }).restore(saved)).toThrow(/beliefs\.restore: saved\.memories/);
+    other.see(states, first);
+    expect([...other.prior('agent_1')]).toEqual([0.5, 0.5]);
+  });
+});

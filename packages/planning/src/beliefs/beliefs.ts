@@ -12,7 +12,14 @@ import {
   type SavedState,
   show,
 } from '@coplay/core';
-import { checkArgument, checkNumbers, type NumbersRange, restoreParts, typedArrays } from '@coplay/core/checks';
+import {
+  checkArgument,
+  checkNumber,
+  checkNumbers,
+  type NumbersRange,
+  restoreParts,
+  typedArrays,
+} from '@coplay/core/checks';
 import { z } from 'zod';
 import { countMemory } from './count-memory';
 import { goalMemory } from './goal-counts';
@@ -33,9 +40,14 @@ export interface BeliefOptions {
    * `countMemory` where the game's goals have a `noGoal`, else `goalMemory`
    */
   readonly inter?: false | ((coPlayer: AgentId) => GoalMemory) | undefined;
+  /**
+   * Whether games that are played at once share the memory of a co-player: the same agent in all of them (`shared`); or
+   * whether each has its own, since others play there under the same id (`perGame`). Default `shared`
+   */
+  readonly memories?: 'shared' | 'perGame' | undefined;
 }
 
-/** One agent's beliefs about each co-player's goal, in B games at once; all games share its memory of a co-player. */
+/** One agent's beliefs about each co-player's goal, in B games at once. */
 export interface GoalBeliefs {
   readonly id: AgentId;
   readonly coPlayers: readonly AgentId[];
@@ -56,8 +68,12 @@ export interface GoalBeliefs {
   see(states: ArrayOf<DType>, isFirst: Uint8Array, likelihoods?: Float64Array): Float64Array;
   /** The events of the last step, as `Agent.observe` receives them: which goals were reached, which episodes ended. */
   observe(step: AgentStep): void;
-  /** [G] the belief about a co-player's goal at the start of an episode in which every goal is open. */
-  prior(coPlayer: AgentId): Float64Array;
+  /**
+   * [G] the belief about a co-player's goal at the start of an episode in which every goal is open.
+   *
+   * @param row  the game, where each has a memory of its own. Default 0
+   */
+  prior(coPlayer: AgentId, row?: number): Float64Array;
   /** Everything, beliefs within episodes too. */
   save(): SavedState;
   restore(saved: SavedState): void;
@@ -76,6 +92,7 @@ const schema = z
         }),
       ])
       .optional(),
+    memories: z.enum(['shared', 'perGame']).default('shared'),
   })
   .strict();
 
@@ -88,7 +105,7 @@ const schema = z
  *         game's goals
  */
 export function createBeliefs(options: BeliefOptions, where = 'createBeliefs: option inter'): GoalBeliefs {
-  const { game, id, intra, inter } = checkOptions('createBeliefs', schema, options);
+  const { game, id, intra, inter, memories } = checkOptions('createBeliefs', schema, options);
   checkGame('createBeliefs: option game', game);
   if (!game.agents.includes(id)) {
     fail('createBeliefs: option id', `one of ${game.agents.join(', ')}`, show(id), 'Name an agent of the game.');
@@ -107,11 +124,12 @@ export function createBeliefs(options: BeliefOptions, where = 'createBeliefs: op
   }
   const byGame = () => (noGoal === undefined ? goalMemory(goals) : countMemory({ goals, noGoal }));
   const memory = inter === false ? () => uniformMemory(goals) : (inter ?? byGame);
-  const memories = game.agents.map((other) => (other === id ? uniformMemory(goals) : memory(other)));
+  const make = () => game.agents.map((other) => (other === id ? uniformMemory(goals) : memory(other)));
+  const first = make();
   game.agents.forEach((other, seat) => {
-    if (other !== id) checkMemory(where, other, memories[seat], set);
+    if (other !== id) checkMemory(where, other, first[seat], set);
   });
-  return new Beliefs(game, id, set, intra, memories);
+  return new Beliefs(game, id, set, intra, first, memories === 'perGame' ? make : undefined);
 }
 
 /** The goals of a game, if its agents can recognise them. */
@@ -148,15 +166,19 @@ class Beliefs implements GoalBeliefs {
   /** G */
   readonly goals: number;
   private table: Rows;
+  /** By game, or one for all games; by seat, of which the own one is never used. */
+  private memories: readonly (readonly GoalMemory[])[];
 
   constructor(
     private readonly game: Game,
     readonly id: AgentId,
     private readonly goalSet: GoalSet,
     private readonly intra: boolean,
-    /** By seat; the own one is never used. */
-    private readonly memories: readonly GoalMemory[],
+    first: readonly GoalMemory[],
+    /** Makes the memories of another game; undefined where all games share the first. */
+    private readonly make: (() => readonly GoalMemory[]) | undefined,
   ) {
+    this.memories = [first];
     this.coPlayers = game.agents.filter((other) => other !== id);
     this.goals = goalSet.names.length;
     this.table = allocateTable(game, 0, this.goals);
@@ -177,7 +199,7 @@ class Beliefs implements GoalBeliefs {
       const expected = `${rows * A * goals} numbers [${rows}, ${A}, ${goals}]`;
       fail('beliefs.see: likelihoods', expected, show(likelihoods), 'Give G for each agent of each row.');
     }
-    if (this.table.rows !== rows) this.table = allocateTable(game, rows, goals);
+    if (this.table.rows !== rows) this.begin(rows);
     const { beliefs, isNew } = this.table;
     this.table.states.set(states as Float32Array);
     const open = openGoals(game, states, rows);
@@ -194,7 +216,7 @@ class Beliefs implements GoalBeliefs {
   }
 
   observe(step: AgentStep): void {
-    const { game, memories } = this;
+    const { game } = this;
     const { last, reached, isNew, states, rows } = this.table;
     if (step.rows !== rows) {
       fail(
@@ -212,33 +234,51 @@ class Beliefs implements GoalBeliefs {
         reached[at]++;
         isNew[at] = 1;
       }
-      if (step.ended[Math.floor(at / A)] === 1) memories[at % A].add(last[at], reached[at]);
+      const row = Math.floor(at / A);
+      if (step.ended[row] === 1) this.memoriesIn(row)[at % A].add(last[at], reached[at]);
     }
   }
 
-  prior(coPlayer: AgentId): Float64Array {
+  prior(coPlayer: AgentId, row = 0): Float64Array {
     const seat = this.game.agents.indexOf(coPlayer);
     const known = this.coPlayers.join(', ');
     if (!this.coPlayers.includes(coPlayer))
       fail('beliefs.prior', `one of ${known}`, show(coPlayer), 'Name a co-player.');
-    return this.priorOf('beliefs.prior', seat, 0, new Uint8Array(this.goals).fill(1), 0);
+    if (this.make)
+      checkNumber('beliefs.prior', 'row', row, { min: 0, max: Math.max(0, this.table.rows - 1), whole: true });
+    return this.priorOf('beliefs.prior', row, seat, 0, new Uint8Array(this.goals).fill(1), 0);
   }
 
   save(): SavedState {
     const { rows, ...arrays } = this.table;
     const copies = Object.entries(arrays).map(([name, array]) => [name, array.slice()] as const);
-    return { rows, ...Object.fromEntries(copies), memories: this.memories.map((memory) => memory.state()) };
+    return { rows, ...Object.fromEntries(copies), memories: this.memories.flat().map((memory) => memory.state()) };
   }
 
   restore(saved: SavedState): void {
-    checkArgument('beliefs.restore', 'saved', savedSchema(this.game), saved);
+    const A = this.game.agents.length;
+    const games = this.make ? Math.max(1, Number(saved?.['rows'])) : 1;
+    checkArgument('beliefs.restore', 'saved', savedSchema(this.game, games * A), saved);
     const { memories, ...table } = saved as unknown as Rows & { readonly memories: readonly SavedState[] };
     checkTable(table, this.game, this.goals);
-    const parts = memories.map((memory, seat) => {
-      return { path: `saved.memories[${seat}]`, part: this.memories[seat], saved: memory };
+    const own = this.make ? Array.from({ length: games }, this.make) : this.memories;
+    const parts = memories.map((memory, at) => {
+      return { path: `saved.memories[${at}]`, part: own[Math.floor(at / A)][at % A], saved: memory };
     });
     restoreParts('beliefs.restore', parts);
+    this.memories = own;
     this.table = copyTable(table); // only now that all of it fits
+  }
+
+  /** Another number of games: all of them begin, with memories of their own if each has some. */
+  private begin(rows: number): void {
+    const { make } = this;
+    this.table = allocateTable(this.game, rows, this.goals);
+    if (make) this.memories = Array.from({ length: Math.max(1, rows) }, make);
+  }
+
+  private memoriesIn(row: number): readonly GoalMemory[] {
+    return this.memories[this.make ? row : 0];
   }
 
   private forgetEpisode(at: number): void {
@@ -250,13 +290,21 @@ class Beliefs implements GoalBeliefs {
   /** The belief of a new episode, or after a goal was reached: the prior of the co-player's memory (inter-OM). */
   private beginAnew(at: number, open: Uint8Array, openFrom: number): void {
     const { beliefs, reached, isNew } = this.table;
-    const seat = at % this.game.agents.length;
-    beliefs.set(this.priorOf('beliefs.see', seat, reached[at], open, openFrom), at * this.goals);
+    const A = this.game.agents.length;
+    const prior = this.priorOf('beliefs.see', Math.floor(at / A), at % A, reached[at], open, openFrom);
+    beliefs.set(prior, at * this.goals);
     isNew[at] = 0;
   }
 
-  private priorOf(where: string, seat: number, reached: number, open: Uint8Array, openFrom: number): Float64Array {
-    const prior = this.memories[seat].prior(reached, open, openFrom);
+  private priorOf(
+    where: string,
+    row: number,
+    seat: number,
+    reached: number,
+    open: Uint8Array,
+    openFrom: number,
+  ): Float64Array {
+    const prior = this.memoriesIn(row)[seat].prior(reached, open, openFrom);
     checkPrior(`${where}: the memory of ${this.game.agents[seat]}`, prior, this.goalSet, open, openFrom);
     return prior;
   }
@@ -283,7 +331,7 @@ class Beliefs implements GoalBeliefs {
   }
 }
 
-function savedSchema(game: Game) {
+function savedSchema(game: Game, memories: number) {
   return z.looseObject({
     rows: z.int().min(0),
     beliefs: typedArrays('float64'),
@@ -291,7 +339,7 @@ function savedSchema(game: Game) {
     reached: typedArrays('int32'),
     isNew: typedArrays('uint8'),
     states: typedArrays(game.stateType),
-    memories: z.array(z.looseObject({})).length(game.agents.length),
+    memories: z.array(z.looseObject({})).length(memories),
   });
 }
 

@@ -130,6 +130,11 @@ export interface HopOptions {
    * called once for each co-player of each agent. Default true
    */
   readonly interOM?: InterOM;
+  /**
+   * Whether games that are played at once share the memory of a co-player (`shared`), or each has its own (`perGame`):
+   * for co-players that differ from game to game, such as `partners` of `selfPlay`. Default `shared`
+   */
+  readonly memories?: 'shared' | 'perGame';
   /** Whether Bayes' rule updates beliefs from the co-players' actions within an episode. Default true */
   readonly intraOM?: boolean;
   /**
@@ -216,6 +221,7 @@ export const hopOptionsSchema = z.strictObject({
   minAccuracy: unit.optional(),
   goals: z.enum(['hindsight', 'none']).optional(),
   interOM: interOMSchema.default(true),
+  memories: z.enum(['shared', 'perGame']).default('shared'),
   intraOM: z.boolean().default(true),
   beliefInputs: z.boolean().default(false),
   uniformGoals: annealedUnit.default({ from: 1, to: 0 }),

@@ -77,7 +77,7 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
   checkIds(where, game, ids);
   checkModels(where, checked.moa);
   checkInputs(where, checked.inputs);
-  const { interOM, intraOM, beliefInputs, executor, uniformGoals } = checked;
+  const { interOM, intraOM, memories, beliefInputs, executor, uniformGoals } = checked;
   const search = checked.search as HopSearchOptions;
   const inputs = checked.inputs as NonNullable<HopOptions['inputs']>;
   const network = given.network ?? mlp();
@@ -111,12 +111,17 @@ export function hopSetup(where: string, ids: readonly AgentId[], given: Omit<Hop
     isShared: moa.share && !given.moa?.previousActions,
     ranks: options.rankedReward ? rankedReward(options.rankedReward) : undefined,
     beliefs: {
-      ...{ hasGoals: goals === 'hindsight', where, inter: interOM, intra: intraOM },
+      ...{ hasGoals: goals === 'hindsight', where, inter: interOM, intra: intraOM, memories },
       goalDiscount: given.moa?.goalDiscount,
     },
   };
   const numbers = { inputs, centred, interOM: describeMemory(interOM), intraOM, uniformGoals, minAccuracy };
-  const config = { ...describe(where, parts), ...numbers, ...(beliefInputs && { beliefInputs }) };
+  const config = {
+    ...describe(where, parts),
+    ...numbers,
+    ...(beliefInputs && { beliefInputs }),
+    ...(memories === 'perGame' && { memories }),
+  };
   return { ...parts, config };
 }
 

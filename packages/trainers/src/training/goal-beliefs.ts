@@ -32,6 +32,8 @@ export interface GoalBeliefOptions {
   readonly intra: boolean;
   /** Discount per episode of the counts of goals shown, for games whose goals have no `noGoal`. */
   readonly goalDiscount: number | undefined;
+  /** Whether games that are played at once share a memory of a co-player. Default `shared` */
+  readonly memories?: BeliefOptions['memories'];
 }
 
 /**
@@ -41,7 +43,8 @@ export interface GoalBeliefOptions {
  * @param where  name of the option for the memory, for messages
  */
 export function goalBeliefs(where: string, game: Game, id: AgentId, options: GoalBeliefOptions): GoalBeliefs {
-  return createBeliefs({ game, id, intra: options.intra, inter: memoryOf(game, options) }, where);
+  const { intra, memories } = options;
+  return createBeliefs({ game, id, intra, memories, inter: memoryOf(game, options) }, where);
 }
 
 /** Makes the memory of a co-player between episodes; undefined for the default of games whose goals have a `noGoal`. */
