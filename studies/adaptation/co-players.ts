@@ -4,16 +4,25 @@ import { mixed, nearestHare, nearestStag, randomAgent, switcher, titForTat } fro
 /** How a co-player's goals go from episode to episode. */
 type Habit = 'fixed' | 'changing' | 'other';
 
+/** What a co-player knows of the meeting. */
+export interface MeetingFacts {
+  /** Episodes of the whole meeting. */
+  readonly episodes: number;
+  /** The focal agents. */
+  readonly focal: readonly AgentId[];
+}
+
 /** A rule, or an agent that learned elsewhere: in any case one that focal agents have never met. */
 export interface CoPlayer {
   readonly habit: Habit;
-  /** @param episodes  of the whole meeting */
-  make(game: Game, id: AgentId, episodes: number): Agent;
+  make(game: Game, id: AgentId, meeting: MeetingFacts): Agent;
   /** Frees its networks, if it has any. */
   dispose?(): void;
 }
 
-/** The rules, by label. */
+/**
+ * The rules, by label. `distinct.ts` says which episodes of a rule are those of an earlier one in the list.
+ */
 export const CO_PLAYERS: Readonly<Record<string, CoPlayer>> = {
   Random: { habit: 'other', make: (game, id) => randomAgent({ game, id }) as Agent },
   NearestStag: { habit: 'fixed', make: (game, id) => nearestStag({ game, id }) as Agent },
@@ -21,10 +30,14 @@ export const CO_PLAYERS: Readonly<Record<string, CoPlayer>> = {
   'Mixed(0.5)': { habit: 'changing', make: (game, id) => mixed({ game, id, p: 0.5 }) as Agent },
   'Switcher, hare to stag': {
     habit: 'changing',
-    make: (game, id, episodes) => {
+    make: (game, id, { episodes }) => {
       const [first, second] = [nearestHare({ game, id }), nearestStag({ game, id })] as unknown as [Agent, Agent];
       return switcher({ game, id, first, second, episodes: Math.floor(episodes / 2) }) as Agent;
     },
   },
-  TitForTat: { habit: 'other', make: (game, id) => titForTat({ game, id }) as Agent },
+  'TitForTat of all others': { habit: 'other', make: (game, id) => titForTat({ game, id }) as Agent },
+  'TitForTat of focal agents': {
+    habit: 'other',
+    make: (game, id, { focal }) => titForTat({ game, id, watches: focal }) as Agent,
+  },
 };
