@@ -5,7 +5,7 @@ import { mixed, nearestHare, nearestStag, randomAgent, switcher, titForTat } fro
 type Habit = 'fixed' | 'changing' | 'other';
 
 /** What a co-player knows of the meeting. */
-export interface MeetingFacts {
+interface MeetingFacts {
   /** Episodes of the whole meeting. */
   readonly episodes: number;
   /** The focal agents. */

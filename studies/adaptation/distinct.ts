@@ -23,7 +23,7 @@ const FOCAL: readonly ((game: Game, id: string) => Agent)[] = [
 ];
 
 /** Which episodes of a co-player are its own. */
-export interface Distinct {
+interface Distinct {
   /** The first episode, from 0, in which it acts otherwise than every co-player before it in the list. */
   readonly from: number;
   /** Whose episodes the earlier ones are, if any; of several the one that it equals for longest. */
@@ -62,7 +62,7 @@ interface Check {
  *
  * @returns by label
  */
-export async function distinctEpisodes(
+async function distinctEpisodes(
   game: Game,
   coPlayers: Readonly<Record<string, CoPlayer>>,
   check: Check,
