@@ -7,6 +7,7 @@ import { advantage, type Cell, cellsOf, cellsWith, type Found, lowerEnd, shareBe
 import { type DistinctByLineUp, distinctByLineUp } from './adaptation/distinct';
 import { KINDS, type Kind, type KindName } from './adaptation/kinds';
 import { LEARNERS } from './adaptation/learned-co-players';
+import { type LolaMeetings, lolaRows, meetLola } from './adaptation/lola-co-players';
 import { type MatrixResult, matrixGames, matrixRows } from './adaptation/matrix-games';
 import type { Plan } from './adaptation/plan';
 import { report, SOON } from './adaptation/report';
@@ -65,6 +66,11 @@ export const study: Experiment = {
     const plan = planOf(context);
     const matrix = matrixGames(context.isQuick ? 2 : 20, context.isQuick ? 50 : 1000);
     context.table('LOLA and naive learners in iterated matrix games', matrixRows(matrix));
+    const withLola = await context.seedLoop('matrix games with LOLA', (seed) => {
+      return context.isQuick && seed > 1 ? null : meetLola(context, seed);
+    });
+    const meetings = withLola.filter((one): one is LolaMeetings => one !== null);
+    context.table('With LOLA as the co-player, in matrix games', lolaRows(meetings));
     const rules = Object.fromEntries(Object.entries(CO_PLAYERS).filter(([name]) => plan.coPlayers.includes(name)));
     const distinct = await distinctByLineUp(plan.game, rules, plan.episodes, context.isQuick ? 4 : 16);
     const cells = (until: number) => cellsOf(plan.coPlayers, distinct, until);
@@ -82,7 +88,7 @@ export const study: Experiment = {
     }
     const known = references.filter((one): one is Reference => one !== null);
     await report(context, found, known, cells(plan.episodes), cells(SOON));
-    return outcome(plan, found, known, { distinct, matrix, all: cells(plan.episodes), soon: cells(SOON) });
+    return outcome(plan, found, known, { distinct, matrix, meetings, all: cells(plan.episodes), soon: cells(SOON) });
   },
 };
 
@@ -142,6 +148,7 @@ function distinctRows({ episodes }: Plan, distinct: DistinctByLineUp) {
 interface Comparison {
   readonly distinct: DistinctByLineUp;
   readonly matrix: readonly MatrixResult[];
+  readonly meetings: readonly LolaMeetings[];
   readonly all: readonly Cell[];
   readonly soon: readonly Cell[];
 }
@@ -150,7 +157,7 @@ function outcome(
   plan: Plan,
   found: Found,
   references: readonly Reference[],
-  { distinct, matrix, ...cells }: Comparison,
+  { distinct, matrix, meetings, ...cells }: Comparison,
 ) {
   const ofRules = (list: readonly Cell[]) => list.filter(({ coPlayer }) => coPlayer in CO_PLAYERS); // bars are about rules
   const [all, soon] = [ofRules(cells.all), ofRules(cells.soon)];
@@ -163,7 +170,7 @@ function outcome(
   const [dilemma] = matrix;
   const behind = all.map((cell, i) => ({ ...cell, share: shares[i] ?? null }));
   return {
-    figures: { board: plan.board, distinct, found, references, behind, matrix },
+    figures: { board: plan.board, distinct, found, references, behind, matrix, meetings },
     bars: {
       worst_cell: known.length > 0 ? Math.min(...known) : null,
       above_ppo_soon: lower('ppo', soon, SOON),
