@@ -4,7 +4,6 @@ import {
   createRollout,
   type Experience,
   type Game,
-  type Generator,
   streamSeed,
   vectorEnv,
 } from '@coplay/core';
@@ -140,7 +139,7 @@ function withEqualDraws(agent: Agent, seed: number): Agent {
     act: (input, state) => {
       const number = source.uniform();
       const draws = { uniform: () => number, integer: (n: number) => Math.floor(number * n) };
-      return agent.act(input, state, draws as unknown as Generator);
+      return agent.act(input, state, Object.assign(createGenerator(seed), draws));
     },
     ...(agent.observe && { observe: (step) => agent.observe?.(step) }),
   };
