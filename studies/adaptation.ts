@@ -27,9 +27,9 @@ export const study: Experiment = {
   seeds: 10,
   options: {
     board: { what: `the board: ${Object.keys(BOARDS).join(', ')}; beliefs are judged on cost`, default: 'cost' },
-    share: { what: 'probability that a partner of another kind plays a seat in training', default: '0.5' },
-    steps: { what: 'environment steps of training for HOP and direct-OM', default: '61440' },
-    'ppo-steps': { what: 'the same for PPO, prosocial PPO and social influence', default: '200704' },
+    share: { what: 'probability that a partner of another kind plays a seat in training', default: '0.75' },
+    steps: { what: 'environment steps of training for HOP and direct-OM', default: '122880' },
+    'ppo-steps': { what: 'the same for PPO, prosocial PPO and social influence', default: '401408' },
     episodes: { what: 'episodes with each kind of co-player', default: '30' },
     games: { what: 'games of so many episodes for each seed and co-player, played at once', default: '8' },
     trees: { what: 'trees of a search among strangers', default: '5' },
