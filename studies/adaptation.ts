@@ -159,7 +159,8 @@ function outcome(
   references: readonly Reference[],
   { distinct, matrix, meetings, ...cells }: Comparison,
 ) {
-  const ofRules = (list: readonly Cell[]) => list.filter(({ coPlayer }) => coPlayer in CO_PLAYERS); // bars are about rules
+  // Bars are about rules.
+  const ofRules = (list: readonly Cell[]) => list.filter(({ coPlayer }) => coPlayer in CO_PLAYERS);
   const [all, soon] = [ofRules(cells.all), ofRules(cells.soon)];
   const shares = all.map((cell) => shareBehind(found, references, cell));
   const known = shares.filter((share) => share !== undefined);

@@ -69,7 +69,7 @@ interface SeedResult {
 export const study: Experiment = {
   name: 'snowdrift',
   description: 'HOP, HOP+ and PPO in the snowdrift game: the share of the best return',
-  minutes: 60,
+  minutes: 150,
   seeds: 10,
   options: {
     size: { what: 'rows and columns of the board', default: '6' },

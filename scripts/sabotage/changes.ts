@@ -333,8 +333,8 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: 'planning: priors of a memory are not checked when they are used',
-    find: "this.priorOf('beliefs.see', seat, reached[at], open, openFrom)",
-    replace: 'this.memories[seat].prior(reached[at], open, openFrom)',
+    find: "this.priorOf('beliefs.see', Math.floor(at / A), at % A, reached[at], open, openFrom)",
+    replace: 'this.memoriesIn(Math.floor(at / A))[at % A].prior(reached[at], open, openFrom)',
     tests: PLANNING,
   },
   {

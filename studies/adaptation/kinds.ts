@@ -41,9 +41,9 @@ const PLAY: HopSearchOptions = { exploration: 3, rationality: 15 };
 
 /**
  * What differs from the study `hop`. Agents train among partners of other kinds, who hunt stags in any case, so policy
- * and value may read the beliefs, and searches need no goals drawn at random. Partners differ from game to game, so each
- * has a memory of its own. Chosen on seed 101 and other co-players than the judged ones; docs/adaptation.md has the
- * figures.
+ * and value may read the beliefs, and searches need no goals drawn at random. Partners differ from game to game, so
+ * each game has a memory of its own. Chosen on seed 101 and other co-players than the judged ones; docs/adaptation.md
+ * has the figures.
  */
 const AMONG_PARTNERS = { beliefInputs: true, uniformGoals: 0, memories: 'perGame' } as const;
 

@@ -12,9 +12,9 @@ export interface Trained {
 }
 
 /**
- * Trains one agent of a kind for every seat, among its like and partners of other kinds. The training is a run with a checkpoint, which a resumed
- * study goes on from; kinds with the same `training` share it, so that an ablation plays with the same networks as the
- * algorithm that it's compared with.
+ * Trains one agent of a kind for every seat, among its like and partners of other kinds. The training is a run with a
+ * checkpoint, which a resumed study goes on from; kinds with the same `training` share it, so that an ablation plays
+ * with the same networks as the algorithm that it's compared with.
  */
 export async function trained(
   context: Context,

@@ -26,8 +26,8 @@ export interface Reference {
 }
 
 /**
- * Trains four agents of one kind, then lets them meet strangers. Their networks stay as they are from then on, and every
- * co-player is new to them.
+ * Trains four agents of one kind, then lets them meet strangers. Their networks stay as they are from then on, and
+ * every co-player is new to them.
  */
 export async function trial(context: Context, plan: Plan, kind: Kind, seed: number, place: SeedPlace): Promise<Trial> {
   const { game } = plan;

@@ -41,7 +41,8 @@ describe('co-players of the study adaptation', () => {
 
   it('compare HOP with the better of its rivals, as a share of the range', () => {
     const cell = { lineUp: '1 + 3', coPlayer: 'X', from: 1 } as const;
-    const earned = (value: number): Returns => ({ '1 + 3': { X: [100, value, value] }, '3 + 1': {} }); // the first is no part
+    // The first episode is no part of the cell.
+    const earned = (value: number): Returns => ({ '1 + 3': { X: [100, value, value] }, '3 + 1': {} });
     const trial = (value: number) => [{ selfPlay: 0, returns: earned(value) }];
     const found = { hop: trial(2), ppo: trial(1), direct: trial(2.5) };
     const references = [{ random: earned(-1), stag: earned(3), hare: earned(0.5) }];

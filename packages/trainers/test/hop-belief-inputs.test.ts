@@ -103,7 +103,7 @@ function startOf(seat: number) {
   };
   return {
     rows: 1,
-    // What agent_0 sees, whoever is asked.
+    // What agent_0 sees, in both seats.
     observations: Object.fromEntries(
       Object.entries(env.observations).map(([name, data]) => [name, row(data as never)]),
     ),

@@ -139,8 +139,8 @@ export interface HopOptions {
   readonly intraOM?: boolean;
   /**
    * Whether policy and value read the agent's beliefs about its co-players (not in the paper). A search holds them as
-   * they are at its root. Train among partners that pursue their goals in any case (`partners` of `selfPlay`): among its
-   * like, an agent learns not to wait for co-players that it doesn't expect. Default false
+   * they are at its root. Train among partners that pursue their goals in any case (`partners` of `selfPlay`): among
+   * its like, an agent learns not to wait for co-players that it doesn't expect. Default false
    */
   readonly beliefInputs?: boolean;
   /**
