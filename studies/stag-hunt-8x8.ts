@@ -25,7 +25,7 @@ import { type Context, cpuClock, type Experiment, type SeedPlace, shortCurve } f
 const options = { size: 8, agents: 4, stags: 1, hares: 4 };
 const game = stagHunt(options);
 
-/** Chosen on seeds 101 and 102. */
+/** Chosen on seed 101, with shared goals. */
 const ppo = {
   ...ppoPresets.stagHunt,
   gamma: 0.97,
@@ -60,10 +60,10 @@ interface SeedResult {
 export const study: Experiment = {
   name: 'stag-hunt-8x8',
   description: 'PPO on the 8x8 stag hunt from scratch: shared goals, partners by chance, neither, own weights',
-  minutes: 110,
+  minutes: 125,
   seeds: 10,
   options: {
-    steps: { what: 'environment steps of each seed', default: '600000' },
+    steps: { what: 'environment steps of each seed', default: '900000' },
     'partner-seeds': { what: 'seeds with partners by chance', default: '3', isSelection: true },
     'plain-seeds': { what: 'seeds without either', default: '3', isSelection: true },
     'own-seeds': { what: 'seeds with weights of their own', default: '2', isSelection: true },
@@ -76,7 +76,7 @@ export const study: Experiment = {
   async run(context) {
     const envSteps = context.isQuick ? 4096 : Number(context.options['steps']);
     const upTo = (name: string) => context.seeds.slice(0, Number(context.options[name]));
-    const explore = { exploration: sharedGoals({ share: { from: 1, to: 0, by: 0.3 } }) };
+    const explore = { exploration: sharedGoals({ share: { from: 1, to: 0, by: 0.2 } }) };
     const arms: Arm[] = [
       { label: 'shared goals', weights: 'shared', seeds: context.seeds, explore },
       { label: 'partners by chance', weights: 'shared', seeds: upTo('partner-seeds'), explore: partnersByChance() },
@@ -91,7 +91,7 @@ export const study: Experiment = {
 
 /** Lone hunters of a stag get it as if a partner had joined, at first always and in the end never. */
 function partnersByChance() {
-  const chance = { from: 1, to: 0, by: 0.35 };
+  const chance = { from: 1, to: 0, by: 0.23 };
   return {
     curriculum: curriculum((progress) => stagHunt({ ...options, partnerChance: anneal(chance, progress) })),
   };
