@@ -175,7 +175,10 @@ async function report(context: Context, results: Record<string, SeedResult[]>) {
       { 'trained with': 'four NearestStag', seeds: 1, return: nearest.evaluated },
     ],
   );
-  const shares = { ...results, 'four NearestStag': [nearest] };
+  const shares: Record<string, readonly Pick<SeedResult, 'goals' | 'length'>[]> = {
+    ...results,
+    'four NearestStag': [nearest],
+  };
   context.table(
     'What agents reached in these episodes, means over seeds',
     [...labels, 'four NearestStag'].map((label) => ({ 'trained with': label, ...sharesOf(shares[label]) })),
