@@ -8,8 +8,8 @@ import { trainDreamer } from './dreamer/training';
 export const study: Experiment = {
   name: 'dreamer-catch',
   description: 'DreamerV3 on bsuite Catch: mean return',
-  minutes: 60,
-  seeds: 3,
+  minutes: 45,
+  seeds: 5,
   options: { steps: { what: 'environment steps of each seed', default: '24000' } },
   bars: {
     return_after_training: { what: 'mean return of 100 episodes after training, mean over seeds', atLeast: 0.9 },

@@ -7,7 +7,7 @@ import type { Context, Experiment } from '../bench/harness';
 import { learnWhileLeaving } from './moa/leaving';
 import type { Waits } from './moa/rules';
 import { playEpisodes, type Samples, splitSamples } from './moa/samples';
-import { learnInSelfPlay, type SelfPlayPoint } from './moa/self-play';
+import { learnInSelfPlay, ONLINE_RECIPES, type SelfPlayPoint } from './moa/self-play';
 import { type Knowledge, type Recipe, type Trained, trainModel } from './moa/training';
 
 /** A researcher's figures on 107,010 samples of nearest-stag and nearest-hare play. */
@@ -84,7 +84,7 @@ export const study: Experiment = {
       recallRow('kept (sabotage), at the end', sabotaged.at(-1)),
     ]);
     const inSelfPlay = await context.seedLoop('self-play', (seed) => checkSelfPlay(context, game, seed));
-    reportSelfPlay(context, game, inSelfPlay[0].kept);
+    reportSelfPlay(context, game, inSelfPlay[0]);
     return {
       figures: {
         findings: shortened(findings),
@@ -173,8 +173,9 @@ async function checkLeaving(context: Context, game: Game, seed: number) {
 async function checkSelfPlay(context: Context, game: Game, seed: number) {
   const envSteps = context.isQuick ? 10_240 : Number(context.options['self-play']);
   return {
-    kept: await learnInSelfPlay(game, false, envSteps, seed),
-    sabotaged: await learnInSelfPlay(game, true, envSteps, seed),
+    kept: await learnInSelfPlay(game, 'default', false, envSteps, seed),
+    emptied: await learnInSelfPlay(game, 'emptied', false, envSteps, seed),
+    sabotaged: await learnInSelfPlay(game, 'default', true, envSteps, seed),
   };
 }
 
@@ -190,7 +191,20 @@ function lateShare(points: readonly SelfPlayPoint[]): number {
   return mean(late.map(({ model, optimal }) => model.top1 / optimal.top1));
 }
 
-function reportSelfPlay(context: Context, game: Game, points: readonly SelfPlayPoint[]): void {
+type InSelfPlay = Readonly<Record<'kept' | 'emptied' | 'sabotaged', readonly SelfPlayPoint[]>>;
+
+function reportSelfPlay(context: Context, game: Game, { kept: points, emptied }: InSelfPlay): void {
+  const online = { default: points, emptied };
+  context.table(
+    'PPO self-play: a model that learns at the same time, by how it learns',
+    Object.entries(online).map(([recipe, own]) => ({
+      recipe,
+      settings: JSON.stringify(ONLINE_RECIPES[recipe as keyof typeof online]),
+      'top-1 / best, whole training': mean(own.map(({ model, optimal }) => model.top1 / optimal.top1)),
+      'last quarter': lateShare(own),
+      'least recall of a foreseen action': Math.min(...own.flatMap(foreseenRecalls)),
+    })),
+  );
   const shown = points.filter((_, i) => i % Math.ceil(points.length / 6) === 0 || i === points.length - 1);
   context.table(
     "PPO self-play: recall of each action by a model that learns at the same time, and by the policy's own probabilities",

@@ -148,9 +148,10 @@ def loss(params, rows, entropy_weight):
     given = rows["advantages"]
     mean, count = (weights * given).sum(), rows["active"].sum()
     deviation = jnp.sqrt((rows["active"] * (given - mean) ** 2).sum() / (count - 1))
-    normalised = (given - mean) / (deviation + 1e-8)
+    is_normalised = ppo.get("normaliseAdvantages", "minibatch") == "minibatch"
+    gains = (given - mean) / (deviation + 1e-8) if is_normalised else given
     ratio = jnp.exp(taken(log_probs, rows["actions"]) - rows["log_probs"])
-    surrogate = jnp.minimum(ratio * normalised, jnp.clip(ratio, 1 - CLIP, 1 + CLIP) * normalised)
+    surrogate = jnp.minimum(ratio * gains, jnp.clip(ratio, 1 - CLIP, 1 + CLIP) * gains)
     entropy = -(jnp.exp(log_probs) * jnp.where(rows["mask"], log_probs, 0)).sum(1)
     value_loss = 0.5 * (values - rows["returns"]) ** 2
     return (weights * (VALUE_WEIGHT * value_loss - surrogate - entropy_weight * entropy)).sum()

@@ -1,5 +1,5 @@
 import { type Agent, type AgentId, evaluate, type Game } from '@coplay/core';
-import { ablationGrid } from '@coplay/diagnostics/ablations';
+import type { Switches } from '@coplay/diagnostics/ablations';
 import {
   type AuditStep,
   type Conclusion,
@@ -27,13 +27,12 @@ export interface AuditPlan {
   /** Episodes of random play, and a fifth of them of NearestStag, over all blocks. */
   readonly episodes: number;
   readonly size: TrainingSize;
-  /** Whether modules are switched off one by one: (f). */
+  /** Whether modules are switched off: (f). */
   readonly triesModules: boolean;
-  /**
-   * Whether the settings without a module, with seats permuted, and with one policy are trained too: (b), (g), and for
-   * (f).
-   */
-  readonly trainsAll: boolean;
+  /** Whether the settings without a module are trained for (f); otherwise only their first updates are looked at. */
+  readonly trainsModules: boolean;
+  /** Whether the settings with seats permuted and with one policy are trained: (b), (g). */
+  readonly trainsOthers: boolean;
 }
 
 /** Everything that an audit found. */
@@ -65,13 +64,15 @@ export interface AuditedSetting {
   /** Without any fault of ours. */
   readonly game: Game;
   readonly sabotage: Sabotage;
+  /** Modules that are off in all of its tests. Default: none */
+  readonly switches?: Switches;
 }
 
 /** All tests of a trainer in which a fault may have been put. */
 export async function audit(setting: AuditedSetting, plan: AuditPlan, seedLoop: SeedLoop): Promise<AuditReport> {
-  const { subject, sabotage } = setting;
+  const { subject, sabotage, switches = {} } = setting;
   const game = sabotagedGame(sabotage, setting.game);
-  const base: Trainer = { subject, game, sabotage, switches: {}, sharedPolicy: false };
+  const base: Trainer = { subject, game, sabotage, switches, sharedPolicy: false };
   const trainEach = (label: string, trainer: Trainer) =>
     seedLoop(`${sabotage} ${label}`, (seed, place) => train(trainer, plan.size, seed, place.log));
 
@@ -80,14 +81,14 @@ export async function audit(setting: AuditedSetting, plan: AuditPlan, seedLoop: 
   const all = await trainEach('all modules', base);
   const influence = await influenceOf(base, 1);
   const returns: Record<string, Returns> = { random, NearestStag: nearest, 'all modules': lateReturns(all) };
-  if (plan.trainsAll) {
+  if (plan.trainsOthers) {
     const permuted = { ...base, game: permuteSeats(game) };
     returns['permuted seats'] = lateReturns(await trainEach('permuted seats', permuted));
     returns['one policy'] = lateReturns(await trainEach('one policy', { ...base, sharedPolicy: true }));
   }
   const structure = structureOf(all, influence);
   const modules = plan.triesModules
-    ? await withoutModules(base, structure, plan.trainsAll ? trainEach : undefined, returns)
+    ? await withoutModules(base, structure, plan.trainsModules ? trainEach : undefined, returns)
     : undefined;
   const steps = stepsOf(structure, returns, modules);
   const conclusion = nameCulprit(inCausalOrder(steps));
@@ -139,7 +140,7 @@ function firstFault(verdicts: readonly Verdict[]): Verdict {
   return verdicts.find(({ isFair }) => isFair === false) ?? verdicts[verdicts.length - 1];
 }
 
-/** Test (i) with one module off at a time, and (h) where these settings are to be trained. */
+/** Test (i) with modules off, and (h) where these settings are to be trained. */
 async function withoutModules(
   base: Trainer,
   { ownership }: Structure,
@@ -148,14 +149,15 @@ async function withoutModules(
 ): Promise<Verdict> {
   const whole = trainEach ? firstFault([ownership, verdictOn(returns['all modules'])]) : ownership;
   const without: Record<string, Verdict> = {};
-  for (const { label, switches } of ablationGrid(base.subject.modules).slice(1)) {
+  for (const [name, switches] of Object.entries(base.subject.without)) {
+    const label = `without ${name}`;
     const trainer = { ...base, switches };
     const verdicts: Verdict[] = [ownershipAudit(await influenceOf(trainer, 1))];
     if (trainEach) {
       returns[label] = lateReturns(await trainEach(label, trainer));
       verdicts.push(verdictOn(returns[label]));
     }
-    without[label.replace(/^without /, '')] = firstFault(verdicts);
+    without[name] = firstFault(verdicts);
   }
   return moduleAudit(whole, without);
 }
@@ -182,7 +184,7 @@ function stepsOf(structure: Structure, returns: Readonly<Record<string, Returns>
     { test: '(c) configuration', cause: 'configuration', verdict: structure.configuration },
     { test: '(d) updates by agent and module', cause: 'updates', verdict: structure.updates },
     { test: '(e) samples by agent and buffer', cause: 'samples', verdict: structure.samples },
-    ...(modules ? [{ test: '(f) modules off one by one', cause: 'modules', verdict: modules }] : []),
+    ...(modules ? [{ test: '(f) modules off', cause: 'modules', verdict: modules }] : []),
     ...trained('(g) one shared policy', 'one policy'),
     ...trained('(h) last 20 % of training over seeds', 'all modules'),
     { test: '(i) whose data trains whom', cause: 'trajectories', verdict: structure.ownership },

@@ -1,5 +1,5 @@
 import type { Agent, AgentId, Experience, Game, TypedArray } from '@coplay/core';
-import { isLearning, type Learner, type LearnerData } from '@coplay/trainers';
+import { type HopPlusLearner, isLearning, type Learner, type LearnerData } from '@coplay/trainers';
 import { learnersOf } from './learners';
 import type { MakeAgents } from './subject';
 
@@ -11,6 +11,8 @@ export const SABOTAGES = {
   updates: 'agent_3 misses every second update',
   'own-trajectory': "everyone trains on agent_0's trajectory",
   samples: "half of agent_1's samples are dropped",
+  imagination: "agent_2's imagined rewards have the wrong sign",
+  subgoals: 'agent_1 reads subgoals a thousand times too large',
 } as const;
 
 /** The name of a fault. */
@@ -24,7 +26,14 @@ export const CULPRITS: Readonly<Record<Sabotage, string>> = {
   updates: 'updates',
   'own-trajectory': 'trajectories',
   samples: 'samples',
+  imagination: 'modules',
+  subgoals: 'modules',
 };
+
+/** Faults inside a module, which only returns with and without it show. */
+export function isInsideModule(sabotage: Sabotage): boolean {
+  return CULPRITS[sabotage] === 'modules';
+}
 
 /** The game, or one in which lower ids win conflicts: what several caught together goes to the first of them. */
 export function sabotagedGame(sabotage: Sabotage, game: Game): Game {
@@ -65,6 +74,8 @@ export function sabotageLearners(sabotage: Sabotage, game: Game, agents: readonl
     if (sabotage === 'updates' && learner.ids.includes(game.agents[3])) skipEverySecond(learner);
     if (sabotage === 'own-trajectory') change(learner, (experience) => copySeat(experience, 0, seats));
     if (sabotage === 'samples') change(learner, (experience) => dropHalf(experience, game.agents[1], learner));
+    if (sabotage === 'imagination' && learner.ids.includes(game.agents[2])) negateImagined(learner as HopPlusLearner);
+    if (sabotage === 'subgoals' && learner.ids.includes(game.agents[1])) enlargeSubgoals(learner as HopPlusLearner, 1);
   }
 }
 
@@ -77,6 +88,25 @@ function skipEverySecond(learner: Learner): void {
   const update = learner.update.bind(learner);
   let asked = 0;
   learner.update = (data) => (asked++ % 2 === 0 ? update(data) : {});
+}
+
+/** The rewards that a learner imagines have the wrong sign. */
+function negateImagined({ ppo }: HopPlusLearner): void {
+  const update = ppo.update.bind(ppo);
+  ppo.update = ({ imagined = [], ...data }) => {
+    return update({ ...data, imagined: imagined.map((one) => ({ ...one, rewards: one.rewards.map((x) => -x) })) });
+  };
+}
+
+/** The inference of a seat's agent returns subgoals a thousand times too large. */
+function enlargeSubgoals(learner: HopPlusLearner, seat: number): void {
+  const { omg } = learner.coPlayerModelsOf(seat);
+  if (!omg) return;
+  const infer = omg.infer.bind(omg);
+  omg.infer = async (input, state) => {
+    const inferred = await infer(input, state);
+    return { ...inferred, subgoals: inferred.subgoals.map((x) => 1000 * x) };
+  };
 }
 
 /** An agent's samples of every second environment are gone. */

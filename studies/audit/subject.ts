@@ -1,14 +1,22 @@
 import type { Agent, AgentId, Experience, Game, NamedArrays } from '@coplay/core';
 import type { Switches } from '@coplay/diagnostics/ablations';
 import { mlp } from '@coplay/models';
-import { type Learner, type PpoAgent, type PpoLearner, ppoAgent, ppoPresets, sharedPpoAgents } from '@coplay/trainers';
+import {
+  type HopPlusAgent,
+  type HopPlusLearner,
+  type HopPlusModules,
+  hopPlusAgent,
+  type Learner,
+  ppoPresets,
+  sharedHopPlusAgents,
+} from '@coplay/trainers';
 
 /** How agents are made. */
 export interface MakeAgents {
   readonly game: Game;
   /** Which modules are on; modules that aren't named are on. */
   readonly switches: Switches;
-  /** One set of weights for all. */
+  /** One policy and one world model for all. */
   readonly sharedPolicy: boolean;
   /** An agent that learns ten times as slowly as the others: for sabotage. */
   readonly slowAgent?: AgentId;
@@ -16,10 +24,10 @@ export interface MakeAgents {
 
 /** The audited system: learning agents, and access to their parts. */
 export interface Subject {
-  /** Modules that can be switched off. */
-  readonly modules: readonly string[];
+  /** Settings with modules off, by their names, in the order in which they are tried. */
+  readonly without: Readonly<Record<string, Switches>>;
   makeAgents(options: MakeAgents): readonly Agent[];
-  /** Everything that the learner learns. */
+  /** The parameters that only an agent's own trajectory may move in its first update. */
   parameters(learner: Learner): Promise<NamedArrays>;
   /** Samples that an agent's buffers were given so far, by buffer. */
   pushed(learner: Learner, id: AgentId): Promise<Readonly<Record<string, number>>>;
@@ -27,45 +35,62 @@ export interface Subject {
   due(experience: Experience, seat: number): Readonly<Record<string, number>>;
 }
 
-/** The networks of {@link ppoSubject}. */
-export interface PpoNetworkChoice {
+/** The networks of {@link hopPlusSubject}. */
+export interface NetworkChoice {
   /** Units of the hidden layers of actor and critic. Default 64, 64 */
   readonly hidden?: readonly number[];
-  /** As for `ppoAgent`. Small networks that make few updates are sooner done without being compiled. Default `auto` */
+  /** As for `hopPlusAgent`. Small networks that make few updates are faster without compilation. Default `auto` */
   readonly executor?: 'auto' | 'eager';
-  /** Passes over the data in an update. Default 4 */
+  /** Passes over the data in an update of the policy. Default 4 */
   readonly epochs?: number;
 }
 
-/** Independent PPO, as the library has it. */
-export function ppoSubject({ hidden = [64, 64], executor = 'auto', epochs = 4 }: PpoNetworkChoice = {}): Subject {
+/** The names of HOP+'s modules: what is learned about the world, and what about co-players. */
+const WORLD = 'world model and imagination';
+const CO_PLAYERS = 'OMG and MOA';
+
+/** All of {@link hopPlusSubject}'s modules off. */
+export const PPO_ALONE: Switches = { [WORLD]: false, [CO_PLAYERS]: false };
+
+/**
+ * HOP+ without tree search. Imagination begins after the first update, whatever the accuracies, so that short trainings
+ * depend on it.
+ */
+export function hopPlusSubject({ hidden = [64, 64], executor = 'auto', epochs = 4 }: NetworkChoice = {}): Subject {
   return {
-    modules: ['advantageNormalisation', 'entropyBonus', 'gradientClipping'],
-    makeAgents: (options) => makePpo(options, { hidden, executor, epochs }),
-    parameters: (learner) => (learner as PpoLearner).parameters(),
+    without: { [WORLD]: { [WORLD]: false }, [CO_PLAYERS]: { [CO_PLAYERS]: false }, 'all but PPO': PPO_ALONE },
+    makeAgents: (options) => makeAgents(options, { hidden, executor, epochs }),
+    // The world model learns the rewards of all agents, and passes them on to the policy in imagination. That begins
+    // after the first update.
+    parameters: (learner) => (learner as HopPlusLearner).ppo.parameters(),
     async pushed(learner, id) {
-      const { buffer } = (await learner.state()) as { buffer?: { pushed?: Record<AgentId, Record<string, number>> } };
-      return { 'ppo rows': buffer?.pushed?.[id]?.['real'] ?? 0 };
+      const { ppo } = (await learner.state()) as {
+        ppo: { buffer?: { pushed?: Record<AgentId, Record<string, number>> } };
+      };
+      return { 'ppo rows': ppo.buffer?.pushed?.[id]?.['real'] ?? 0 };
     },
     due: (experience, seat) => ({ 'ppo rows': activeSteps(experience, seat) }),
   };
 }
 
-function makePpo(
-  { game, switches, sharedPolicy, slowAgent }: MakeAgents,
-  { hidden, executor, epochs }: Required<PpoNetworkChoice>,
-): PpoAgent[] {
-  const ppo = {
-    ...ppoPresets.stagHunt,
-    epochs,
-    ...(switches['advantageNormalisation'] === false && { normaliseAdvantages: false as const }),
-    ...(switches['entropyBonus'] === false && { entropyWeight: 0 }),
-    ...(switches['gradientClipping'] === false && { clipNorm: false as const }),
+function modulesOf(switches: Switches): HopPlusModules {
+  return {
+    ...(switches[WORLD] === false
+      ? { worldModel: false, imagined: false }
+      : { imagined: { startUpdates: 1, minAccuracy: 0, moaAccuracy: 0.1 } }),
+    ...(switches[CO_PLAYERS] === false && { omg: false, moa: false }),
   };
-  const network = mlp({ hidden });
-  if (sharedPolicy) return sharedPpoAgents({ game, network, executor, ppo });
+}
+
+function makeAgents(
+  { game, switches, sharedPolicy, slowAgent }: MakeAgents,
+  { hidden, executor, epochs }: Required<NetworkChoice>,
+): HopPlusAgent[] {
+  const ppo = { ...ppoPresets.stagHunt, epochs };
+  const options = { game, network: mlp({ hidden }), executor, ...modulesOf(switches) };
+  if (sharedPolicy) return sharedHopPlusAgents({ ...options, ppo });
   const slow = { ...ppo, learningRate: { from: ppo.learningRate.from / 10, to: 0 } };
-  return game.agents.map((id) => ppoAgent({ game, id, network, executor, ppo: id === slowAgent ? slow : ppo }));
+  return game.agents.map((id) => hopPlusAgent({ ...options, id, ppo: id === slowAgent ? slow : ppo }));
 }
 
 function activeSteps({ active, agents }: Experience, seat: number): number {

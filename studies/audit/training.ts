@@ -55,7 +55,7 @@ export async function train(
       learner.name,
     ),
   }));
-  const configs = await byAgent(agents, async ({ learner }) => learner.config);
+  const configs = await byAgent(agents, async ({ learner, id }) => withoutId(learner.config, id));
   run.dispose();
   const late = summarise(entries);
   const returns = game.agents.map((id) => [id, late[`episode/return/${id}`]] as const);
@@ -63,6 +63,11 @@ export async function train(
     throw new Error(`no episode ended in the last 20 % of ${envSteps} steps: train for longer`);
   }
   return { late: Object.fromEntries(returns), configs, updates, pushed, due };
+}
+
+/** An agent's settings without its own id, which is all that they may differ in. */
+function withoutId(config: unknown, id: AgentId): unknown {
+  return JSON.parse(JSON.stringify(config, (_, value: unknown) => (value === id ? undefined : value)));
 }
 
 /** For each metric `MODULE/steps` of a learner: the updates in which it was above 0. */

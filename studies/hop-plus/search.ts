@@ -1,8 +1,8 @@
 import { bootstrap, mean } from '@coplay/diagnostics/statistics';
 import type { HopPlusModules } from '@coplay/trainers';
-import { type Context, medianOrNever } from '../../bench/harness';
+import type { Context } from '../../bench/harness';
 import { stability } from '../hop/training';
-import { type Line, type SeedResult, stepsToReach } from './training';
+import { type Line, reachRow, type SeedResult, stepsToReach } from './training';
 
 /** A board of the part `search`: its lines with and without a search, and the return that counts as learned. */
 interface Board {
@@ -18,17 +18,17 @@ const BOARDS: Readonly<Record<'4h1s' | '4h2s', Board>> = {
 const LONG = 'HOP+ 4x4, search, twice as long';
 
 /** What the part `search` trains in addition to HOP+ on 4x4. */
-export function searchLines(context: Context, small: Omit<Line, 'modules'>): Readonly<Record<string, Line>> {
+export function searchLines(context: Context, small: Omit<Line, 'agents'>): Readonly<Record<string, Line>> {
   // A quick run ends before the world model is accurate.
-  const modules: HopPlusModules = {
+  const agents: HopPlusModules = {
     treeSearch: context.isQuick ? { trees: 1, simulations: 2, minAccuracy: 0 } : {},
   };
   const long = context.seeds.slice(0, Number(context.options['long-seeds']));
   return {
-    [BOARDS['4h1s'].withSearch]: { ...small, modules },
-    [BOARDS['4h2s'].without]: { ...small, stags: 2, modules: {} },
-    [BOARDS['4h2s'].withSearch]: { ...small, stags: 2, modules },
-    [LONG]: { ...small, modules, envSteps: 2 * small.envSteps, seeds: long },
+    [BOARDS['4h1s'].withSearch]: { ...small, agents },
+    [BOARDS['4h2s'].without]: { ...small, stags: 2, agents: {} },
+    [BOARDS['4h2s'].withSearch]: { ...small, stags: 2, agents },
+    [LONG]: { ...small, agents, envSteps: 2 * small.envSteps, seeds: long },
   };
 }
 
@@ -38,7 +38,7 @@ type Results = Readonly<Record<string, readonly SeedResult[]>>;
 export function reportSearch(context: Context, results: Results) {
   const rows = Object.values(BOARDS).flatMap(({ without, withSearch, level }) => {
     return [without, withSearch].flatMap((label) =>
-      results[label]?.length ? [rowOf(label, results[label], level)] : [],
+      results[label]?.length ? [reachRow(label, results[label], level)] : [],
     );
   });
   const hasSearch = Object.values(BOARDS).some(({ withSearch }) => results[withSearch]?.length);
@@ -49,28 +49,6 @@ export function reportSearch(context: Context, results: Results) {
     search_4h2s: advantage(results, BOARDS['4h2s']),
     search_stable: long.length > 0 ? mean(long.map(({ curve }) => stability(curve))) : null,
   };
-}
-
-function rowOf(label: string, seeds: readonly SeedResult[], level: number) {
-  const steps = seeds.map(({ curve }) => stepsToReach(curve, level));
-  const seconds = seeds.map((seed, i) => secondsAt(seed, steps[i]));
-  const middle = (values: readonly number[]) =>
-    medianOrNever(values.map((value) => (Number.isFinite(value) ? value : null))) ?? 'never';
-  return {
-    setting: label,
-    seeds: seeds.length,
-    'return after training': bootstrap(seeds.map(({ evaluated }) => evaluated)),
-    level,
-    'seeds at the level': steps.filter(Number.isFinite).length,
-    'steps to it (median)': middle(steps),
-    'seconds to it (median)': middle(seconds),
-  };
-}
-
-/** Seconds that a run had taken at a step. */
-function secondsAt({ clock }: SeedResult, step: number): number {
-  if (!clock || !Number.isFinite(step)) return Number.POSITIVE_INFINITY;
-  return clock.values[clock.steps.findIndex((at) => at >= step)];
 }
 
 /**

@@ -1,9 +1,9 @@
 import { type Agent, type AgentId, evaluate, type Game, type LogEntry } from '@coplay/core';
 import { curveOf } from '@coplay/diagnostics';
-import { type Curve, mean } from '@coplay/diagnostics/statistics';
+import { bootstrap, type Curve, mean } from '@coplay/diagnostics/statistics';
 import { mixed, nearestHare, nearestStag, stagHunt } from '@coplay/envs';
-import { type HopPlusModules, hopPlusAgent, ppoPresets, selfPlay } from '@coplay/trainers';
-import { type Context, meanOfEpisodes, type SeedPlace, shortCurve } from '../../bench/harness';
+import { type HopPlusModules, hopPlusAgent, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
+import { type Context, meanOfEpisodes, medianOrNever, type SeedPlace, shortCurve } from '../../bench/harness';
 import { arenas } from '../boards/arenas';
 
 /** Agents of one kind on one board. */
@@ -11,7 +11,8 @@ export interface Line {
   readonly size: number;
   /** Default 1 */
   readonly stags?: number;
-  readonly modules: HopPlusModules;
+  /** Modules of HOP+, or `ppo`: the baseline, the library's own `ppoAgent` with its preset */
+  readonly agents: HopPlusModules | 'ppo';
   /** Whether policies see the board with themselves in the middle. Default false */
   readonly centred?: boolean;
   /** Sizes of the open squares that are trained on; see `arenas`. Default: the whole board */
@@ -49,7 +50,8 @@ async function train(context: Context, line: Line, seed: number, place: SeedPlac
   const game = line.squares ? arenas(line.size, line.squares) : whole;
   const inputs = { centred: line.centred ?? false };
   const agents = game.agents.map((id) => {
-    return hopPlusAgent({ game, id, ppo: ppoPresets.stagHunt, inputs, ...line.modules });
+    const options = { game, id, ppo: ppoPresets.stagHunt, inputs };
+    return (line.agents === 'ppo' ? ppoAgent(options) : hopPlusAgent({ ...options, ...line.agents })) as Agent;
   });
   const entries: LogEntry[] = [];
   const keep = { start: () => {}, close: () => {}, write: (entry: LogEntry) => void entries.push(entry) };
@@ -82,6 +84,33 @@ function clockOf(entries: readonly LogEntry[]): Curve {
 export function stepsToReach({ steps, values }: Curve, level: number): number {
   const at = values.findIndex((value) => value >= level);
   return at < 0 ? Number.POSITIVE_INFINITY : steps[at];
+}
+
+/** A row of a table: how many seeds of a line reach a level, and after how many steps and seconds. */
+export function reachRow(label: string, seeds: readonly SeedResult[], level: number) {
+  const steps = seeds.map(({ curve }) => stepsToReach(curve, level));
+  const seconds = seeds.map((seed, i) => secondsAt(seed, steps[i]));
+  const orNever = (value: number) => (Number.isFinite(value) ? value : 'never');
+  return {
+    setting: label,
+    seeds: seeds.length,
+    'return after training': bootstrap(seeds.map(({ evaluated }) => evaluated)),
+    level,
+    'seeds at the level': steps.filter(Number.isFinite).length,
+    'steps to it (median)': orNever(medianReached(steps)),
+    'seconds to it (median)': orNever(medianReached(seconds)),
+  };
+}
+
+/** The median of steps or seconds, in which infinity means "never": infinite if the middle run never got there. */
+export function medianReached(values: readonly number[]): number {
+  return medianOrNever(values.map((value) => (Number.isFinite(value) ? value : null))) ?? Number.POSITIVE_INFINITY;
+}
+
+/** Seconds that a run had taken at a step. */
+function secondsAt({ clock }: SeedResult, step: number): number {
+  if (!clock || !Number.isFinite(step)) return Number.POSITIVE_INFINITY;
+  return clock.values[clock.steps.findIndex((at) => at >= step)];
 }
 
 const KINDS: Readonly<Record<string, (game: Game, id: AgentId) => Agent>> = {

@@ -10,7 +10,7 @@ import {
   vectorEnv,
 } from '@coplay/core';
 import { type MoaEvaluation, moaEvaluation } from '@coplay/diagnostics';
-import { createMoa, type MoaLearner, ppoAgent, ppoPresets, withInsight } from '@coplay/trainers';
+import { createMoa, type MoaLearner, type MoaOptions, ppoAgent, ppoPresets, withInsight } from '@coplay/trainers';
 import { feedEverything } from './leaving';
 
 /** A model of a co-player that learns by PPO, and the best possible predictor that knows that co-player's policy. */
@@ -21,6 +21,14 @@ export interface SelfPlayPoint {
   /** Of the predictor that knows the probabilities which the actions were drawn from */
   readonly optimal: MoaEvaluation;
 }
+
+/** How models learn next to their players. */
+export const ONLINE_RECIPES = {
+  /** The library's: a pass over the newest 4,096 rows whenever 512 are new. */
+  default: {},
+  /** The paper's code: 15 passes over 1,000 rows in minibatches of 512, then the buffer is emptied. */
+  emptied: { capacity: 2048, minRows: 1000, epochs: 15, minibatchSize: 512, keep: 'empty', roomPerGoal: false },
+} as const satisfies Record<string, Partial<MoaOptions>>;
 
 const ENVS = 32;
 const STEPS = 32;
@@ -35,11 +43,13 @@ const EVERY = 10;
  * Four PPO agents learn in self-play, and the first one's model of the second learns at the same time from the same
  * experience.
  *
+ * @param recipe     how the model learns
  * @param sabotaged  the model is fed the steps after its co-player left, as `feedEverything` says
  * @returns an evaluation after each {@link EVERY} rollouts, each on fresh games that nothing has learned from
  */
 export async function learnInSelfPlay(
   game: Game,
+  recipe: keyof typeof ONLINE_RECIPES,
   sabotaged: boolean,
   envSteps: number,
   seed: number,
@@ -49,7 +59,7 @@ export async function learnInSelfPlay(
   for (const { learner } of players) await learner.initialise(generator.fork());
   const table = players.map((player) => withInsight(player as unknown as Agent));
   const rollout = createRollout(vectorEnv(game, { envs: ENVS, seed: streamSeed(seed, 'train/env') }), table, generator);
-  const moa = createMoa({ game, id: game.agents[0], minRows: 1, goals: 'none' });
+  const moa = createMoa({ game, id: game.agents[0], goals: 'none', ...ONLINE_RECIPES[recipe] });
   await moa.initialise(generator.fork());
   const history: SelfPlayPoint[] = [];
   const rollouts = Math.ceil(envSteps / (ENVS * STEPS));

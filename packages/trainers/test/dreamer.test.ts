@@ -416,6 +416,20 @@ describe('updates by hand', () => {
     expect(quarter).not.toBe(await after({ from: 1, to: 0 }, 0.5));
   });
 
+  it('anneal the step size by the progress of the training, after a warm-up by updates', async () => {
+    const played: Experience[] = [];
+    const onRollout = (experience: Experience) => void played.push(experience);
+    const settings = { startAfter: 1000, learningRate: { from: 0.008, to: 0, by: 0.5 }, warmUp: 2 };
+    const { run, agents } = makeRun(settings, { onRollout, executor: 'eager' });
+    await run.train({ envSteps: 40 });
+    const { learner } = agents[0];
+    await learner.update({ experience: played[0], progress: 0.25, generator: createGenerator(1) });
+    const rates: number[] = [];
+    for (let i = 0; i < 3; i++) rates.push((await learner.train(1, createGenerator(2)))['opt/learning_rate']);
+    expect(rates).toEqual([0, 0.002, 0.004]); // half of the way down; 0, 1/2 and all of it in the warm-up
+    run.dispose();
+  });
+
   it('renews the states that sequences begin with', async () => {
     const { run, agents } = makeRun({ startAfter: 1000, warmUp: 0 }, { envs: 1, steps: 20 });
     await run.train({ envSteps: 20 });

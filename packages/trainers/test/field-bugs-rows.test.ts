@@ -154,6 +154,7 @@ describe('M01, P20: recorded rows meet their own inputs, states and results', ()
         expect(Math.abs(metrics['policy/approx_kl'])).toBeLessThan(1e-6);
         expect(metrics['policy/clip_fraction']).toBe(0);
         expect(metrics['value/loss'] / (metrics['value/mse'] / 2)).toBeCloseTo(1, 4);
+        expect(metrics['value/target_variance'] / metrics['return/std'] ** 2).toBeCloseTo(1, 4);
       }
       agents[0].learner.dispose();
     });

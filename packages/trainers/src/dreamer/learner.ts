@@ -71,13 +71,13 @@ export class DreamerLearner implements Learner {
   private behaviourUpdates = 0;
   /** Of the training, in [0, 1], as the last update was told */
   private progress = 0;
-  private readonly rate: (update: number) => number;
+  /** The share of the step size that an update has: it rises from 0 to 1 over the warm-up. */
+  private readonly warmth: (update: number) => number;
 
   constructor(readonly setup: DreamerSetup) {
     this.name = setup.ids.length === 1 ? setup.ids[0] : 'shared';
     this.network = dreamerNetwork(setup, this.name);
-    const { learningRate: rate, warmUp } = setup.options;
-    this.rate = learningRate({ rate, warmUp });
+    this.warmth = learningRate({ rate: 1, warmUp: setup.options.warmUp });
   }
 
   get ids() {
@@ -286,15 +286,17 @@ export class DreamerLearner implements Learner {
     sample: SequenceSample | undefined,
     log: Metrics[],
   ): Promise<NamedArrays> {
-    const { network } = this;
-    const rate = this.rate(kind === 'behaviour' ? this.behaviourUpdates : this.updates);
-    const entropyScale = anneal(this.setup.options.entropyScale, this.progress);
+    const { network, progress } = this;
+    const { options } = this.setup;
+    const update = kind === 'behaviour' ? this.behaviourUpdates : this.updates;
+    const rate = this.warmth(update) * anneal(options.learningRate, progress);
+    const entropyScale = anneal(options.entropyScale, progress);
     const ofBehaviour = kind !== 'world' && { entropyScale: scalar(entropyScale) };
     const feeds = { ...inputs, learningRate: scalar(rate), ...ofBehaviour };
     const { deter, stoch, ...outputs } = (await network.functions[kind](feeds)) as NamedArrays;
     const bad = nonFinite(outputs);
     if (bad) this.refuse(bad, outputs, feeds);
-    else if (deter && sample && this.setup.options.replayLatents) storeLatents(this.filled(), sample, deter, stoch);
+    else if (deter && sample && options.replayLatents) storeLatents(this.filled(), sample, deter, stoch);
     log.push({
       ...{ 'opt/learning_rate': rate, 'opt/skipped': bad ? 1 : 0 },
       ...(!bad && mapColumns(outputs, ({ data }) => data[0])), // a skipped update has no metrics

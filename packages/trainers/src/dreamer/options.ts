@@ -59,8 +59,11 @@ export interface DreamerOptions {
    * itself, for training by hand. Default B T, which `replayCapacity` must have room for
    */
   readonly startAfter?: number;
-  /** Step size of LaProp, positive. Default 1e-3 for the sizes below `size1m`, else 4e-5 */
-  readonly learningRate?: number;
+  /**
+   * Step size of LaProp, positive or 0; `{ from, to, by }` is a straight line over the training's progress, after which
+   * the policy no longer wanders. Default 1e-3 for the sizes below `size1m`, else 4e-5: constant, as published
+   */
+  readonly learningRate?: Annealed;
   /** Updates in which it rises from 0, at least 0. Default 100 for the sizes below `size1m`, else 1000 */
   readonly warmUp?: number;
   /** Bound of each array's gradient as a share of the array's own norm, above 0. Default 0.3 */
@@ -132,7 +135,7 @@ const dreamerFields = {
   trainRatio: positive.optional(),
   updatesPerPhase: whole.optional(),
   startAfter: whole.optional(),
-  learningRate: positive.optional(),
+  learningRate: annealed(positive, nonNegative).optional(),
   warmUp: z.int().min(0).optional(),
   adaptiveClip: positive.default(0.3),
   discountHorizon: z.number().gt(1).default(333),
@@ -173,7 +176,7 @@ export interface ResolvedDreamerOptions extends Omit<Checked, 'starts' | 'trainR
   /** Windows */
   readonly startAfter: number;
   /** Of LaProp */
-  readonly learningRate: number;
+  readonly learningRate: Annealed;
   /** Updates */
   readonly warmUp: number;
 }

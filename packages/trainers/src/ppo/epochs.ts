@@ -40,6 +40,7 @@ export async function runEpochs(parts: EpochParts, generator: Generator): Promis
     if (plan.length === 0) break;
     const { each, rows } = minibatchInputs(plan, parts.columns, places, settings);
     const outputs = await runMinibatches(parts, each);
+    noteTargets(tally, parts.columns, each);
     let step = 0;
     for (const epoch of epochs) {
       tally.startEpoch();
@@ -53,6 +54,14 @@ export async function runEpochs(parts: EpochParts, generator: Generator): Promis
 function note(tally: BatchTally, outputs: NamedArrays, step: number, rows: number): void {
   if (isFiniteStep(outputs, step)) tally.add(outputs, step, rows);
   else tally.skip();
+}
+
+/** The critic's targets in minibatches: [S, P] rows, of recurrent networks [S, P, L] steps. */
+function noteTargets(tally: BatchTally, columns: NamedArrays, { places, weights }: NamedArrays): void {
+  const ofCritic = { returns: columns['returns'], weights: columns['criticWeights'] ?? columns['returns'] };
+  const taken = gatherRows(ofCritic, places.data);
+  const own = columns['criticWeights'] ? weights.data.map((weight, i) => weight * taken.weights.data[i]) : weights.data;
+  tally.addTargets(taken.returns.data, own);
 }
 
 /** Runs minibatches one after the other; where one isn't finite, nothing of it is kept. */

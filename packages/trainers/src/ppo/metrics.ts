@@ -20,6 +20,8 @@ export interface BatchTally {
   add(outputs: NamedArrays, step: number, rows: number): void;
   /** Counts a minibatch that was left out. */
   skip(): void;
+  /** The critic's targets in minibatches, and their weights; as many of each */
+  addTargets(targets: ArrayLike<number>, weights: ArrayLike<number>): void;
   /** Mean approximate KL of the present epoch. */
   epochKl(): number;
   result(): Metrics;
@@ -34,6 +36,7 @@ export function batchTally(annealed: Record<'learningRate' | 'entropyWeight' | '
   let skipped = 0;
   let epochRows = 0;
   let epochKlSum = 0;
+  const ofTargets = { weight: 0, sum: 0, squares: 0 };
   return {
     startEpoch: () => {
       epochs++;
@@ -52,6 +55,13 @@ export function batchTally(annealed: Record<'learningRate' | 'entropyWeight' | '
     skip: () => {
       skipped++;
     },
+    addTargets: (targets, weights) => {
+      for (let i = 0; i < targets.length; i++) {
+        ofTargets.weight += weights[i];
+        ofTargets.sum += weights[i] * targets[i];
+        ofTargets.squares += weights[i] * targets[i] ** 2;
+      }
+    },
     epochKl: () => (epochRows === 0 ? 0 : epochKlSum / epochRows),
     result: () => {
       // Without a step there is nothing to report: a zero would look like a measurement, and enter means over learners.
@@ -59,6 +69,7 @@ export function batchTally(annealed: Record<'learningRate' | 'entropyWeight' | '
       const means = measured.map(([name, key]) => [key, sums[name] / rowsSeen]);
       return {
         ...Object.fromEntries(means),
+        ...(ofTargets.weight > 0 && { 'value/target_variance': variance(ofTargets) }),
         'policy/learning_rate': annealed.learningRate,
         'policy/entropy_weight': annealed.entropyWeight,
         'policy/clip': annealed.clip,
@@ -68,6 +79,10 @@ export function batchTally(annealed: Record<'learningRate' | 'entropyWeight' | '
       };
     },
   };
+}
+
+function variance({ weight, sum, squares }: { weight: number; sum: number; squares: number }): number {
+  return Math.max(0, squares / weight - (sum / weight) ** 2);
 }
 
 /** Figures of the data of one update, over the steps in which the learner's agents were active. */

@@ -102,14 +102,16 @@ export function resolvePpoOptions(where: string, options: PpoOptions = {}): Reso
 /** Settings that are known to work, by the field's names for them. Spread one and change what you like. */
 export const ppoPresets = {
   /**
-   * The Markov Stag Hunt. A high discount and a large, annealed entropy bonus are what leads past the equilibrium in
-   * which everyone takes a hare; docs/stag-hunt.md shows it. For 32 environments x 32 steps.
+   * The Markov Stag Hunt, for 32 environments x 32 steps. A high discount and a large, annealed entropy bonus lead past
+   * the equilibrium in which all agents hunt hares. Advantages are not normalised: where all hunt hares they are small,
+   * and normalised they would outweigh the bonus just when exploration is needed. docs/stag-hunt.md shows it.
    */
   stagHunt: {
     gamma: 0.99,
     lambda: 0.95,
     learningRate: { from: 1e-3, to: 0 },
-    entropyWeight: { from: 0.1, to: 0 },
+    entropyWeight: { from: 0.05, to: 0 },
+    normaliseAdvantages: false,
     epochs: 4,
     minibatchSize: 256,
     valueClip: false,
