@@ -53,7 +53,7 @@ const CO_PLAYERS = 'OMG and MOA';
 export const PPO_ALONE: Switches = { [WORLD]: false, [CO_PLAYERS]: false };
 
 /**
- * HOP+ without tree search. Imagination begins after the first update, whatever the accuracies, so that short trainings
+ * HOP+ without tree search. Imagination begins after the first update, with models of any accuracy, so that short trainings
  * depend on it.
  */
 export function hopPlusSubject({ hidden = [64, 64], executor = 'auto', epochs = 4 }: NetworkChoice = {}): Subject {
