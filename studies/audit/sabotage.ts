@@ -12,7 +12,7 @@ export const SABOTAGES = {
   'own-trajectory': "everyone trains on agent_0's trajectory",
   samples: "half of agent_1's samples are dropped",
   imagination: "agent_2's imagined rewards have the wrong sign",
-  subgoals: 'agent_1 reads subgoals a thousand times too large',
+  models: "agent_1's models of the others never learn",
 } as const;
 
 /** The name of a fault. */
@@ -27,7 +27,7 @@ export const CULPRITS: Readonly<Record<Sabotage, string>> = {
   'own-trajectory': 'trajectories',
   samples: 'samples',
   imagination: 'modules',
-  subgoals: 'modules',
+  models: 'updates',
 };
 
 /** Faults inside a module, which only returns with and without it show. */
@@ -75,7 +75,7 @@ export function sabotageLearners(sabotage: Sabotage, game: Game, agents: readonl
     if (sabotage === 'own-trajectory') change(learner, (experience) => copySeat(experience, 0, seats));
     if (sabotage === 'samples') change(learner, (experience) => dropHalf(experience, game.agents[1], learner));
     if (sabotage === 'imagination' && learner.ids.includes(game.agents[2])) negateImagined(learner as HopPlusLearner);
-    if (sabotage === 'subgoals' && learner.ids.includes(game.agents[1])) enlargeSubgoals(learner as HopPlusLearner, 1);
+    if (sabotage === 'models' && learner.ids.includes(game.agents[1])) stopModels(learner as HopPlusLearner, 1);
   }
 }
 
@@ -98,15 +98,10 @@ function negateImagined({ ppo }: HopPlusLearner): void {
   };
 }
 
-/** The inference of a seat's agent returns subgoals a thousand times too large. */
-function enlargeSubgoals(learner: HopPlusLearner, seat: number): void {
-  const { omg } = learner.coPlayerModelsOf(seat);
-  if (!omg) return;
-  const infer = omg.infer.bind(omg);
-  omg.infer = async (input, state) => {
-    const inferred = await infer(input, state);
-    return { ...inferred, subgoals: inferred.subgoals.map((x) => 1000 * x) };
-  };
+/** The models that a seat's agent has of its co-players are never updated. */
+function stopModels(learner: HopPlusLearner, seat: number): void {
+  const { moa } = learner.coPlayerModelsOf(seat);
+  if (moa) moa.update = async () => ({});
 }
 
 /** An agent's samples of every second environment are gone. */

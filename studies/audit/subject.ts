@@ -78,7 +78,8 @@ function modulesOf(switches: Switches): HopPlusModules {
     ...(switches[WORLD] === false
       ? { worldModel: false, imagined: false }
       : { imagined: { startUpdates: 1, minAccuracy: 0, moaAccuracy: 0.1 } }),
-    ...(switches[CO_PLAYERS] === false && { omg: false, moa: false }),
+    // Models that waited for new rows would be updated more often for agents whose co-players stay for longer.
+    ...(switches[CO_PLAYERS] === false ? { omg: false, moa: false } : { moa: { minRows: 1 } }),
   };
 }
 
