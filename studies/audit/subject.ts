@@ -53,8 +53,8 @@ const CO_PLAYERS = 'OMG and MOA';
 export const PPO_ALONE: Switches = { [WORLD]: false, [CO_PLAYERS]: false };
 
 /**
- * HOP+ without tree search. Imagination begins after the first update, with models of any accuracy, so that short trainings
- * depend on it.
+ * HOP+ without tree search. Imagination begins after the first update, with models of any accuracy: it has to matter
+ * in short trainings.
  */
 export function hopPlusSubject({ hidden = [64, 64], executor = 'auto', epochs = 4 }: NetworkChoice = {}): Subject {
   return {
