@@ -36,6 +36,7 @@ export const METRIC_DOCS: readonly MetricDoc[] = [
   {"key":"policy/steps","what":"optimiser steps taken","unit":"0 or more","section":"Policy"},
   {"key":"policy/skipped","what":"minibatches skipped because a number was not finite, with `nonFinite: 'skip'`","unit":"should be 0","section":"Policy"},
   {"key":"value/loss","what":"the critic's loss as part of the total loss: with the factor 1/2 and, if on, value clipping","unit":"","section":"Value"},
+  {"key":"value/target_variance","what":"variance of the critic's targets in the minibatches that it learned from, real and imagined rows together; with squared errors, 2 `value/loss` over it is the error as a share","unit":"squared return","section":"Value"},
   {"key":"value/mse","what":"mean((V - R)^2) with the values at the time of the action, without a factor: comparable between settings","unit":"squared return","section":"Value"},
   {"key":"value/explained_variance","what":"1 - Var(R - V) / Var(R): 1 is perfect, 0 no better than a constant, below 0 worse; missing if all R are equal","unit":"up to 1","section":"Value"},
   {"key":"value/mean","what":"mean value","unit":"return","section":"Value"},
