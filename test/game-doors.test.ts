@@ -1,5 +1,7 @@
 import { gridTransitions } from '@coplay/buffers';
 import {
+  type AnyGame,
+  box,
   CoplayError,
   createGenerator,
   createRollout,
@@ -7,6 +9,7 @@ import {
   type Game,
   gameContract,
   imagine,
+  multiDiscrete,
   otherView,
   parallelEnv,
   rulesSimulator,
@@ -147,6 +150,12 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
 /** Doors that play matrix games only. */
 const ofMatrixGames = ['lola', 'iteratedGame', 'memoryOneAgent'];
 
+/** Doors that take games with any spaces of actions; docs/spaces.md lists them. */
+const ofAllSpaces = [
+  ...['allocateExperience', 'vectorEnv', 'parallelEnv', 'createRollout', 'evaluate', 'selfPlay'],
+  ...['randomAgent', 'ppoAgent', 'sharedPpoAgents', 'inputEncoder', 'canCentre'],
+];
+
 /** What each wrong description must be told of it. */
 const wrong: readonly (readonly [what: string, change: Record<string, unknown>, says: RegExp])[] = [
   [
@@ -217,5 +226,27 @@ describe('a game with a wrong description', () => {
     const game = { ...sound, ...change } as Game;
     expect(() => vectorEnv(game, { envs: 1 })).toThrow(says);
     expect(gameContract(game)[0].rule).toBe('description');
+  });
+});
+
+describe('a game whose actions are not one number', () => {
+  const discrete = Object.entries(doors).filter(([name]) => !ofAllSpaces.includes(name));
+
+  it.each(discrete)('is refused by %s, which names the actions and the page', async (name, use) => {
+    const game = ofMatrixGames.includes(name) ? matrix : sound;
+    const width = game.actions;
+    const spaces: readonly (readonly [AnyGame['actions'], RegExp])[] = [
+      [box({ shape: [width] }), /got a box of shape/],
+      [multiDiscrete(new Array<number>(width).fill(2)), /got choices among 2, 2/],
+      [Object.fromEntries(game.agents.map((agent) => [agent, box({ shape: [width] })])), /got \w+: a box/],
+    ];
+    for (const [actions, says] of spaces) {
+      const error = await errorOf(() => use({ ...game, actions } as unknown as Game));
+      expect(error, String(says)).toBeInstanceOf(CoplayError);
+      const { message } = error as Error;
+      expect(message).toMatch(says);
+      expect(message).toMatch(/actions of .* expected discrete actions/);
+      expect(message).toContain('docs/spaces.md');
+    }
   });
 });

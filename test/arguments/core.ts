@@ -32,6 +32,7 @@ export const coreDoors: Doors = {
   show: 'shows anything',
   allocate: door(() => ['uint8', 3]),
   assertGame: door(() => [game, { episodes: 1 }], ['nothing', 'options'], {}, ['game']),
+  box: door(() => [{ shape: [2], low: 0, high: 1 }]),
   bootstrapValues: door(
     () => [steps(), new Float32Array(rows), new Float32Array(), {}],
     ['nothing', 'nothing', ['[]'], 'options'],
@@ -117,6 +118,7 @@ export const coreDoors: Doors = {
   linear: door(() => [1, 0], ['number', 'number'], { '()': door(() => [0.5], ['anything']) }),
   monteCarloReturns: door(() => [steps(), { gamma: 0.9 }]),
   ndarray: door(() => [new Uint8Array(2), [2]], ['nothing', 'nothing?']),
+  multiDiscrete: door(() => [[2, 3]]),
   normaliseAdvantages: door(() => [[1, 2], [1, 1], {}], ['nothing', 'nothing?', 'options']),
   otherView: door(() => [game, arrays.allocateObservations(game.observation, 1), 1, 0, 1]),
   parallelEnv: door(
@@ -211,6 +213,12 @@ export const checksDoors: Doors = {
 
 /** Those of `@coplay/core/arrays`. */
 export const arraysDoors: Doors = {
+  actionLayout: 'reads the actions of a game that was checked',
+  choicesOf: 'reads a space of a game that was checked',
+  drawAction: 'draws from a space of a game that was checked',
+  isBox: 'reads a space of a game that was checked',
+  maskSizeOf: 'reads a space of a game that was checked',
+  widthOf: 'reads a space of a game that was checked',
   allocateCuts: door(() => [game, 2]),
   allocateExperience: door(() => [game, 2, 3]),
   allocateGrid: door(() => [game.grid, 2, 3]),

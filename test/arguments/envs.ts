@@ -52,6 +52,7 @@ const maker = door(() => [{}], ['options']);
 export const envsDoors: Doors = {
   agentColor: door(() => [0], [['2**33']]),
   cartPole: maker,
+  pendulum: maker,
   catchGame: maker,
   checkRecording: door(() => ['checkRecording', recording], ['anything']),
   decodeRecording: door(() => [bytes, 'decodeRecording'], [['longer'], 'anything']),

@@ -1,3 +1,4 @@
+import type { ActionSpaces, ActionsOf } from './action-spaces';
 import type { AgentId } from './game';
 import type { Generator } from './generator';
 import type { Metrics } from './metrics';
@@ -5,27 +6,30 @@ import type { ObservationArrays } from './observations';
 import type { ArrayOf, DType, NamedArrays, TypedArray } from './typed-arrays';
 
 /** The inputs from which one agent chooses its actions in B games at once. The arrays are views: copy what you keep. */
-export interface AgentInput {
+export interface AgentInput<Spaces extends ActionSpaces = number> {
   /** B */
   readonly rows: number;
   /** [B, ...shape] for each field of the game's observation */
   readonly observations: ObservationArrays;
-  /** [B, K] 1 where the action is legal */
+  /** [B, K] 1 where the action is legal; K is the size of the mask of the agent's own space (0 for a box) */
   readonly masks: Uint8Array;
   /** [B] 1 where the agent still plays; the action of other rows is ignored */
   readonly active: Uint8Array;
   /** [B] 1 in the first step of an episode: the agent's state for this row must start anew */
   readonly isFirst: Uint8Array;
-  /** [B, A] the actions of all agents in the previous step; -1 in the first step and for agents that had left */
-  readonly previousActions: Int32Array;
+  /**
+   * [B, A] the actions of all agents in the previous step; -1 in the first step and for agents that had left. In other
+   * spaces [B, A, W], and NaN for -1 where an agent has a box
+   */
+  readonly previousActions: ActionsOf<Spaces>;
   /** [B, S] the game's states; only of games in which each agent sees all of the state (`game.observesState`) */
   readonly states?: ArrayOf<DType>;
 }
 
 /** An agent's actions, and its state for the next call. */
-export interface AgentOutput<State extends Saved = Saved> {
-  /** [B] in 0..K-1 */
-  readonly actions: Int32Array;
+export interface AgentOutput<State extends Saved = Saved, Spaces extends ActionSpaces = number> {
+  /** [B] in 0..K-1; [B, w] with the w values of the agent's own space, Float32Array for a box */
+  readonly actions: ActionsOf<Spaces>;
   /** The recurrent state for the next call: any value that a checkpoint can hold. */
   readonly state: State;
   /** [B, ...] named numbers to be stored with the experience: `logProbs`, `values`, subgoals, search policies. */
@@ -33,10 +37,10 @@ export interface AgentOutput<State extends Saved = Saved> {
 }
 
 /** What everyone can see of a step after it was played; B games. */
-export interface AgentStep {
+export interface AgentStep<Spaces extends ActionSpaces = number> {
   readonly rows: number;
-  /** [B, A] of everyone */
-  readonly actions: Int32Array;
+  /** [B, A] of everyone; in other spaces [B, A, W] */
+  readonly actions: ActionsOf<Spaces>;
   /** [B, A] who was playing before the step */
   readonly active: Uint8Array;
   /** [B, A] */
@@ -60,20 +64,28 @@ export interface AgentStep {
  * `act` is a function of its arguments: the state of an episode goes in and comes out. Memory that outlives an episode
  * (beliefs, counts) stays in the agent: `observe` updates it, `save` returns it.
  */
-export interface Agent<State extends Saved = Saved> {
+export interface Agent<State extends Saved = Saved, Spaces extends ActionSpaces = number> {
   readonly id: AgentId;
   /** For tables: `NearestStag`, `PPO`. */
   readonly name: string;
   /** The recurrent state of B games that are about to begin. */
   initialState(rows: number): State;
-  act(input: AgentInput, state: State, generator: Generator): AgentOutput<State> | Promise<AgentOutput<State>>;
+  act(
+    input: AgentInput<Spaces>,
+    state: State,
+    generator: Generator,
+  ): AgentOutput<State, Spaces> | Promise<AgentOutput<State, Spaces>>;
   /** Called after each step, with what everyone can see of it. */
-  observe?(step: AgentStep): void;
+  observe?(step: AgentStep<Spaces>): void;
   /**
    * How it chose this answer, as named numbers [B, ...]: recordings keep them, experience doesn't. It changes nothing,
    * and the answers of `act` are the same without it.
    */
-  insight?(input: AgentInput, state: State, output: AgentOutput<State>): NamedArrays | Promise<NamedArrays>;
+  insight?(
+    input: AgentInput<Spaces>,
+    state: State,
+    output: AgentOutput<State, Spaces>,
+  ): NamedArrays | Promise<NamedArrays>;
   /** The memory that outlives an episode, for checkpoints and for `evaluate`, which restores it afterwards. */
   save?(): SavedState;
   restore?(saved: SavedState): void;

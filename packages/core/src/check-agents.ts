@@ -1,39 +1,49 @@
+import { type ActionSpaces, actionLayout, maskSizeOf } from './action-spaces';
 import type { AgentInput, AgentStep } from './agent';
 import { sizeOf } from './arrays';
 import { checkCount, checkRecord, checkTypedArray } from './check-values';
 import { fail, show } from './errors';
-import type { Game } from './game';
+import type { AnyGame } from './game';
 import { checkGenerator, type Generator } from './generator';
 import type { ObservationArrays } from './observations';
 import { isNumberArray } from './typed-arrays';
 
 /** The part of a game that the arguments of its agents are checked by. */
-export type SeatedGame = Pick<Game, 'agents' | 'actions' | 'observation' | 'infos' | 'stateType' | 'stateSize'>;
+export type SeatedGame = Pick<AnyGame, 'agents' | 'actions' | 'observation' | 'infos' | 'stateType' | 'stateSize'>;
 
 /**
  * Refuses the input of `act` if an array is missing, or has another dtype or length than the rows need. It reads no
  * values, so it costs almost no time.
  *
  * @param where  the agent and its method, for the message: `PPO (agent_0).act`
+ * @param seat   the agent's seat, whose space determines the size of its masks. Default 0
  */
-export function checkAgentInput(where: string, game: SeatedGame, input: AgentInput): void {
+export function checkAgentInput(where: string, game: SeatedGame, input: AgentInput<ActionSpaces>, seat = 0): void {
   checkRecord(where, 'input', input);
   const { rows, observations, masks, active, isFirst, previousActions } = input;
   checkCount(where, 'input.rows', rows);
   checkObservationArrays(where, 'input.observations', game, observations, rows);
-  checkTypedArray(where, 'input.masks', masks, 'uint8', rows * game.actions);
+  const { spaces, dtype, width } = actionLayout(game);
+  checkTypedArray(where, 'input.masks', masks, 'uint8', rows * maskSizeOf(spaces[seat]));
   checkTypedArray(where, 'input.active', active, 'uint8', rows);
   checkTypedArray(where, 'input.isFirst', isFirst, 'uint8', rows);
-  checkTypedArray(where, 'input.previousActions', previousActions, 'int32', rows * game.agents.length);
+  checkTypedArray(where, 'input.previousActions', previousActions, dtype, rows * game.agents.length * width);
 }
 
 /**
  * Refuses the input and the generator of `act`. The agent itself checks its state.
  *
  * @param where  the agent and its method, for the message: `PPO (agent_0).act`
+ * @param seat   the agent's seat, whose space determines the size of its masks. Default 0
  */
-export function checkAct(where: string, game: SeatedGame, input: AgentInput, generator: Generator): void {
-  checkAgentInput(where, game, input);
+export function checkAct(
+  where: string,
+  game: SeatedGame,
+  input: AgentInput<ActionSpaces>,
+  generator: Generator,
+  seat = 0,
+): void {
+  checkAgentInput(where, game, input, seat);
   checkGenerator(where, generator);
 }
 
@@ -46,7 +56,7 @@ export function checkAct(where: string, game: SeatedGame, input: AgentInput, gen
 export function checkObservationArrays(
   where: string,
   name: string,
-  { observation }: Pick<Game, 'observation'>,
+  { observation }: Pick<AnyGame, 'observation'>,
   observations: ObservationArrays,
   rows: number,
 ): void {
@@ -67,12 +77,13 @@ export function checkObservationArrays(
  *
  * @param where  the agent and its method, for the message: `HOP (agent_0).observe`
  */
-export function checkAgentStep(where: string, game: SeatedGame, step: AgentStep): void {
+export function checkAgentStep(where: string, game: SeatedGame, step: AgentStep<ActionSpaces>): void {
   checkRecord(where, 'step', step);
   const { rows, actions, active, rewards, ended, terminated, infos, states } = step;
   checkCount(where, 'step.rows', rows);
   const size = rows * game.agents.length;
-  checkTypedArray(where, 'step.actions', actions, 'int32', size);
+  const { dtype, width } = actionLayout(game);
+  checkTypedArray(where, 'step.actions', actions, dtype, size * width);
   checkTypedArray(where, 'step.active', active, 'uint8', size);
   checkTypedArray(where, 'step.rewards', rewards, 'float32', size);
   checkTypedArray(where, 'step.ended', ended, 'uint8', rows);

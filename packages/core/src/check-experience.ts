@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { type ActionSpaces, type ActionSpec, actionLayout, describeSpaces, haveSameSpaces } from './action-spaces';
 import { sizeOf } from './arrays';
-import { checkExperienceSpec } from './check-game';
-import { checkRecord } from './check-values';
+import { checkExperienceSpec, type TakenSpaces } from './check-game';
+import { checkRecord, checkTypedArray } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 import type { Experience } from './experience';
@@ -20,8 +21,8 @@ const schema = z.looseObject({
   actionCount: count,
   observations: z.record(z.string(), typedArrays()),
   masks: bytes,
-  actions: typedArrays('int32'),
-  previousActions: typedArrays('int32'),
+  actions: typedArrays('int32', 'float32'),
+  previousActions: typedArrays('int32', 'float32'),
   rewards: typedArrays('float32'),
   active: bytes,
   terminated: bytes,
@@ -35,7 +36,7 @@ const schema = z.looseObject({
     step: typedArrays('int32'),
     observations: z.record(z.string(), typedArrays()),
     masks: bytes,
-    previousActions: typedArrays('int32'),
+    previousActions: typedArrays('int32', 'float32'),
     extras: named.optional(),
     states: ndarray.optional(),
   }),
@@ -50,24 +51,36 @@ const schema = z.looseObject({
  * @param where       the function whose argument it is, for the message
  * @param experience  as a rollout collects it
  * @param name        the argument's name
+ * @param spaces      the actions that the function takes. Default `discrete`
  */
-export function checkExperience(where: string, experience: Experience, name = 'experience'): void {
+export function checkExperience(
+  where: string,
+  experience: Experience<ActionSpaces>,
+  name = 'experience',
+  spaces: TakenSpaces = 'discrete',
+): void {
   checkArgument(where, name, schema, experience);
   const { envs, steps, agents, actionCount, observation, cuts } = experience;
-  checkExperienceSpec(`${where}: ${name}`, { agents, observation, actions: actionCount });
+  const { actions } = actionsOf(experience);
+  checkExperienceSpec(`${where}: ${name}`, { agents, observation, actions }, spaces);
+  const { width, maskSize, dtype } = actionLayout({ agents, actions });
+  for (const path of ['actions', 'previousActions'] as const) {
+    checkTypedArray(where, `${name}.${path}`, experience[path], dtype, envs * steps * agents.length * width);
+  }
   const rows = envs * steps * agents.length;
   const places = cuts.env.length * agents.length;
   const sizes: [path: string, length: number, expected: number][] = [
-    ['masks', experience.masks.length, rows * actionCount],
+    ['actionCount', actionCount, maskSize],
+    ['masks', experience.masks.length, rows * maskSize],
     ['isFirst', experience.isFirst.length, envs * steps],
     ['ended', experience.ended.length, envs * steps],
     ['lengths', experience.lengths.length, envs],
     ['isImagined', experience.isImagined.length, envs],
     ['cuts.step', cuts.step.length, cuts.env.length],
-    ['cuts.masks', cuts.masks.length, places * actionCount],
-    ['cuts.previousActions', cuts.previousActions.length, places],
+    ['cuts.masks', cuts.masks.length, places * maskSize],
+    ['cuts.previousActions', cuts.previousActions.length, places * width],
   ];
-  for (const field of ['actions', 'previousActions', 'rewards', 'active', 'terminated', 'truncated'] as const) {
+  for (const field of ['rewards', 'active', 'terminated', 'truncated'] as const) {
     sizes.push([field, experience[field].length, rows]);
   }
   for (const [field, { shape }] of Object.entries(observation)) {
@@ -88,21 +101,32 @@ export function checkExperience(where: string, experience: Experience, name = 'e
   }
 }
 
+/** Whose actions are how in experience. */
+export function actionsOf({
+  agents,
+  actionCount,
+  actionSpaces = actionCount,
+}: Pick<Experience<ActionSpaces>, 'agents' | 'actionCount' | 'actionSpaces'>): ActionSpec {
+  return { agents, actions: actionSpaces };
+}
+
 /**
  * Refuses experience of another game than the one given: of other agents, actions or observations.
  *
  * @param where  the function whose argument it is, for the message
  * @param game   the game, or its agents, actions and observation
  * @param name   the argument's name
+ * @param spaces the actions that the function takes. Default `discrete`
  */
 export function checkExperienceOf(
   where: string,
-  game: ExperienceSpec,
-  experience: Experience,
+  game: ExperienceSpec<ActionSpaces>,
+  experience: Experience<ActionSpaces>,
   name = 'experience',
+  spaces: TakenSpaces = 'discrete',
 ): void {
-  checkExperienceSpec(where, game);
-  checkExperience(where, experience, name);
+  checkExperienceSpec(where, game, spaces);
+  checkExperience(where, experience, name, spaces);
   const { agents, actionCount, observation } = experience;
   const compare = (part: string, expected: unknown, got: unknown): void => {
     if (String(got) === String(expected)) return;
@@ -114,7 +138,11 @@ export function checkExperienceOf(
     );
   };
   compare('agents', game.agents, agents);
-  compare('actionCount', game.actions, actionCount);
+  compare('actionCount', actionLayout(game).maskSize, actionCount);
+  const recorded = actionsOf(experience);
+  if (!haveSameSpaces(game, recorded)) {
+    compare('actionSpaces', describeSpaces(game.actions), `other ones, ${describeSpaces(recorded.actions)}`);
+  }
   for (const [field, { shape, dtype }] of Object.entries(game.observation)) {
     compare(`observation.${field}.shape`, shape, observation[field]?.shape);
     compare(`observation.${field}.dtype`, dtype, observation[field].dtype);

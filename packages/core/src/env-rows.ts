@@ -1,22 +1,36 @@
+import type { ActionArray, ActionSpaces } from './action-spaces';
 import { fail } from './errors';
 import type { AgentId, Game, StepArrays } from './game';
 import type { ArrayOf, DType } from './typed-arrays';
 
-/** Of a batch of environments with A agents: the active agents [rows, A] and the previous actions [rows, A]. */
+/** Of a batch of environments with A agents: the active agents [rows, A] and the previous actions [rows, A, W]. */
 interface ActingRows {
   readonly agents: readonly AgentId[];
   readonly active: Uint8Array;
-  readonly previousActions: Int32Array;
+  readonly previousActions: ActionArray;
 }
 
-/** Writes row `env` of `previousActions`: the actions of active agents, -1 for the others. */
+/**
+ * Writes row `env` of `previousActions`: the actions of active agents, "none" for the others.
+ *
+ * @param width  W, values of an action
+ * @param none   -1, or NaN where an agent has a box
+ */
 export function rememberActions(
   { active, previousActions, agents }: ActingRows,
   env: number,
-  actions: Int32Array,
+  actions: ActionArray,
+  width = 1,
+  none = -1,
 ): void {
+  if (width === 1) {
+    for (let row = env * agents.length; row < (env + 1) * agents.length; row++) {
+      previousActions[row] = active[row] === 1 ? actions[row] : none;
+    }
+    return;
+  }
   for (let row = env * agents.length; row < (env + 1) * agents.length; row++) {
-    previousActions[row] = active[row] === 1 ? actions[row] : -1;
+    for (let i = row * width; i < (row + 1) * width; i++) previousActions[i] = active[row] === 1 ? actions[i] : none;
   }
 }
 
@@ -29,7 +43,11 @@ export function isOver({ terminated, truncated }: StepArrays, env: number, agent
 }
 
 /** Whether an episode is over in a state: all agents have left, or the time is up. */
-export function isOverState<State extends DType>(game: Game<State>, states: ArrayOf<State>, offset: number): boolean {
+export function isOverState<State extends DType>(
+  game: Game<State, ActionSpaces>,
+  states: ArrayOf<State>,
+  offset: number,
+): boolean {
   return (
     game.elapsed(states, offset) >= game.maxSteps ||
     !game.agents.some((_, agent) => game.isActive(states, offset, agent))
@@ -43,7 +61,7 @@ export function isOverState<State extends DType>(game: Game<State>, states: Arra
  */
 export function readStart<State extends DType>(
   where: string,
-  game: Game<State>,
+  game: Game<State, ActionSpaces>,
   layout: unknown,
   state: ArrayOf<State>,
 ): void {

@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import type { Agent, SavedState } from './agent';
+import type { ActionSpaces } from './action-spaces';
+import type { Agent, Saved, SavedState } from './agent';
 import { checkEpisodeLength, checkGame } from './check-game';
 import { checkRewards } from './check-rewards';
 import { checkOptions } from './errors';
-import type { AgentId, Game } from './game';
+import type { AgentId, AnyGame, Game } from './game';
 import { createGenerator, streamSeed } from './generator';
 import { createRollout } from './rollout';
 import { mean } from './rows';
 import { checkAgent, seatAgents } from './seats';
+import type { DType } from './typed-arrays';
 import { vectorEnv } from './vector-env';
 
 /** Options of {@link evaluate}. */
@@ -62,12 +64,12 @@ export interface Evaluation {
  *
  * @throws CoplayError for bad numbers, or agents that don't fit the game
  */
-export async function evaluate(
-  game: Game,
-  agents: readonly Agent[],
+export async function evaluate<Spaces extends ActionSpaces>(
+  game: Game<DType, Spaces>,
+  agents: readonly Agent<Saved, Spaces>[],
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
-  checkGame('evaluate', game);
+  checkGame('evaluate', game, 'any');
   const { episodes, seed, envs } = checkOptions('evaluate', schema, options);
   // Checked before their memories are read.
   for (const agent of seatAgents('evaluate', game.agents, agents)) checkAgent('evaluate', agent);
@@ -79,20 +81,20 @@ export async function evaluate(
   }
 }
 
-function putBack(agent: Agent, memory: SavedState | undefined): void {
+function putBack(agent: Pick<Agent, 'restore'>, memory: SavedState | undefined): void {
   if (memory !== undefined) agent.restore?.(memory);
 }
 
-async function play(
-  game: Game,
-  agents: readonly Agent[],
+async function play<Spaces extends ActionSpaces>(
+  game: Game<DType, Spaces>,
+  agents: readonly Agent<Saved, Spaces>[],
   episodes: number,
   envs: number,
   seed: number,
 ): Promise<Evaluation> {
   const env = vectorEnv(game, { envs, seed: streamSeed(seed, 'evaluate/env') });
   const rollout = createRollout(env, agents, createGenerator(streamSeed(seed, 'evaluate/agents')));
-  const tally = new Tally(game, episodes, envs);
+  const tally = new Tally(game as AnyGame, episodes, envs);
   while (!tally.isFull()) {
     tally.before(env);
     await rollout.step();
@@ -116,7 +118,7 @@ class Tally {
   private left: number;
 
   constructor(
-    private readonly game: Game,
+    private readonly game: AnyGame,
     private readonly episodes: number,
     envs: number,
   ) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ActionLayout, type ActionSpaces, type ActionsOf, actionLayout, allocateActions } from './action-spaces';
 import { allocate, sizeOf } from './arrays';
 import { checkExperienceSpec } from './check-game';
 import { checkCount } from './check-values';
@@ -17,23 +18,28 @@ import type { NamedArrays, NDArray, TypedArray } from './typed-arrays';
  * environment was reset before its end. Then nothing is `ended`, and `isFirst` of the next step is 1: see
  * `isLastStep`.
  */
-export interface Experience {
+export interface Experience<Spaces extends ActionSpaces = number> {
   readonly agents: readonly AgentId[];
   readonly observation: ObservationSpec;
   /** E */
   readonly envs: number;
   /** T */
   readonly steps: number;
-  /** K */
+  /** K, the number of discrete actions; of other spaces the size of the longest mask, 0 where all are boxes */
   readonly actionCount: number;
+  /** The actions of the game, unless they are discrete: then `actionCount` says it all. */
+  readonly actionSpaces?: ActionSpaces;
   /** [E, T, A, ...shape] for each field */
   readonly observations: ObservationArrays;
   /** [E, T, A, K] */
   readonly masks: Uint8Array;
-  /** [E, T, A] */
-  readonly actions: Int32Array;
-  /** [E, T, A] each agent's action in the previous step; -1 in the first step and for agents that had left */
-  readonly previousActions: Int32Array;
+  /** [E, T, A]; in other spaces [E, T, A, W], where values that an agent's space lacks are 0 */
+  readonly actions: ActionsOf<Spaces>;
+  /**
+   * [E, T, A] each agent's action in the previous step; -1 in the first step and for agents that had left. In other
+   * spaces [E, T, A, W], and NaN for -1 where an agent has a box
+   */
+  readonly previousActions: ActionsOf<Spaces>;
   /** [E, T, A] */
   readonly rewards: Float32Array;
   /** [E, T, A] 1 until and including the step in which an agent ends; 0 in padding */
@@ -51,7 +57,7 @@ export interface Experience {
   /** [E] 1 where a model made it */
   readonly isImagined: Uint8Array;
   /** The observations after the last step of each episode and of each environment's stream. */
-  readonly cuts: Cuts;
+  readonly cuts: Cuts<Spaces>;
   /**
    * Named numbers `[E, T, A, ...]`: the agents' extras (`logProbs`, subgoals, search policies; NaN where an agent gave
    * none), and the infos of the game as `info/NAME`.
@@ -69,7 +75,7 @@ export interface Experience {
  * step of each environment. N places. Values are bootstrapped there unless the rules ended the agent; models of the
  * world learn from all of them.
  */
-export interface Cuts {
+export interface Cuts<Spaces extends ActionSpaces = number> {
   /** [N] environment */
   readonly env: Int32Array;
   /** [N] step t: the observations below were seen after it */
@@ -78,8 +84,8 @@ export interface Cuts {
   readonly observations: ObservationArrays;
   /** [N, A, K] */
   readonly masks: Uint8Array;
-  /** [N, A] the actions of step t; -1 for agents that had left */
-  readonly previousActions: Int32Array;
+  /** [N, A] the actions of step t; -1 for agents that had left. In other spaces as in the experience */
+  readonly previousActions: ActionsOf<Spaces>;
   /** Named numbers [N, A, ...] that a learner adds for its networks, such as subgoals; a rollout gives none. */
   readonly extras?: NamedArrays;
   /** [N, S] the game's states after the steps, where the experience has states */
@@ -160,10 +166,15 @@ function refuseRow(
 
 /**
  * Zeroed experience of `envs` environments over `steps` steps of a game, without cuts or extras; `previousActions` are
- * -1.
+ * -1 (NaN where an agent has a box).
  */
-export function allocateExperience(game: ExperienceSpec, envs: number, steps: number): Experience {
+export function allocateExperience<Spaces extends ActionSpaces>(
+  game: ExperienceSpec<Spaces>,
+  envs: number,
+  steps: number,
+): Experience<Spaces> {
   checkSizes('allocateExperience', game, { envs, steps });
+  const layout = actionLayout(game);
   const agents = game.agents.length;
   const rows = envs * steps * agents;
   return {
@@ -171,11 +182,12 @@ export function allocateExperience(game: ExperienceSpec, envs: number, steps: nu
     observation: game.observation,
     envs,
     steps,
-    actionCount: game.actions,
+    actionCount: layout.maskSize,
+    ...(typeof game.actions !== 'number' && { actionSpaces: game.actions }),
     observations: allocateObservations(game.observation, rows),
-    masks: new Uint8Array(rows * game.actions),
-    actions: new Int32Array(rows),
-    previousActions: new Int32Array(rows).fill(-1),
+    masks: new Uint8Array(rows * layout.maskSize),
+    actions: allocate(layout.dtype, rows * layout.width) as ActionsOf<Spaces>,
+    previousActions: allocateActions(layout, envs * steps) as ActionsOf<Spaces>,
     rewards: new Float32Array(rows),
     active: new Uint8Array(rows),
     terminated: new Uint8Array(rows),
@@ -184,21 +196,29 @@ export function allocateExperience(game: ExperienceSpec, envs: number, steps: nu
     ended: new Uint8Array(envs * steps),
     lengths: new Int32Array(envs).fill(steps),
     isImagined: new Uint8Array(envs),
-    cuts: allocateCuts(game, 0),
+    cuts: cutsOf<Spaces>(game, layout, 0),
     extras: {},
   };
 }
 
 /** Zeroed cuts for N places. */
-export function allocateCuts(game: ExperienceSpec, count: number): Cuts {
+export function allocateCuts<Spaces extends ActionSpaces>(game: ExperienceSpec<Spaces>, count: number): Cuts<Spaces> {
   checkSizes('allocateCuts', game, { count });
+  return cutsOf(game, actionLayout(game), count);
+}
+
+function cutsOf<Spaces extends ActionSpaces>(
+  game: Pick<ExperienceSpec, 'agents' | 'observation'>,
+  layout: ActionLayout,
+  count: number,
+): Cuts<Spaces> {
   const agents = game.agents.length;
   return {
     env: new Int32Array(count),
     step: new Int32Array(count),
     observations: allocateObservations(game.observation, count * agents),
-    masks: new Uint8Array(count * agents * game.actions),
-    previousActions: new Int32Array(count * agents).fill(-1),
+    masks: new Uint8Array(count * agents * layout.maskSize),
+    previousActions: allocateActions(layout, count) as ActionsOf<Spaces>,
   };
 }
 
@@ -209,7 +229,7 @@ function checkSpec(where: string, given: ObservationSpec): void {
   checkArgument(where, 'spec', spec, given);
 }
 
-function checkSizes(where: string, game: ExperienceSpec, sizes: Record<string, number>): void {
-  checkExperienceSpec(where, game);
+function checkSizes(where: string, game: ExperienceSpec<ActionSpaces>, sizes: Record<string, number>): void {
+  checkExperienceSpec(where, game, 'any');
   for (const [name, size] of Object.entries(sizes)) checkCount(where, name, size);
 }

@@ -1,5 +1,6 @@
+import { type ActionSpaces, actionLayout, spacesFault } from './action-spaces';
 import { show } from './errors';
-import type { ExperienceSpec, Game } from './game';
+import type { AnyGame, ExperienceSpec, Game } from './game';
 import type { ObservationField, ObservationSpec } from './observations';
 import { kindFault } from './observations';
 import type { DType } from './typed-arrays';
@@ -25,7 +26,7 @@ const COUNT = 'a whole number of at least 1';
  *
  * @returns one fault for each part that is wrong; none for a game that can be played
  */
-export function descriptionFaults<State extends DType>(game: Game<State>): DescriptionFault[] {
+export function descriptionFaults<State extends DType>(game: Game<State, ActionSpaces>): DescriptionFault[] {
   return collectFaults((refuse) => {
     checkFunctions(game, '', FUNCTIONS, OPTIONAL_FUNCTIONS, refuse);
     checkSpec(game, refuse);
@@ -44,7 +45,7 @@ export function descriptionFaults<State extends DType>(game: Game<State>): Descr
 }
 
 /** The same for the part that determines the sizes of experience: agents, actions, observations. */
-export function specFaults(spec: ExperienceSpec): DescriptionFault[] {
+export function specFaults(spec: ExperienceSpec<ActionSpaces>): DescriptionFault[] {
   return collectFaults((refuse) => checkSpec(spec, refuse));
 }
 
@@ -56,20 +57,26 @@ function collectFaults(check: (refuse: Refuse) => void): DescriptionFault[] {
   return faults;
 }
 
-function checkSpec({ agents, actions, observation }: ExperienceSpec, refuse: Refuse): void {
+function checkSpec({ agents, actions, observation }: ExperienceSpec<ActionSpaces>, refuse: Refuse): void {
   checkNames('agents', agents, 1, refuse);
-  if (!isCount(actions)) {
+  const wrong = spacesFault(actions, agents);
+  if (wrong) {
     const remedy =
-      'Actions are discrete: give their number, and let legal() mask the actions that an agent may not use.';
-    refuse('actions', `${COUNT}, the same for every agent`, actions, remedy);
+      'Give the number of discrete actions, and let legal() mask the actions that an agent may not use; or a space of ' +
+      'box() or multiDiscrete(), or one for each agent (docs/spaces.md).';
+    refuse(wrong.part, `a space for each agent, or ${COUNT}, the same for every agent`, wrong.got, remedy);
   }
   checkObservation(observation, refuse);
 }
 
-function checkNumbers({ actions, actionNames, stateSize, stateType, maxSteps }: Game, refuse: Refuse): void {
+function checkNumbers(game: AnyGame, refuse: Refuse): void {
+  const { agents, actions, actionNames, stateSize, stateType, maxSteps } = game;
   checkNames('actionNames', actionNames, 1, refuse);
-  if (isCount(actions) && Array.isArray(actionNames) && actionNames.length !== actions) {
-    refuse('actionNames', `${actions} names, one for each action`, actionNames);
+  if (spacesFault(actions, agents) === undefined && Array.isArray(agents) && Array.isArray(actionNames)) {
+    const isDiscrete = typeof actions === 'number';
+    const count = isDiscrete ? actions : actionLayout({ agents, actions }).width;
+    const each = isDiscrete ? 'action' : 'value of an action';
+    if (actionNames.length !== count) refuse('actionNames', `${count} names, one for each ${each}`, actionNames);
   }
   if (!isCount(stateSize)) refuse('stateSize', COUNT, stateSize);
   if (!DTYPES.includes(stateType)) refuse('stateType', `one of ${DTYPES.join(', ')}`, stateType);
@@ -104,7 +111,7 @@ function checkField(part: string, field: ObservationField, refuse: Refuse): void
   if (fault) refuse(part, fault.expected, fault.got);
 }
 
-function checkGoals({ goals, observation }: Game, refuse: Refuse): void {
+function checkGoals({ goals, observation }: AnyGame, refuse: Refuse): void {
   if (goals === undefined) return;
   if (!isRecord(goals)) {
     refuse('goals', 'a set of goals', goals);
@@ -123,7 +130,7 @@ function checkGoals({ goals, observation }: Game, refuse: Refuse): void {
   }
 }
 
-function checkGrid({ grid }: Game, refuse: Refuse): void {
+function checkGrid({ grid }: AnyGame, refuse: Refuse): void {
   if (grid === undefined) return;
   if (!isRecord(grid)) {
     refuse('grid', 'the parts of a grid', grid);

@@ -1,3 +1,4 @@
+import type { ActionSpaces, ActionsOf } from './action-spaces';
 import type { Generator } from './generator';
 import type { GoalSet } from './goals';
 import type { GridParts } from './grid-parts';
@@ -50,14 +51,18 @@ export interface SceneItem {
  * A step has two phases: every action is judged on the state before the step, then everything happens at once.
  * An agent that has ended stays inactive to the end of the episode.
  */
-export interface Game<State extends DType = DType> {
+export interface Game<State extends DType = DType, Spaces extends ActionSpaces = number> {
   /** For file names and messages, such as `stag-hunt`. */
   readonly name: string;
   /** A ids. Seat i of every array belongs to `agents[i]`. */
   readonly agents: readonly AgentId[];
-  /** K, the number of discrete actions; the same for every agent (those it may not use are masked). */
-  readonly actions: number;
-  /** K names, for tables and plots. */
+  /**
+   * K, the number of discrete actions; the same for every agent (those it may not use are masked). Or another space,
+   * for all agents or for each id: `box({ shape: [2], low: -1, high: 1 })`, `multiDiscrete([3, 5])`; docs/spaces.md
+   * says which parts of the library take which. Then K below is the size of the masks.
+   */
+  readonly actions: Spaces;
+  /** K names, for tables and plots; of other spaces a name for each of the W values of an action. */
   readonly actionNames: readonly string[];
   readonly observation: ObservationSpec;
   readonly stateType: State;
@@ -78,12 +83,13 @@ export interface Game<State extends DType = DType> {
   reset(state: ArrayOf<State>, offset: number, generator: Generator): void;
   /**
    * Plays one step: `actions[actionsOffset + i]` is the action of agent i, in 0..K-1 (that is checked by the caller);
-   * an inactive agent's action is ignored. Writes row `row` of every array of `result`, all A entries of it.
+   * an inactive agent's action is ignored. In other spaces the W values of its action begin at `actionsOffset + i W`,
+   * where W is the width of the widest space. Writes row `row` of every array of `result`, all A entries of it.
    */
   step(
     state: ArrayOf<State>,
     offset: number,
-    actions: Int32Array,
+    actions: ActionsOf<Spaces>,
     actionsOffset: number,
     generator: Generator,
     result: StepArrays,
@@ -91,7 +97,8 @@ export interface Game<State extends DType = DType> {
   ): void;
   /**
    * Writes K bytes from `maskOffset` on: 1 where the agent may take the action. An inactive agent has exactly one legal
-   * action.
+   * action. In other spaces it writes the mask of the agent's own space: a byte for each option of each choice (an
+   * inactive agent has one option in each), and nothing for a box.
    */
   legal(state: ArrayOf<State>, offset: number, agent: number, mask: Uint8Array, maskOffset: number): void;
   /** Writes row `row` of every field: what agent `agent` sees. */
@@ -113,5 +120,11 @@ export interface Game<State extends DType = DType> {
   readonly grid?: GridParts<State>;
 }
 
+/** A game with actions of any spaces. `Game` alone is one of discrete actions. */
+export type AnyGame<State extends DType = DType> = Game<State, ActionSpaces>;
+
 /** The part of a game that the sizes of {@link Experience} follow from. */
-export type ExperienceSpec = Pick<Game, 'agents' | 'observation' | 'actions'>;
+export type ExperienceSpec<Spaces extends ActionSpaces = number> = Pick<
+  Game<DType, Spaces>,
+  'agents' | 'observation' | 'actions'
+>;

@@ -1,10 +1,20 @@
+export {
+  type ActionArray,
+  type ActionSpace,
+  type ActionSpaces,
+  type ActionsOf,
+  type BoxSpace,
+  box,
+  type MultiDiscreteSpace,
+  multiDiscrete,
+} from './action-spaces';
 export type { Agent, AgentInput, AgentOutput, AgentStep, Saved, SavedState, Trainer } from './agent';
 export { allocate, ndarray } from './arrays';
 export { checkGame } from './check-game';
 export { CoplayError, checkOptions, fail, show } from './errors';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluate';
 export type { Experience } from './experience';
-export type { AgentId, ExperienceSpec, Game, Scene, SceneItem, StepArrays } from './game';
+export type { AgentId, AnyGame, ExperienceSpec, Game, Scene, SceneItem, StepArrays } from './game';
 export { assertGame, gameContract, type Violation } from './game-contract';
 export {
   createGenerator,

@@ -1,19 +1,27 @@
+import { type ActionArray, type ActionLayout, type ActionSpaces, actionFault, widthOf } from './action-spaces';
+import { allocate } from './arrays';
 import { fail, show } from './errors';
-import type { AgentId, Game } from './game';
+import type { AgentId, AnyGame } from './game';
 
 const WHERE = 'parallelEnv.step';
 
+/** An agent's action: a whole number for discrete actions; in other spaces also the list of its values. */
+export type ParallelAction<Spaces extends ActionSpaces> = Spaces extends number ? number : number | ArrayLike<number>;
+
+type Given = Readonly<Record<AgentId, ParallelAction<ActionSpaces>>>;
+
 /**
- * The actions of a record as [A], 0 for agents that have left.
+ * The actions of a record as [A, W], 0 for agents that have left.
  *
  * @param alive  [A] true where an agent plays
- * @throws CoplayError unless there is one whole number in 0..K-1 for each active agent, and no other entry
+ * @throws CoplayError unless there is one action of its space for each active agent, and no other entry
  */
 export function readActions(
-  game: Game,
+  game: AnyGame,
+  layout: ActionLayout,
   alive: readonly boolean[],
-  actions: Readonly<Record<AgentId, number>>,
-): Int32Array {
+  actions: Given,
+): ActionArray {
   const ids = game.agents.filter((_, i) => alive[i]);
   if (actions === null || typeof actions !== 'object') {
     const remedy = `Give an action for each of: ${ids.join(', ') || 'nobody, {}'}.`;
@@ -21,10 +29,14 @@ export function readActions(
   }
   const stranger = Object.keys(actions).find((id) => !ids.includes(id));
   if (stranger !== undefined) refuseId(game, ids, stranger);
-  return Int32Array.from(game.agents, (id, i) => (alive[i] ? readAction(game, id, actions) : 0));
+  const read = allocate(layout.dtype, game.agents.length * layout.width);
+  game.agents.forEach((_, seat) => {
+    if (alive[seat]) read.set(readAction(game, layout, seat, actions), seat * layout.width);
+  });
+  return read;
 }
 
-function refuseId(game: Game, ids: readonly AgentId[], id: string): never {
+function refuseId(game: AnyGame, ids: readonly AgentId[], id: string): never {
   if (ids.length === 0) {
     fail(WHERE, 'no actions after the end of the episode', `one for ${show(id)}`, 'Call reset() to begin another.');
   }
@@ -32,10 +44,25 @@ function refuseId(game: Game, ids: readonly AgentId[], id: string): never {
   fail(WHERE, `actions for ${ids.join(', ')} only`, got, 'Give one action for each id in env.agents.');
 }
 
-function readAction(game: Game, id: AgentId, actions: Readonly<Record<AgentId, number>>): number {
+/** The values of one agent's action. */
+function readAction(game: AnyGame, { spaces, dtype }: ActionLayout, seat: number, actions: Given): readonly number[] {
+  const id = game.agents[seat];
+  const space = spaces[seat];
   const action: unknown = Object.hasOwn(actions, id) ? actions[id] : undefined;
-  if (typeof action === 'number' && Number.isInteger(action) && action >= 0 && action < game.actions) return action;
-  const names = game.actionNames.map((name, i) => `${i} ${name}`).join(', ');
-  const expected = `a whole number from 0 to ${game.actions - 1} for ${id}`;
-  return fail(WHERE, expected, action === undefined ? 'no action' : show(action), `The actions are: ${names}.`);
+  const isList = Array.isArray(action) || ArrayBuffer.isView(action);
+  const given: readonly unknown[] = isList ? Array.from(action as ArrayLike<unknown>) : [action];
+  const width = widthOf(space);
+  const isWhole = given.length === width && given.every((value) => typeof value === 'number');
+  // Float32 values, as the game will read them.
+  const values = isWhole ? Array.from(given as number[], dtype === 'float32' ? Math.fround : Number) : [];
+  const fault = isWhole ? actionFault(space, values, 0) : undefined;
+  if (isWhole && !fault && !(isList && typeof space === 'number')) return values;
+  const got = action === undefined ? 'no action' : show(action);
+  if (typeof space === 'number') {
+    const names = game.actionNames.map((name, i) => `${i} ${name}`).join(', ');
+    const remedy = typeof game.actions === 'number' ? `The actions are: ${names}.` : 'Give the number of the action.';
+    return fail(WHERE, `a whole number from 0 to ${space - 1} for ${id}`, got, remedy);
+  }
+  if (fault) return fail(WHERE, `${fault.expected} for ${id}`, fault.got, fault.remedy);
+  return fail(WHERE, `${width} ${width === 1 ? 'number' : 'numbers'} for ${id}`, got, 'Give the values of its action.');
 }

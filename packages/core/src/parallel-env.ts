@@ -1,4 +1,12 @@
 import { z } from 'zod';
+import {
+  type ActionArray,
+  type ActionLayout,
+  type ActionSpaces,
+  actionLayout,
+  choicesOf,
+  maskSizeOf,
+} from './action-spaces';
 import { allocate } from './arrays';
 import { checkGame } from './check-game';
 import { checkRewards } from './check-rewards';
@@ -7,7 +15,7 @@ import { checkOptions, fail } from './errors';
 import { allocateObservations } from './experience';
 import type { AgentId, Game, StepArrays } from './game';
 import { createGenerator, type Generator } from './generator';
-import { readActions } from './parallel-actions';
+import { type ParallelAction, readActions } from './parallel-actions';
 import type { ArrayOf, DType, TypedArray } from './typed-arrays';
 import { allocateStepArrays } from './vector-env';
 
@@ -32,7 +40,7 @@ export interface ParallelResetOptions {
 
 /**
  * One agent's observation: each field of `game.observation` as a flat array of its dtype (row-major, the shape is in
- * the spec), and `mask` [K], 1 where an action is legal. A field of the game named `mask` would be replaced by it.
+ * the spec), and `mask` [K], 1 where an action is legal (of the agent's own space; empty for a box). A field of the game named `mask` would be replaced by it.
  */
 export type AgentObservation = Record<string, TypedArray> & { mask: Uint8Array };
 
@@ -58,8 +66,8 @@ export interface ParallelStep {
  * One environment with records keyed by agent, as in PettingZoo's parallel API. Everything returned is fresh and yours
  * to keep or change. For speed use `vectorEnv`.
  */
-export interface ParallelEnv<State extends DType = DType> {
-  readonly game: Game<State>;
+export interface ParallelEnv<State extends DType = DType, Spaces extends ActionSpaces = number> {
+  readonly game: Game<State, Spaces>;
   /** Every id of the game, in the game's order; constant. */
   readonly possibleAgents: readonly AgentId[];
   /** The ids that still play, a fresh list; empty before the first `reset` and when the episode is over. */
@@ -73,10 +81,11 @@ export interface ParallelEnv<State extends DType = DType> {
   /**
    * Plays one step. There is no autoreset. When everyone has left, an empty record returns empty records.
    *
-   * @param actions  a whole number in 0..K-1 for each id in `agents`, and for no other id
+   * @param actions  a whole number in 0..K-1 for each id in `agents`, and for no other id; in other spaces the values of
+   *                 the action as a list, row-major
    * @throws CoplayError for anything else, naming the agent, before anything has changed; and for actions after the end
    */
-  step(actions: Readonly<Record<AgentId, number>>): ParallelStep;
+  step(actions: Readonly<Record<AgentId, ParallelAction<Spaces>>>): ParallelStep;
   /** A copy of the state, for renderers and `game.scene`. */
   state(): ArrayOf<State>;
 }
@@ -92,28 +101,34 @@ const gameOptionsSchema = z.object({ layout: z.unknown().optional() }).strict();
  *
  * @throws CoplayError for an unknown option or a bad seed
  */
-export function parallelEnv<State extends DType>(
-  game: Game<State>,
+export function parallelEnv<State extends DType, Spaces extends ActionSpaces>(
+  game: Game<State, Spaces>,
   options: ParallelEnvOptions = {},
-): ParallelEnv<State> {
-  checkGame('parallelEnv', game);
+): ParallelEnv<State, Spaces> {
+  checkGame('parallelEnv', game, 'any');
   const { seed = 0 } = checkOptions('parallelEnv', envSchema, options);
-  return new SingleEnv(game, createGenerator(seed));
+  const env: ParallelEnv<State, ActionSpaces> = new SingleEnv(
+    game as unknown as Game<State, ActionSpaces>,
+    createGenerator(seed),
+  );
+  return env as unknown as ParallelEnv<State, Spaces>;
 }
 
-class SingleEnv<State extends DType> implements ParallelEnv<State> {
+class SingleEnv<State extends DType> implements ParallelEnv<State, ActionSpaces> {
   readonly possibleAgents: readonly AgentId[];
   private readonly current: ArrayOf<State>;
+  private readonly layout: ActionLayout;
   private readonly result: StepArrays;
   /** [A] true where the agent plays */
   private alive: boolean[];
   private hasStarted = false;
 
   constructor(
-    readonly game: Game<State>,
+    readonly game: Game<State, ActionSpaces>,
     private generator: Generator,
   ) {
     this.possibleAgents = Object.freeze([...game.agents]);
+    this.layout = actionLayout(game);
     this.current = allocate(game.stateType, game.stateSize);
     this.result = allocateStepArrays(game, 1);
     this.alive = game.agents.map(() => false);
@@ -137,9 +152,9 @@ class SingleEnv<State extends DType> implements ParallelEnv<State> {
     };
   }
 
-  step(actions: Readonly<Record<AgentId, number>>): ParallelStep {
+  step(actions: Readonly<Record<AgentId, ParallelAction<ActionSpaces>>>): ParallelStep {
     if (!this.hasStarted) fail('parallelEnv.step', 'reset() before the first step', 'a step', 'Call reset().');
-    const played = readActions(this.game, this.alive, actions);
+    const played: ActionArray = readActions(this.game, this.layout, this.alive, actions);
     const before = this.alive;
     const { game, result } = this;
     if (before.includes(true)) game.step(this.current, 0, played, 0, this.generator, result, 0);
@@ -183,11 +198,12 @@ class SingleEnv<State extends DType> implements ParallelEnv<State> {
 
   private look(where: string, agent: number): AgentObservation {
     const { game, current } = this;
+    const space = this.layout.spaces[agent];
     const fields = allocateObservations(game.observation, 1);
-    const mask = new Uint8Array(game.actions);
+    const mask = new Uint8Array(maskSizeOf(space));
     game.observe(current, 0, agent, fields, 0);
     game.legal(current, 0, agent, mask, 0);
-    if (this.alive[agent] && !mask.includes(1)) {
+    if (this.alive[agent] && choicesOf(space).length > 0 && !mask.includes(1)) {
       const moment = `step ${game.elapsed(current, 0)} of ${game.name}`;
       const expected = `a legal action for ${this.possibleAgents[agent]} after ${moment}`;
       fail(where, expected, 'a mask of zeros', 'Let legal() of the game always allow something, such as staying.');

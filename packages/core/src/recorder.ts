@@ -1,4 +1,5 @@
-import type { AgentOutput } from './agent';
+import { type ActionArray, type ActionLayout, type ActionSpaces, actionLayout } from './action-spaces';
+import type { AgentOutput, Saved } from './agent';
 import { allocate, dtypeOf, sizeOf } from './arrays';
 import { fail } from './errors';
 import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow, type Experience } from './experience';
@@ -7,16 +8,18 @@ import type { RolloutEnv } from './vector-env';
 
 /** Writes a stream of steps into an {@link Experience}. */
 export class Recorder {
-  private readonly experience: Experience & { readonly states: NDArray };
+  private readonly layout: ActionLayout;
+  private readonly experience: Experience<ActionSpaces> & { readonly states: NDArray };
   private readonly extras: Record<string, { data: TypedArray; shape: number[] }> = {};
-  private readonly cuts: { env: number; step: number; cuts: Cuts; state: TypedArray }[] = [];
+  private readonly cuts: { env: number; step: number; cuts: Cuts<ActionSpaces>; state: TypedArray }[] = [];
 
   constructor(
-    private readonly env: RolloutEnv,
+    private readonly env: RolloutEnv<ActionSpaces>,
     private readonly steps: number,
   ) {
     const { game, envs } = env;
     const { stateSize: S, stateType } = game;
+    this.layout = actionLayout(game);
     const states = { data: allocate(stateType, envs * steps * S), shape: [envs, steps, S] };
     this.experience = { ...allocateExperience(game, envs, steps), states };
   }
@@ -25,6 +28,7 @@ export class Recorder {
   before(t: number): void {
     const { env, experience, steps } = this;
     const { game, envs } = env;
+    const { width, maskSize } = this.layout;
     const agents = game.agents.length;
     for (let e = 0; e < envs; e++) {
       const step = e * steps + t;
@@ -32,22 +36,22 @@ export class Recorder {
         const size = agents * sizeOf(game.observation[name].shape);
         copyRow(env.observations[name], e, experience.observations[name], step, size);
       }
-      copyRow(env.masks, e, experience.masks, step, agents * game.actions);
+      copyRow(env.masks, e, experience.masks, step, agents * maskSize);
       copyRow(env.active, e, experience.active, step, agents);
-      copyRow(env.previousActions, e, experience.previousActions, step, agents);
+      copyRow(env.previousActions, e, experience.previousActions, step, agents * width);
       copyRow(env.states, e, experience.states.data, step, game.stateSize);
       experience.isFirst[step] = env.isFirst[e];
     }
   }
 
   /** After step t: the actions and their outcome. */
-  after(t: number, actions: Int32Array, outputs: readonly AgentOutput[]): void {
+  after(t: number, actions: ActionArray, outputs: readonly AgentOutput<Saved, ActionSpaces>[]): void {
     const { env, experience, steps } = this;
     const agents = env.agents.length;
     const { rewards, terminated, truncated } = env.result;
     for (let e = 0; e < env.envs; e++) {
       const step = e * steps + t;
-      copyRow(actions, e, experience.actions, step, agents);
+      copyRow(actions, e, experience.actions, step, agents * this.layout.width);
       copyRow(rewards, e, experience.rewards, step, agents);
       copyRow(terminated, e, experience.terminated, step, agents);
       copyRow(truncated, e, experience.truncated, step, agents);
@@ -61,13 +65,14 @@ export class Recorder {
     });
   }
 
-  finish(): Experience {
+  finish(): Experience<ActionSpaces> {
     return { ...this.experience, cuts: this.joinCuts(), extras: this.extras };
   }
 
   /** Keeps what came after step t of environment e. */
-  private cut(e: number, t: number, actions: Int32Array, ended: boolean): void {
+  private cut(e: number, t: number, actions: ActionArray, ended: boolean): void {
     const { env } = this;
+    const { width, maskSize } = this.layout;
     const agents = env.agents.length;
     const { stateSize: S } = env.game;
     const state = (ended ? env.finalStates : env.states).slice(e * S, (e + 1) * S);
@@ -76,14 +81,15 @@ export class Recorder {
     for (let seat = 0; seat < agents; seat++) {
       copyObservation(env.game.observation, observations, e * agents + seat, cuts.observations, seat);
       const wasActive = this.experience.active[(e * this.steps + t) * agents + seat] === 1;
-      cuts.previousActions[seat] = wasActive ? actions[e * agents + seat] : -1;
+      if (wasActive) copyRow(actions, e * agents + seat, cuts.previousActions, seat, width); // else they say "none"
     }
-    copyRow(ended ? env.finalMasks : env.masks, e, cuts.masks, 0, agents * env.game.actions);
+    copyRow(ended ? env.finalMasks : env.masks, e, cuts.masks, 0, agents * maskSize);
     this.cuts.push({ env: e, step: t, cuts, state });
   }
 
-  private joinCuts(): Cuts {
+  private joinCuts(): Cuts<ActionSpaces> {
     const { game } = this.env;
+    const { width, maskSize } = this.layout;
     const agents = game.agents.length;
     const states = allocate(game.stateType, this.cuts.length * game.stateSize);
     const joined = allocateCuts(game, this.cuts.length);
@@ -99,8 +105,8 @@ export class Recorder {
           agents * sizeOf(game.observation[name].shape),
         );
       }
-      copyRow(cuts.masks, 0, joined.masks, n, agents * game.actions);
-      copyRow(cuts.previousActions, 0, joined.previousActions, n, agents);
+      copyRow(cuts.masks, 0, joined.masks, n, agents * maskSize);
+      copyRow(cuts.previousActions, 0, joined.previousActions, n, agents * width);
       copyRow(state, 0, states, n, game.stateSize);
     });
     return { ...joined, states: { data: states, shape: [this.cuts.length, game.stateSize] } };

@@ -1,8 +1,19 @@
 import { z } from 'zod';
+import {
+  type ActionArray,
+  type ActionLayout,
+  type ActionSpaces,
+  actionFault,
+  actionLayout,
+  choicesOf,
+  isBox,
+  maskSizeOf,
+  widthOf,
+} from './action-spaces';
 import type { Agent, AgentInput, AgentOutput, Saved, SavedState } from './agent';
 import { allocate, dtypeOf, isTypedArray } from './arrays';
 import { checkGame } from './check-game';
-import { checkFunction, checkNumber } from './check-values';
+import { checkFunction, checkNumber, checkTypedArray } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 import { allocateObservations, copyObservation, copyRow, type Experience } from './experience';
@@ -25,7 +36,7 @@ const envSchema = z.looseObject({
   finalMasks: bytes,
   active: bytes,
   isFirst: bytes,
-  previousActions: typedArrays('int32'),
+  previousActions: typedArrays('int32', 'float32'),
   ended: bytes,
   result: z.looseObject({}),
   states: typedArrays(),
@@ -33,10 +44,10 @@ const envSchema = z.looseObject({
 });
 
 /** The functions of a batch of environments aren't its own properties, so they are looked at here. */
-function checkEnv(env: RolloutEnv): void {
+function checkEnv(env: RolloutEnv<ActionSpaces>): void {
   checkArgument('createRollout', 'env', envSchema, env);
   checkFunction('createRollout', 'env.step', env.step);
-  checkGame('createRollout', env.game);
+  checkGame('createRollout', env.game, 'any');
 }
 
 function savedSchema(agents: number) {
@@ -67,18 +78,18 @@ function checkAgentState(where: string, present: unknown, saved: unknown): void 
 }
 
 /** Agents seated in a batch of environments, ready to play on from where they are. */
-export interface Rollout {
-  readonly env: RolloutEnv;
+export interface Rollout<Spaces extends ActionSpaces = number> {
+  readonly env: RolloutEnv<Spaces>;
   /** In the order of the seats. */
-  readonly agents: readonly Agent[];
+  readonly agents: readonly Agent<Saved, Spaces>[];
   /**
    * Plays one step in every environment and lets the agents see it.
    *
    * @returns each agent's answer, in the order of the seats
    */
-  step(): Promise<readonly AgentOutput[]>;
+  step(): Promise<readonly AgentOutput<Saved, Spaces>[]>;
   /** Plays `steps` steps in every environment and records them. */
-  collect(steps: number): Promise<Experience>;
+  collect(steps: number): Promise<Experience<Spaces>>;
   /** Recurrent states and generators; the environment and the agents' memories are saved by their owners. */
   state(): SavedState;
   restore(saved: SavedState): void;
@@ -92,12 +103,12 @@ export interface Rollout {
  * @param states  in the order of the seats, the recurrent states to go on with. Default: those at an episode's start
  * @throws CoplayError unless there is exactly one agent for each id of the game
  */
-export function createRollout(
-  env: RolloutEnv,
-  agents: readonly Agent[],
+export function createRollout<Spaces extends ActionSpaces>(
+  env: RolloutEnv<Spaces>,
+  agents: readonly Agent<Saved, Spaces>[],
   generator: Generator,
   states?: readonly Saved[],
-): Rollout {
+): Rollout<Spaces> {
   checkEnv(env);
   const seated = seatAgents('createRollout', env.agents, agents);
   seated.forEach((agent) => void checkAgent('createRollout', agent));
@@ -110,31 +121,42 @@ export function createRollout(
       'Leave them out at first.',
     );
   }
-  return new SeatedAgents(env, seated, generator, states);
+  const rollout: Rollout<ActionSpaces> = new SeatedAgents(
+    env as unknown as AnyEnv,
+    seated as readonly unknown[] as readonly AnyAgent[],
+    generator,
+    states,
+  );
+  return rollout as unknown as Rollout<Spaces>;
 }
 
-class SeatedAgents implements Rollout {
+type AnyEnv = RolloutEnv<ActionSpaces>;
+type AnyAgent = Agent<Saved, ActionSpaces>;
+
+class SeatedAgents implements Rollout<ActionSpaces> {
   private generators: Generator[];
-  private readonly inputs: AgentInput[];
-  private readonly actions: Int32Array;
+  private readonly layout: ActionLayout;
+  private readonly inputs: AgentInput<ActionSpaces>[];
+  private readonly actions: ActionArray;
   private readonly wasActive: Uint8Array;
   private states: Saved[];
 
   constructor(
-    readonly env: RolloutEnv,
-    readonly agents: readonly Agent[],
+    readonly env: AnyEnv,
+    readonly agents: readonly AnyAgent[],
     generator: Generator,
     states: readonly Saved[] | undefined,
   ) {
     const own = generator.fork();
     this.generators = agents.map((_, seat) => own.split(seat));
-    this.inputs = agents.map(() => allocateInput(env));
+    this.layout = actionLayout(env.game);
+    this.inputs = agents.map((_, seat) => allocateInput(env, this.layout, seat));
     this.states = agents.map((agent, seat) => states?.[seat] ?? agent.initialState(env.envs));
-    this.actions = new Int32Array(env.envs * agents.length);
+    this.actions = allocate(this.layout.dtype, env.envs * agents.length * this.layout.width);
     this.wasActive = new Uint8Array(env.envs * agents.length);
   }
 
-  async step(): Promise<readonly AgentOutput[]> {
+  async step(): Promise<readonly AgentOutput<Saved, ActionSpaces>[]> {
     const { env, agents } = this;
     // All are asked at once, so that networks of one kind can answer in one batch; of several failures, the first
     // seat's is reported.
@@ -149,7 +171,7 @@ class SeatedAgents implements Rollout {
     return outputs;
   }
 
-  async collect(steps: number): Promise<Experience> {
+  async collect(steps: number): Promise<Experience<ActionSpaces>> {
     checkNumber('rollout.collect', 'steps', steps, { min: 1, max: 1e8, whole: true });
     const { env } = this;
     const recorder = new Recorder(env, steps);
@@ -177,21 +199,29 @@ class SeatedAgents implements Rollout {
   }
 
   /** One agent's answer, with its actions put into their places. */
-  private async ask(seat: number): Promise<AgentOutput> {
-    const { env, actions } = this;
+  private async ask(seat: number): Promise<AgentOutput<Saved, ActionSpaces>> {
+    const { env } = this;
     const agent = this.agents[seat];
     const input = this.inputs[seat];
-    gatherInput(env, seat, input);
+    gatherInput(env, this.layout, seat, input);
     this.checkInput(seat, input);
     const output = await agent.act(input, this.states[seat], this.generators[seat]);
-    this.checkOutput(agent, input, output);
+    this.checkOutput(seat, input, output);
     this.states[seat] = output.state;
-    const count = this.agents.length;
-    for (let e = 0; e < env.envs; e++) {
-      // A row of an absent agent may hold anything: its record must not depend on that.
-      actions[e * count + seat] = input.active[e] === 1 ? output.actions[e] : 0;
-    }
+    this.place(seat, input, output.actions);
     return output;
+  }
+
+  /** Puts an agent's actions [E, w] among those of all agents [E, A, W]. */
+  private place(seat: number, { active }: AgentInput<ActionSpaces>, chosen: ActionArray): void {
+    const { actions, layout } = this;
+    const count = this.agents.length;
+    const own = widthOf(layout.spaces[seat]);
+    for (let e = 0; e < this.env.envs; e++) {
+      const at = (e * count + seat) * layout.width;
+      // A row of an absent agent may hold anything: its record must not depend on that.
+      for (let i = 0; i < own; i++) actions[at + i] = active[e] === 1 ? chosen[e * own + i] : 0;
+    }
   }
 
   /**
@@ -219,7 +249,7 @@ class SeatedAgents implements Rollout {
   /**
    * Refuses an observation that isn't finite or doesn't fit its kind: networks would learn from it, or answer nonsense.
    */
-  private checkInput(seat: number, { rows, observations, active }: AgentInput): void {
+  private checkInput(seat: number, { rows, observations, active }: AgentInput<ActionSpaces>): void {
     const { game, states } = this.env;
     const check = { spec: game.observation, observations, rows, active };
     checkObservations(game.name, check, (row) => {
@@ -228,8 +258,13 @@ class SeatedAgents implements Rollout {
   }
 
   /** Refuses actions that are missing, masked, or asked of an agent that has none. */
-  private checkOutput(agent: Agent, input: AgentInput, output: AgentOutput): void {
-    const actionCount = this.env.game.actions;
+  private checkOutput(seat: number, input: AgentInput<ActionSpaces>, output: AgentOutput<Saved, ActionSpaces>): void {
+    const agent = this.agents[seat];
+    const actionCount = this.layout.spaces[seat];
+    if (typeof actionCount !== 'number') {
+      this.checkSpace(seat, input, output);
+      return;
+    }
     if (output?.actions?.length !== input.rows) {
       const got = show(output?.actions);
       fail(`${agent.name} (${agent.id}).act`, `actions for ${input.rows} rows`, got, 'Answer one action for each row.');
@@ -241,13 +276,45 @@ class SeatedAgents implements Rollout {
     }
   }
 
-  private refuse(agent: Agent, input: AgentInput, row: number, action: number): never {
+  /** The same for a box and for several choices. */
+  private checkSpace(
+    seat: number,
+    { rows, active, masks }: AgentInput<ActionSpaces>,
+    output: AgentOutput<Saved, ActionSpaces>,
+  ): void {
+    const agent = this.agents[seat];
+    const space = this.layout.spaces[seat];
+    const where = `${agent.name} (${agent.id}).act`;
+    const [width, maskSize] = [widthOf(space), maskSizeOf(space)];
+    checkTypedArray(where, 'actions', output?.actions, isBox(space) ? 'float32' : 'int32', rows * width);
+    for (let row = 0; row < rows; row++) {
+      if (active[row] === 0) continue;
+      const fault = actionFault(space, output.actions, row * width);
+      if (fault) fail(where, `${fault.expected} for ${this.nameRow(agent, row)}`, fault.got, fault.remedy);
+      let start = row * maskSize;
+      choicesOf(space).forEach((count, i) => {
+        const option = output.actions[row * width + i];
+        if (masks[start + option] !== 1) {
+          const expected = `a legal option of choice ${i} for ${this.nameRow(agent, row)}`;
+          fail(where, expected, show(option), 'Choose among the options whose mask is 1.');
+        }
+        start += count;
+      });
+    }
+  }
+
+  private nameRow({ id }: AnyAgent, row: number): string {
     const { game, states } = this.env;
-    const legal = game.actionNames.flatMap((name, k) =>
-      input.masks[row * game.actions + k] === 1 ? [`${k} ${name}`] : [],
-    );
-    const step = game.elapsed(states, row * game.stateSize);
-    const place = `${agent.id} in environment ${row}, step ${step}`;
+    return `${id} in environment ${row}, step ${game.elapsed(states, row * game.stateSize)}`;
+  }
+
+  private refuse(agent: AnyAgent, input: AgentInput<ActionSpaces>, row: number, action: number): never {
+    const { game } = this.env;
+    const count = input.masks.length / input.rows;
+    const legal = Array.from({ length: count }, (_, k) => k)
+      .filter((k) => input.masks[row * count + k] === 1)
+      .map((k) => (typeof game.actions === 'number' ? `${k} ${game.actionNames[k]}` : `${k}`));
+    const place = this.nameRow(agent, row);
     if (legal.length === 0) {
       fail(
         `${game.name}`,
@@ -267,33 +334,40 @@ class SeatedAgents implements Rollout {
 }
 
 /** [E, S] the states after the last step, of games that ended with it the last one: a copy. */
-function statesAfter({ states, finalStates, ended, game, envs }: RolloutEnv): ArrayOf<DType> {
+function statesAfter({ states, finalStates, ended, game, envs }: AnyEnv): ArrayOf<DType> {
   const after = states.slice() as ArrayOf<DType>;
   for (let e = 0; e < envs; e++) if (ended[e] === 1) copyRow(finalStates, e, after, e, game.stateSize);
   return after;
 }
 
-function allocateInput(env: RolloutEnv): AgentInput {
+function allocateInput(env: AnyEnv, { spaces, width, dtype }: ActionLayout, seat: number): AgentInput<ActionSpaces> {
   const { game, envs } = env;
   return {
     rows: envs,
     observations: allocateObservations(game.observation, envs),
-    masks: new Uint8Array(envs * game.actions),
+    masks: new Uint8Array(envs * maskSizeOf(spaces[seat])),
     active: new Uint8Array(envs),
     isFirst: new Uint8Array(envs),
-    previousActions: new Int32Array(envs * game.agents.length),
+    previousActions: allocate(dtype, envs * game.agents.length * width),
     ...(game.observesState && { states: allocate(game.stateType, envs * game.stateSize) }),
   };
 }
 
 /** Copies one seat's observation out of the environment's arrays. */
-function gatherInput(env: RolloutEnv, seat: number, input: AgentInput): void {
+function gatherInput(
+  env: AnyEnv,
+  { spaces, maskSize }: ActionLayout,
+  seat: number,
+  input: AgentInput<ActionSpaces>,
+): void {
   const { game } = env;
+  const own = maskSizeOf(spaces[seat]);
   const agents = game.agents.length;
   for (let e = 0; e < env.envs; e++) {
     const row = e * agents + seat;
     copyObservation(game.observation, env.observations, row, input.observations, e);
-    copyRow(env.masks, row, input.masks, e, game.actions);
+    if (own === maskSize) copyRow(env.masks, row, input.masks, e, own);
+    else input.masks.set(env.masks.subarray(row * maskSize, row * maskSize + own), e * own);
     input.active[e] = env.active[row];
   }
   input.isFirst.set(env.isFirst);

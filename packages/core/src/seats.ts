@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Agent } from './agent';
+import type { ActionSpaces } from './action-spaces';
+import type { Agent, Saved } from './agent';
 import { checkArgument } from './checks';
 import { fail, show } from './errors';
 import type { AgentId } from './game';
@@ -11,8 +12,8 @@ const idsSchema = z.array(z.string());
  *
  * @param where  the function that was given it, for the message
  */
-export function checkAgent(where: string, agent: Agent): void {
-  const { id, name, initialState, act } = (agent ?? {}) as Partial<Agent>;
+export function checkAgent(where: string, agent: Agent<Saved, ActionSpaces>): void {
+  const { id, name, initialState, act } = (agent ?? {}) as Partial<Agent<Saved, ActionSpaces>>;
   const isAgent = typeof id === 'string' && typeof initialState === 'function' && typeof act === 'function';
   if (isAgent && typeof name === 'string') return;
   const remedy = typeof agent === 'function' ? 'Call it.' : 'Make one such as randomAgent({ game, id }).';

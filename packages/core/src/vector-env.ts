@@ -1,12 +1,20 @@
 import { z } from 'zod';
+import {
+  type ActionArray,
+  type ActionLayout,
+  type ActionSpaces,
+  type ActionsOf,
+  actionFault,
+  actionLayout,
+} from './action-spaces';
 import { allocate } from './arrays';
 import { checkGame } from './check-game';
-import { checkCount, checkNumbers } from './check-values';
+import { checkCount, checkNumbers, checkTypedArray } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { isOver, readStart, rememberActions } from './env-rows';
 import { checkOptions, fail, show } from './errors';
 import { allocateObservations, copyRow } from './experience';
-import type { AgentId, Game, StepArrays } from './game';
+import type { AgentId, AnyGame, Game, StepArrays } from './game';
 import { createGenerator, type Generator, type GeneratorState, generatorFrom, splitSeed } from './generator';
 import type { ObservationArrays } from './observations';
 import type { ArrayOf, DType } from './typed-arrays';
@@ -49,7 +57,7 @@ const sizedSchema = z.looseObject({ agents: z.array(z.string()), infos: z.array(
 export interface VectorEnvState {
   readonly states: ArrayOf<DType>;
   readonly generators: Uint32Array;
-  readonly previousActions: Int32Array;
+  readonly previousActions: ActionArray;
   readonly isFirst: Uint8Array;
   readonly terminated: Uint8Array;
 }
@@ -57,7 +65,7 @@ export interface VectorEnvState {
 const stateSchema = z.looseObject({
   states: typedArrays(),
   generators: typedArrays('uint32'),
-  previousActions: typedArrays('int32'),
+  previousActions: typedArrays('int32', 'float32'),
   isFirst: typedArrays('uint8'),
   terminated: typedArrays('uint8'),
 });
@@ -69,8 +77,8 @@ const stateSchema = z.looseObject({
  * When an episode ends, the next one begins in the same step: `observations`, `masks` and `active` are those of the new
  * episode, `finalObservations` hold the last observation of the old one, and `ended` is 1 for that environment.
  */
-export interface VectorEnv {
-  readonly game: Game;
+export interface VectorEnv<Spaces extends ActionSpaces = number> {
+  readonly game: Game<DType, Spaces>;
   readonly agents: readonly AgentId[];
   /** E */
   readonly envs: number;
@@ -82,8 +90,11 @@ export interface VectorEnv {
   readonly active: Uint8Array;
   /** [E] 1 where the present step is the first of its episode */
   readonly isFirst: Uint8Array;
-  /** [E, A] the last step's actions in this episode; -1 in the first step and for agents that had left */
-  readonly previousActions: Int32Array;
+  /**
+   * [E, A] the last step's actions in this episode; -1 in the first step and for agents that had left. In other spaces
+   * [E, A, W], and NaN for -1 where an agent has a box
+   */
+  readonly previousActions: ActionsOf<Spaces>;
   /** Rewards, ends and infos of the last step; [E, A] */
   readonly result: StepArrays;
   /** [E] 1 where the last step ended an episode */
@@ -100,10 +111,10 @@ export interface VectorEnv {
   /**
    * Plays one step in every environment.
    *
-   * @param actions  [E, A] in 0..K-1; actions of inactive agents are ignored
+   * @param actions  [E, A] in 0..K-1; in other spaces [E, A, W]. Actions of inactive agents are ignored
    * @throws CoplayError for an action out of range of an active agent, before anything has changed
    */
-  step(actions: Int32Array): void;
+  step(actions: ActionsOf<Spaces>): void;
   state(): VectorEnvState;
   restore(state: VectorEnvState): void;
 }
@@ -112,8 +123,11 @@ export interface VectorEnv {
  * The part of a batch of environments that a rollout uses: environments of `vectorEnv`, or imagined ones, whose steps
  * may be asynchronous.
  */
-export type RolloutEnv = Omit<VectorEnv, 'reset' | 'step' | 'state' | 'restore'> & {
-  step(actions: Int32Array): void | Promise<void>;
+export type RolloutEnv<Spaces extends ActionSpaces = number> = Omit<
+  VectorEnv<Spaces>,
+  'reset' | 'step' | 'state' | 'restore'
+> & {
+  step(actions: ActionsOf<Spaces>): void | Promise<void>;
 };
 
 /**
@@ -121,42 +135,54 @@ export type RolloutEnv = Omit<VectorEnv, 'reset' | 'step' | 'state' | 'restore'>
  *
  * @throws CoplayError for an invalid game, unknown options, a bad number of environments or seed
  */
-export function vectorEnv(game: Game, options: VectorEnvOptions): VectorEnv {
-  checkGame('vectorEnv', game);
+export function vectorEnv<Spaces extends ActionSpaces>(
+  game: Game<DType, Spaces>,
+  options: VectorEnvOptions,
+): VectorEnv<Spaces> {
+  checkGame('vectorEnv', game, 'any');
   const { envs, seed, observe } = checkOptions('vectorEnv', schema, options);
-  return new BatchedEnv(game, envs, seed, observe);
+  const env: VectorEnv<ActionSpaces> = new BatchedEnv(game as AnyGame, envs, seed, observe);
+  return env as unknown as VectorEnv<Spaces>;
 }
 
-class BatchedEnv implements VectorEnv {
+class BatchedEnv implements VectorEnv<ActionSpaces> {
   readonly agents: readonly AgentId[];
   readonly observations: ObservationArrays;
   readonly masks: Uint8Array;
   readonly active: Uint8Array;
   readonly isFirst: Uint8Array;
-  readonly previousActions: Int32Array;
+  readonly previousActions: ActionArray;
   readonly result: StepArrays;
   readonly ended: Uint8Array;
   readonly finalObservations: ObservationArrays;
   readonly finalMasks: Uint8Array;
   readonly states: ArrayOf<DType>;
   readonly finalStates: ArrayOf<DType>;
+  private readonly layout: ActionLayout;
+  /** K where each agent has the same number of discrete actions; else undefined */
+  private readonly count: number | undefined;
+  /** -1, or NaN where an agent has a box */
+  private readonly none: number;
   private generators: Generator[];
 
   constructor(
-    readonly game: Game,
+    readonly game: AnyGame,
     readonly envs: number,
     seed: number,
     private readonly writesObservations: boolean,
   ) {
     const rows = envs * game.agents.length;
     this.agents = game.agents;
+    this.layout = actionLayout(game);
+    this.count = typeof game.actions === 'number' ? game.actions : undefined;
+    this.none = this.layout.dtype === 'int32' ? -1 : Number.NaN;
     this.observations = allocateObservations(game.observation, writesObservations ? rows : 0);
     this.finalObservations = allocateObservations(game.observation, writesObservations ? rows : 0);
-    this.masks = new Uint8Array(rows * game.actions);
-    this.finalMasks = new Uint8Array(rows * game.actions);
+    this.masks = new Uint8Array(rows * this.layout.maskSize);
+    this.finalMasks = new Uint8Array(rows * this.layout.maskSize);
     this.active = new Uint8Array(rows);
     this.isFirst = new Uint8Array(envs);
-    this.previousActions = new Int32Array(rows);
+    this.previousActions = allocate(this.layout.dtype, rows * this.layout.width);
     this.ended = new Uint8Array(envs);
     this.result = allocateStepArrays(game, envs);
     this.states = allocate(game.stateType, envs * game.stateSize);
@@ -182,13 +208,14 @@ class BatchedEnv implements VectorEnv {
     }
   }
 
-  step(actions: Int32Array): void {
-    const { game, envs, result, ended } = this;
-    const agents = game.agents.length;
+  step(actions: ActionArray): void {
+    const { game, envs, result, ended, none } = this;
+    const { width } = this.layout;
+    const stride = game.agents.length * width;
     this.checkActions(actions);
     for (let env = 0; env < envs; env++) {
-      game.step(this.states, env * game.stateSize, actions, env * agents, this.generators[env], result, env);
-      rememberActions(this, env, actions); // before `active` is renewed
+      game.step(this.states, env * game.stateSize, actions, env * stride, this.generators[env], result, env);
+      rememberActions(this, env, actions, width, none); // before `active` is renewed
       const over = isOver(result, env, game.agents.length);
       ended[env] = over ? 1 : 0;
       if (over) {
@@ -237,10 +264,18 @@ class BatchedEnv implements VectorEnv {
       fail(where, `${length} values of states and ${this.envs * 4} of generators`, got, remedy);
     }
     checkArgument(where, 'state.states', typedArrays(this.game.stateType), state.states);
-    const actions = { length: rows, min: -1, max: this.game.actions - 1 };
-    checkNumbers(where, 'state.previousActions', state.previousActions, actions);
+    this.checkPrevious(where, state.previousActions);
     checkNumbers(where, 'state.isFirst', state.isFirst, { length: this.envs, max: 1 });
     checkNumbers(where, 'state.terminated', state.terminated, { length: rows, max: 1 });
+  }
+
+  private checkPrevious(where: string, previousActions: ActionArray): void {
+    const { layout, count } = this;
+    const name = 'state.previousActions';
+    checkArgument(where, name, typedArrays(layout.dtype), previousActions);
+    const length = this.previousActions.length;
+    const limits = count === undefined ? { nan: layout.dtype === 'float32' } : { min: -1, max: count - 1 };
+    checkNumbers(where, name, previousActions, { length, ...limits });
   }
 
   private takeOver(state: VectorEnvState): void {
@@ -267,31 +302,36 @@ class BatchedEnv implements VectorEnv {
   private enter(env: number): void {
     const agents = this.game.agents.length;
     this.isFirst[env] = 1;
-    this.previousActions.fill(-1, env * agents, (env + 1) * agents);
+    const stride = agents * this.layout.width;
+    this.previousActions.fill(this.none, env * stride, (env + 1) * stride);
     this.look(env, this.observations, this.masks);
   }
 
   /** Writes the observations and legal actions of an environment's agents. */
   private look(env: number, observations: ObservationArrays, masks: Uint8Array): void {
     const { game, states } = this;
+    const { maskSize } = this.layout;
     const offset = env * game.stateSize;
     const agents = game.agents.length;
     for (let agent = 0; agent < agents; agent++) {
       const row = env * agents + agent;
-      game.legal(states, offset, agent, masks, row * game.actions);
+      game.legal(states, offset, agent, masks, row * maskSize);
       this.active[row] = game.isActive(states, offset, agent) ? 1 : 0;
       if (this.writesObservations) game.observe(states, offset, agent, observations, row);
     }
   }
 
-  private checkActions(actions: Int32Array): void {
-    const { active, game } = this;
+  private checkActions(actions: ActionArray): void {
+    const { active, game, count: limit } = this;
+    if (limit === undefined) {
+      this.checkSpaces(actions);
+      return;
+    }
     if (actions?.length !== active.length || typeof actions !== 'object') {
       const got = ArrayBuffer.isView(actions) ? String(actions.length) : show(actions);
       const expected = `${active.length} actions (${this.envs} environments x ${game.agents.length} agents)`;
       fail('vectorEnv.step', expected, got, 'Give one action for each agent of each environment.');
     }
-    const limit = game.actions;
     for (let row = 0; row < active.length; row++) {
       const action = actions[row];
       // One comparison for both bounds and for NaN.
@@ -300,11 +340,26 @@ class BatchedEnv implements VectorEnv {
   }
 
   private refuse(row: number, action: number): never {
-    const agents = this.game.agents.length;
-    const who = `${this.game.agents[row % agents]} in environment ${Math.floor(row / agents)}`;
     const names = this.game.actionNames.map((name, i) => `${i} ${name}`).join(', ');
-    const expected = `an action from 0 to ${this.game.actions - 1} for ${who}`;
+    const expected = `an action from 0 to ${Number(this.count) - 1} for ${this.nameRow(row)}`;
     fail('vectorEnv.step', expected, show(action), `The actions are: ${names}.`);
+  }
+
+  /** The same for spaces that aren't one number. */
+  private checkSpaces(actions: ActionArray): void {
+    const { active, layout, previousActions } = this;
+    checkTypedArray('vectorEnv.step', 'actions', actions, layout.dtype, previousActions.length);
+    for (let row = 0; row < active.length; row++) {
+      if (active[row] !== 1) continue;
+      const space = layout.spaces[row % layout.spaces.length];
+      const fault = actionFault(space, actions, row * layout.width);
+      if (fault) fail('vectorEnv.step', `${fault.expected} for ${this.nameRow(row)}`, fault.got, fault.remedy);
+    }
+  }
+
+  private nameRow(row: number): string {
+    const agents = this.game.agents.length;
+    return `${this.game.agents[row % agents]} in environment ${Math.floor(row / agents)}`;
   }
 
   private checkEnv(env: number): void {
@@ -315,7 +370,7 @@ class BatchedEnv implements VectorEnv {
 }
 
 /** Zeroed step arrays for `rows` environments of a game. */
-export function allocateStepArrays(game: Game, rows: number): StepArrays {
+export function allocateStepArrays(game: Pick<Game, 'agents' | 'infos'>, rows: number): StepArrays {
   checkArgument('allocateStepArrays', 'game', sizedSchema, game);
   checkCount('allocateStepArrays', 'rows', rows);
   const size = rows * game.agents.length;

@@ -1,4 +1,4 @@
-import { type ParallelEnv, type ParallelStep, parallelEnv, splitSeed, vectorEnv } from '@coplay/core';
+import { type ParallelEnv, type ParallelStep, parallelEnv, splitSeed, type VectorEnv, vectorEnv } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
 import { countingGame } from './counting-game';
 
@@ -220,7 +220,7 @@ describe('equals environment i of a batch', () => {
   const game = countingGame({ agents: 3, leaves: [2, 0, 3], maxSteps: 4 });
 
   /** Compares the batch's arrays of environment i with the results of the single environment. */
-  function expectSame(batch: ReturnType<typeof vectorEnv>, i: number, single: ParallelStep['observations']) {
+  function expectSame(batch: VectorEnv, i: number, single: ParallelStep['observations']) {
     for (const [id, fields] of Object.entries(single)) {
       const row = i * 3 + game.agents.indexOf(id);
       expect(batch.observations.count[row]).toBe(fields.count[0]);
@@ -230,7 +230,7 @@ describe('equals environment i of a batch', () => {
   }
 
   /** One step everywhere, with the single environments reset where their episode ended. */
-  function stepBoth(batch: ReturnType<typeof vectorEnv>, singles: ParallelEnv[], t: number) {
+  function stepBoth(batch: VectorEnv, singles: ParallelEnv[], t: number) {
     const perEnv = singles.map((env) => scripted(env, t));
     batch.step(Int32Array.from(singles.flatMap((_, i) => game.agents.map((id) => perEnv[i][id] ?? -1))));
     singles.forEach((env, i) => {

@@ -1,4 +1,4 @@
-import { createGenerator, splitSeed, vectorEnv } from '@coplay/core';
+import { createGenerator, splitSeed, type VectorEnv, vectorEnv } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
 import { clockGame } from './clock-game';
 
@@ -111,34 +111,26 @@ describe('vectorEnv', () => {
   it.each([
     [
       'too few actions',
-      (env: ReturnType<typeof vectorEnv>) => env.step(new Int32Array(3)),
+      (env: VectorEnv) => env.step(new Int32Array(3)),
       /vectorEnv.step: expected 4 actions \(2 environments x 2 agents\), got 3/,
     ],
     [
       'an action that does not exist',
-      (env: ReturnType<typeof vectorEnv>) => env.step(Int32Array.of(0, 0, 0, 2)),
+      (env: VectorEnv) => env.step(Int32Array.of(0, 0, 0, 2)),
       /0 to 1 for agent_1 in environment 1, got 2/,
     ],
     [
       'a negative action',
-      (env: ReturnType<typeof vectorEnv>) => env.step(Int32Array.of(-1, 0, 0, 0)),
+      (env: VectorEnv) => env.step(Int32Array.of(-1, 0, 0, 0)),
       /agent_0 in environment 0, got -1.*0 left, 1 right/,
     ],
-    [
-      'an environment that does not exist',
-      (env: ReturnType<typeof vectorEnv>) => env.reset({ envs: [2] }),
-      /0 to 1, got 2/,
-    ],
+    ['an environment that does not exist', (env: VectorEnv) => env.reset({ envs: [2] }), /0 to 1, got 2/],
     [
       'an unknown reset option',
-      (env: ReturnType<typeof vectorEnv>) => env.reset({ stags: 2 } as object),
+      (env: VectorEnv) => env.reset({ stags: 2 } as object),
       /vectorEnv.reset: .*the unknown option "stags"/,
     ],
-    [
-      'a layout where there is none',
-      (env: ReturnType<typeof vectorEnv>) => env.reset({ layout: '..' }),
-      /layouts.*clock/,
-    ],
+    ['a layout where there is none', (env: VectorEnv) => env.reset({ layout: '..' }), /layouts.*clock/],
   ])('refuses %s, and changes nothing', (_, wrong, message) => {
     const env = vectorEnv(clockGame({ agents: 2 }), { envs: 2 });
     const before = structuredClone(env.state());

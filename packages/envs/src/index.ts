@@ -13,7 +13,7 @@ export {
   type TitForTatOptions,
   titForTat,
 } from './agents';
-export { cartPole, catchGame, gymEscalation, gymHarvest, gymHunt } from './classic';
+export { cartPole, catchGame, gymEscalation, gymHarvest, gymHunt, pendulum } from './classic';
 export { matrixGame } from './matrix';
 export {
   checkRecording,

@@ -6,6 +6,7 @@ import {
   type ObservationArrays,
   otherView,
   parallelEnv,
+  type VectorEnv,
   vectorEnv,
 } from '@coplay/core';
 import {
@@ -30,7 +31,7 @@ import { describe, expect, it } from 'vitest';
 const small = () => stagHunt({ size: 4 });
 
 /** Random actions in range for every agent of every environment. */
-function randomActions(env: ReturnType<typeof vectorEnv>, seed: number): Int32Array {
+function randomActions(env: VectorEnv, seed: number): Int32Array {
   let word = seed;
   return Int32Array.from({ length: env.active.length }, (_, row) => {
     word = (Math.imul(word, 1103515245) + 12345) >>> 0;

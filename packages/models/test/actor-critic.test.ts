@@ -45,8 +45,8 @@ describe.each<[string, TorsoBuilder]>([
 
   it('gives a masked policy, nearly uniform at first, and a value for each row', () => {
     const params = tensors(net.init(createGenerator(1)));
-    const { logProbs } = net.act(params, rows(3), mask());
-    const probs = tf.exp(logProbs).arraySync() as number[][];
+    const { policy } = net.act(params, rows(3), mask());
+    const probs = tf.exp(policy).arraySync() as number[][];
     for (const row of probs) expect(row.reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 5);
     expect(probs[1][0]).toBe(0);
     expect(probs[2]).toEqual([1, 0, 0]);
@@ -56,7 +56,7 @@ describe.each<[string, TorsoBuilder]>([
 
   it('learns with the same function as it acts', () => {
     const params = tensors(net.init(createGenerator(1)));
-    const acted = net.act(params, rows(3), mask()).logProbs.dataSync();
+    const acted = net.act(params, rows(3), mask()).policy.dataSync();
     const learned = net.policy(params, { inputs: rows(3) }, mask()).dataSync();
     expect([...learned]).toEqual([...acted]);
   });
@@ -95,9 +95,9 @@ describe('a recurrent actor-critic', () => {
     let state = start;
     const acted = seen.map((input, t) => {
       const keep = tf.tensor2d(isFirst.map((row) => [1 - row[t]]));
-      const { logProbs, state: next } = net.act(params, input, mask, tf.mul(state, keep) as tf.Tensor2D);
+      const { policy, state: next } = net.act(params, input, mask, tf.mul(state, keep) as tf.Tensor2D);
       state = next!;
-      return logProbs.arraySync();
+      return policy.arraySync();
     });
     const stacked = {
       planes: tf.stack(

@@ -130,9 +130,9 @@ async function prepare(make: () => Promise<PpoAgent>, rules: Game) {
   const expected: NamedArrays[] = [];
   for (const [i, input] of inputs.entries()) {
     const state = (extras[i]['state']?.data as Float32Array | undefined) ?? new Float32Array(0);
-    const { logProbs, next } = await agent.learner.policy.act(input, 1, state);
+    const { policy, next } = await agent.learner.policy.act(input, 1, state);
     expected.push({
-      logProbs: ndarray(logProbs, [input.rows, rules.actions]),
+      logProbs: ndarray(policy, [input.rows, rules.actions]),
       ...(state.length > 0 ? { nextState: ndarray(next, [input.rows, state.length / input.rows]) } : {}),
     });
   }
@@ -178,7 +178,7 @@ describe('exportOnnx', () => {
       const feeds = feedsOf(game, input, extrasOf(first, 3));
       const [{ logProbs }] = await runNode(await toOnnx(first, { id }), [feeds]);
       const expected = await first.learner.policy.act(input, seat, new Float32Array(0));
-      expectClose({ logProbs }, { logProbs: ndarray(expected.logProbs, [3, game.actions]) });
+      expectClose({ logProbs }, { logProbs: ndarray(expected.policy, [3, game.actions]) });
     }
   });
 

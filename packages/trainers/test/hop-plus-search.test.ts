@@ -7,6 +7,7 @@ import {
   type Game,
   type Metrics,
   type SavedState,
+  type VectorEnv,
   vectorEnv,
 } from '@coplay/core';
 import { allocateStepArrays } from '@coplay/core/arrays';
@@ -63,7 +64,7 @@ async function zeroed(agent: HopPlusAgent): Promise<HopPlusAgent> {
 }
 
 /** The input of an agent in the states of an environment. */
-function inputOf({ game: played, ...env }: ReturnType<typeof vectorEnv>, seat: number): AgentInput {
+function inputOf({ game: played, ...env }: VectorEnv, seat: number): AgentInput {
   const A = played.agents.length;
   const rows = env.isFirst.length;
   const own = <T extends Float32Array | Uint8Array | Int32Array>(data: T): T => {

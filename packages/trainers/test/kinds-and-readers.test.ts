@@ -193,7 +193,7 @@ describe('exported policies', () => {
       const fields = {
         x: tf.tensor(values, [2, ...FIELDS[name].shape], dtype.startsWith('float') ? 'float32' : 'int32'),
       };
-      const tensors = encodeTensors(game, {}, 0, { fields, mask: tf.ones([2, 2]) as tf.Tensor2D });
+      const tensors = encodeTensors(game, {}, 0, { rows: 2, fields, mask: tf.ones([2, 2]) as tf.Tensor2D });
       expect(Object.keys(tensors), dtype).toEqual(Object.keys(read));
       for (const key of Object.keys(read)) {
         expect(tensors[key].shape, dtype).toEqual(read[key].shape);

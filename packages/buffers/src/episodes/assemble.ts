@@ -1,4 +1,4 @@
-import { allocate, type Experience, type NDArray } from '@coplay/core';
+import { allocate, type Experience, type ExperienceSpec, type NDArray } from '@coplay/core';
 import {
   allocateCuts,
   allocateExperience,
@@ -85,11 +85,7 @@ function zeroStates({ data, shape }: NDArray, lead: readonly number[]): NDArray 
 }
 
 /** @param states  those of one of the sources; undefined where they have none */
-function assembleCuts(
-  spec: Parameters<typeof allocateCuts>[0],
-  rows: readonly (readonly Piece[])[],
-  states: NDArray | undefined,
-): Cuts {
+function assembleCuts(spec: ExperienceSpec, rows: readonly (readonly Piece[])[], states: NDArray | undefined): Cuts {
   const cutsOf = indexCuts(rows);
   const looks = rows.flatMap((pieces, row) => looksOf(pieces, row, cutsOf));
   const cuts = allocateCuts(spec, looks.length);

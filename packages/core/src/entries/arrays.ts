@@ -1,6 +1,15 @@
 /*
  * `@coplay/core/arrays`: typed arrays of a game, allocated, copied and told apart, for packages of your own.
  */
+export {
+  type ActionLayout,
+  actionLayout,
+  choicesOf,
+  drawAction,
+  isBox,
+  maskSizeOf,
+  widthOf,
+} from '../action-spaces';
 export { dtypeOf, inThisRealm, isArrayOf, isTypedArray, sizeOf } from '../arrays';
 export {
   allocateCuts,

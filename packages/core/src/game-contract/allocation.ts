@@ -1,6 +1,7 @@
+import { actionLayout } from '../action-spaces';
 import { allocate } from '../arrays';
 import { allocateObservations } from '../experience';
-import type { Game } from '../game';
+import type { AnyGame } from '../game';
 import { createGenerator, streamSeed } from '../generator';
 import type { ArrayOf, DType } from '../typed-arrays';
 import { allocateStepArrays } from '../vector-env';
@@ -23,7 +24,7 @@ function heapUsed(): number | undefined {
 /**
  * Checks that the functions that are called in every step allocate nothing, by calling each many times in one state.
  */
-export function checkAllocation(game: Game, findings: Findings, transition: Transition): void {
+export function checkAllocation(game: AnyGame, findings: Findings, transition: Transition): void {
   findings.moment = `in ${CALLS * LOOKS} calls`;
   for (const [place, run] of Object.entries(stepFunctions(game, transition))) {
     const bytes = bytesOrFault(findings, place, run);
@@ -57,14 +58,15 @@ function bytesPerCall(run: () => void): number {
 }
 
 /** Each function as it is called in a step; functions of one agent are called for the first active agent. */
-function stepFunctions(game: Game, { before, views, actions }: Transition): Record<string, () => void> {
+function stepFunctions(game: AnyGame, { before, views, actions }: Transition): Record<string, () => void> {
   const start = Float64Array.from(before);
   const state: ArrayOf<DType> = allocate(game.stateType, game.stateSize);
   state.set(start);
-  const chosen = Int32Array.from(actions);
+  const { dtype, maskSize } = actionLayout(game);
+  const chosen = dtype === 'int32' ? Int32Array.from(actions) : Float32Array.from(actions);
   const generator = createGenerator(streamSeed(0, 'gameContract/allocation'));
   const result = allocateStepArrays(game, 1);
-  const mask = new Uint8Array(game.actions);
+  const mask = new Uint8Array(maskSize);
   const seen = allocateObservations(game.observation, 1);
   const agent = Math.max(
     0,

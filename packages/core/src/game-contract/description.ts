@@ -1,5 +1,5 @@
 import { show } from '../errors';
-import type { Game } from '../game';
+import type { AnyGame } from '../game';
 import { descriptionFaults } from '../game-description';
 import type { Findings } from './findings';
 
@@ -8,7 +8,7 @@ import type { Findings } from './findings';
  *
  * @returns whether it can be played at all
  */
-export function checkDescription(game: Game, findings: Findings): boolean {
+export function checkDescription(game: AnyGame, findings: Findings): boolean {
   const faults = descriptionFaults(game);
   for (const { part, expected, got, remedy } of faults) findings.add('description', part, expected, got, remedy);
   if (game.observation && 'mask' in game.observation) {
@@ -20,7 +20,7 @@ export function checkDescription(game: Game, findings: Findings): boolean {
 }
 
 /** Options go into run directories and checkpoints. */
-function checkOptionsAreJson({ options }: Game, findings: Findings): void {
+function checkOptionsAreJson({ options }: AnyGame, findings: Findings): void {
   if (survivesJson(options)) return;
   const remedy = 'Use numbers, strings, booleans, null, lists and records.';
   findings.add('description', 'options', 'a record that survives JSON', show(options), remedy);

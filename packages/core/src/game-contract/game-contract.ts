@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkGame } from '../check-game';
 import { checkOptions, fail, show } from '../errors';
-import type { Game } from '../game';
+import type { AnyGame } from '../game';
 import { splitSeed, streamSeed } from '../generator';
 import { checkAllocation } from './allocation';
 import { checkDescription } from './description';
@@ -50,11 +50,11 @@ const schema = z
  *          rule has the severity `error`, a cause of slowness has `warning`
  * @throws CoplayError for bad options only
  */
-export function gameContract(game: Game, options: GameContractOptions = {}): Violation[] {
+export function gameContract(game: AnyGame, options: GameContractOptions = {}): Violation[] {
   const { episodes, seed, allocation } = checkOptions('gameContract', schema, options);
   const own = streamSeed(seed, 'gameContract');
   const findings = new Findings(typeof game?.name === 'string' ? game.name : 'game');
-  if (game === undefined || game === null) checkGame('gameContract', game);
+  if (game === undefined || game === null) checkGame('gameContract', game, 'any');
   if (!checkDescription(game, findings)) return findings.violations;
   const probe = new Probe(game, findings);
   try {
@@ -117,8 +117,8 @@ function checkSeenStates(
  * @throws CoplayError that names the first error, and how many more there are; also for unknown options, and for
  *         `allocation`
  */
-export function assertGame(game: Game, options: AssertGameOptions = {}): void {
-  if (typeof game !== 'object' || game === null) checkGame('assertGame', game);
+export function assertGame(game: AnyGame, options: AssertGameOptions = {}): void {
+  if (typeof game !== 'object' || game === null) checkGame('assertGame', game, 'any');
   const { allocation } = (options ?? {}) as GameContractOptions;
   if (allocation !== undefined) {
     const remedy = 'A shared process gives false findings: call gameContract(game) in a process of its own.';

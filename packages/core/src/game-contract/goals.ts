@@ -1,6 +1,6 @@
 import { allocate, sizeOf } from '../arrays';
 import { show } from '../errors';
-import type { Game } from '../game';
+import type { AnyGame } from '../game';
 import { expectedGoal, type GoalSet, type GoalStep, isGoal, RETURN_INDEX } from '../goals';
 import type { ObservationArrays } from '../observations';
 import type { ArrayOf, DType } from '../typed-arrays';
@@ -70,7 +70,7 @@ function checkReached({ game, findings }: Checked, goals: GoalSet, transition: T
 }
 
 /** -2 where the function throws. */
-function reachedWithStates(game: Game, goals: GoalSet, transition: Transition, agent: number): number {
+function reachedWithStates(game: AnyGame, goals: GoalSet, transition: Transition, agent: number): number {
   try {
     return goals.reached(goalStep(game, goals, transition, agent, true));
   } catch {
@@ -111,7 +111,7 @@ function checkOpen(
 
 /** An agent's step as `reached` receives it, in arrays of its own. */
 function goalStep(
-  game: Game,
+  game: AnyGame,
   goals: GoalSet,
   { views, actions, outcome, before, after }: Transition,
   agent: number,
@@ -132,7 +132,7 @@ function goalStep(
   };
   const left = outcome['terminated'][agent] === 1;
   return {
-    ...{ agent, action: actions[agent], left, observations, row: ROW },
+    ...{ agent, action: actions[agent * (actions.length / views.length)], left, observations, row: ROW },
     ...{ before: copy(before), after: copy(after) },
   };
 }

@@ -1,3 +1,4 @@
+import { choicesOf, drawAction } from '../action-spaces';
 import { createGenerator, type Generator, type GeneratorState } from '../generator';
 import type { Outcome, Probe } from './probe';
 import { checkEnds, checkOutcome, inspect, type View } from './rules';
@@ -33,7 +34,7 @@ export function playEpisode(probe: Probe, seed: number, episode: number): Transi
   for (let t = 0; t < game.maxSteps; t++) {
     findings.moment = `step ${t + 1} of episode ${episode}`;
     const before = probe.save();
-    const actions = views.map((view) => chooseAction(view, game.actions, chooser));
+    const actions = chooseActions(probe, views, chooser);
     const state = generator.state();
     const outcome = probe.step(actions, generator);
     const after = probe.save();
@@ -52,10 +53,15 @@ export function playEpisode(probe: Probe, seed: number, episode: number): Transi
   return transitions;
 }
 
-function chooseAction({ mask }: View, actions: number, chooser: Generator): number {
-  const legal = mask.flatMap((byte, action) => (byte === 1 ? [action] : []));
-  if (legal.length === 0 || chooser.integer(ANY_ACTION) === 0) return chooser.integer(actions);
-  return legal[chooser.integer(legal.length)];
+/** [A W] the actions of all agents; values that an agent's space lacks are 0. */
+function chooseActions({ layout: { spaces, width } }: Probe, views: readonly View[], chooser: Generator): number[] {
+  return views.flatMap(({ mask }, agent) => {
+    const action = new Array<number>(width).fill(0);
+    const hasChoices = choicesOf(spaces[agent]).length > 0;
+    const allowed = hasChoices && chooser.integer(ANY_ACTION) === 0 ? mask.map(() => 1) : mask;
+    drawAction(spaces[agent], allowed, 0, chooser, action, 0);
+    return action;
+  });
 }
 
 function checkStart({ findings, game }: Probe, views: readonly View[]): void {

@@ -1,6 +1,7 @@
+import { type ActionArray, type ActionLayout, actionLayout, maskSizeOf } from '../action-spaces';
 import { sizeOf } from '../arrays';
 import { show } from '../errors';
-import type { Game, StepArrays } from '../game';
+import type { AnyGame, StepArrays } from '../game';
 import type { Generator } from '../generator';
 import type { ObservationArrays } from '../observations';
 import type { ArrayOf, DType } from '../typed-arrays';
@@ -20,19 +21,22 @@ export type Sight = Readonly<Record<string, readonly number[]>>;
 export class Probe {
   readonly agents: number;
   private readonly state: Guarded<ArrayOf<DType>>;
-  private readonly mask: Guarded<Uint8Array>;
-  private readonly actions: Guarded<Int32Array>;
+  readonly layout: ActionLayout;
+  /** By seat, of the size of the agent's own mask */
+  private readonly masks: readonly Guarded<Uint8Array>[];
+  private readonly actions: Guarded<ActionArray>;
   private readonly results: ResultArrays;
   private readonly stepArrays: StepArrays;
 
   constructor(
-    readonly game: Game,
+    readonly game: AnyGame,
     readonly findings: Findings,
   ) {
     this.agents = game.agents.length;
     this.state = guarded(game.stateType, game.stateSize);
-    this.mask = guarded('uint8', game.actions);
-    this.actions = guarded('int32', this.agents);
+    this.layout = actionLayout(game);
+    this.masks = this.layout.spaces.map((space) => guarded('uint8', maskSizeOf(space)));
+    this.actions = guarded(this.layout.dtype, this.agents * this.layout.width);
     this.results = resultArrays(game);
     this.stepArrays = stepArraysOf(game, this.results);
   }
@@ -78,7 +82,8 @@ export class Probe {
   }
 
   legal(agent: number): number[] {
-    const { state, mask } = this;
+    const { state } = this;
+    const mask = this.masks[agent];
     mask.fill(MARK);
     this.look('legal', () => this.game.legal(state.array, state.offset, agent, mask.array, mask.offset));
     this.checkMargins('legal', 'mask', mask);
@@ -115,7 +120,7 @@ export class Probe {
     return this.look('writeLayout', () => this.game.writeLayout?.(this.state.array, this.state.offset));
   }
 
-  scene(): ReturnType<NonNullable<Game['scene']>> | undefined {
+  scene(): ReturnType<NonNullable<AnyGame['scene']>> | undefined {
     return this.look('scene', () => this.game.scene?.(this.state.array, this.state.offset));
   }
 
@@ -156,7 +161,7 @@ export class Probe {
 /** One guarded array for each name of an {@link Outcome}. */
 type ResultArrays = Readonly<Record<string, Guarded<Float32Array> | Guarded<Uint8Array>>>;
 
-function resultArrays({ agents, infos }: Game): ResultArrays {
+function resultArrays({ agents, infos }: AnyGame): ResultArrays {
   const arrays: Record<string, ResultArrays[string]> = {
     rewards: guarded('float32', agents.length),
     terminated: guarded('uint8', agents.length),
@@ -167,7 +172,7 @@ function resultArrays({ agents, infos }: Game): ResultArrays {
 }
 
 /** The same arrays as a game's step takes them. */
-function stepArraysOf({ infos }: Game, results: ResultArrays): StepArrays {
+function stepArraysOf({ infos }: AnyGame, results: ResultArrays): StepArrays {
   return {
     rewards: results['rewards'].array as Float32Array,
     terminated: results['terminated'].array as Uint8Array,

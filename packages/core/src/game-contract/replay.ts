@@ -45,8 +45,9 @@ export function checkIgnored(probe: Probe, transitions: readonly Transition[]): 
   const { before, views, generator, actions, outcome, after } = transitions[t];
   findings.moment = `step ${t + 1} with another action of agents that left`;
   probe.load(before);
+  const { width } = probe.layout;
   const again = probe.step(
-    actions.map((action, i) => (views[i].isActive ? action : -1)),
+    actions.map((action, i) => (views[Math.floor(i / width)].isActive ? action : -1)),
     generatorFrom(generator),
   );
   const difference = differs(outcome, again, after, probe.save());

@@ -1,3 +1,4 @@
+import { choicesOf } from '../action-spaces';
 import { allocate } from '../arrays';
 import { CoplayError } from '../errors';
 import { checkObservations } from '../observations';
@@ -31,19 +32,26 @@ function checkMask(probe: Probe, agent: number, mask: readonly number[], isActiv
     findings.add(
       'mask',
       'legal',
-      `0 or 1 for each of the ${game.actions} actions`,
+      `0 or 1 for each of the ${mask.length} actions`,
       got,
       'Write every byte of the mask.',
     );
     return;
   }
-  const count = mask.filter((byte) => byte === 1).length;
-  if (isActive ? count >= 1 : count === 1) return;
+  const isFine = (count: number) => (isActive ? count >= 1 : count === 1);
+  let start = 0;
+  const legal = choicesOf(probe.layout.spaces[agent]).map((options) => {
+    start += options;
+    return mask.slice(start - options, start).filter((byte) => byte === 1).length;
+  });
+  const wrong = legal.findIndex((count) => !isFine(count));
+  if (wrong < 0) return;
   const expected = isActive ? 'a legal action for an active agent' : 'exactly one legal action for an inactive agent';
   const remedy = isActive
     ? 'Always allow something, such as staying.'
     : 'Allow one action, such as staying. If the agent still plays, isActive() should be true here: a time limit ends no agent.';
-  findings.add('mask', 'legal', expected, `${count} for ${who}`, remedy);
+  const which = legal.length > 1 ? ` in choice ${wrong}` : '';
+  findings.add('mask', 'legal', expected, `${legal[wrong]} for ${who}${which}`, remedy);
 }
 
 /** The agent's observation; a finding where it isn't fully written, depends on more than the state, or doesn't fit. */

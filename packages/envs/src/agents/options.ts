@@ -1,17 +1,32 @@
-import { type AgentId, checkGame, checkOptions, fail, type Game, show } from '@coplay/core';
+import {
+  type ActionSpaces,
+  type AgentId,
+  type AnyGame,
+  checkGame,
+  checkOptions,
+  type DType,
+  fail,
+  type Game,
+  show,
+} from '@coplay/core';
 import { z } from 'zod';
 
 /** What every rule-based agent is made of. */
-export interface RuleAgentOptions {
+export interface RuleAgentOptions<Spaces extends ActionSpaces = number> {
   /** The game it plays; its observation tells the agent where to look. */
-  readonly game: Game;
+  readonly game: Game<DType, Spaces>;
   /** Who it is; one of `game.agents`. */
   readonly id: AgentId;
 }
 
-/** The seat of an agent in the game's arrays. @throws CoplayError for an id that the game doesn't have */
-export function seatOf(where: string, game: Game, id: AgentId): number {
-  checkGame(`${where}: option game`, game);
+/**
+ * The seat of an agent in the game's arrays.
+ *
+ * @param spaces  the actions that the agent takes. Default `discrete`
+ * @throws CoplayError for an id that the game doesn't have
+ */
+export function seatOf(where: string, game: AnyGame, id: AgentId, spaces: 'discrete' | 'any' = 'discrete'): number {
+  checkGame(`${where}: option game`, game, spaces);
   const seat = game.agents.indexOf(id);
   if (seat < 0) fail(`${where}: option id`, `one of ${game.agents.join(', ')}`, show(id), 'Use an id of game.agents.');
   return seat;

@@ -1,4 +1,13 @@
-import { checkOptions, checkShapes, fail, type Generator, type NamedArrays } from '@coplay/core';
+import {
+  type ActionSpace,
+  checkOptions,
+  checkShapes,
+  fail,
+  type Generator,
+  type NamedArrays,
+  ndarray,
+} from '@coplay/core';
+import { choicesOf, isBox, maskSizeOf, widthOf } from '@coplay/core/arrays';
 import { checkGenerator, checkRecord, functions } from '@coplay/core/checks';
 import { checkTensor, type TensorRecord, tf } from '@coplay/tensor';
 import { maskedLogProbs } from '@coplay/tensor/distributions';
@@ -18,8 +27,12 @@ export interface ActorCriticOptions {
   readonly inputs: InputShapes;
   /** The critic's inputs, where it sees more than the actor. Default: the same */
   readonly criticInputs?: InputShapes;
-  /** K */
-  readonly actions: number;
+  /** K, the number of discrete actions; or the agent's space: a box, or several choices */
+  readonly actions: ActionSpace;
+  /**
+   * The standard deviation of a new policy over a box, above 0. Default 1
+   */
+  readonly initialStd?: number;
   /** The actor's network, between inputs and head. */
   readonly network: TorsoBuilder;
   /** The critic's network. Default: a second one like the actor's */
@@ -35,30 +48,36 @@ export interface ActorCriticOptions {
 export interface ActorCritic {
   /** Units of the recurrent state of the actor, and of the critic; 0 for feedforward networks. */
   readonly stateSize: number;
+  /** K, the size of the mask: the number of discrete actions, or of options in all choices; 0 for a box */
   readonly actions: number;
+  /**
+   * P, the numbers that describe a policy: K log-probabilities, those of several choices one after the other; for a box
+   * of w values w means and w logarithms of standard deviations
+   */
+  readonly policySize: number;
   init(generator: Generator): NamedArrays;
   /**
    * One step of the policy, for acting.
    *
    * @param inputs [B, ...] for each input
-   * @param mask   [B, K] 1 where legal
+   * @param mask   [B, K] 1 where legal; undefined for a box
    * @param state  [B, stateSize]; it's already zero where an episode begins
-   * @returns log-probabilities [B, K] (very low where illegal) and the next state
+   * @returns the policy [B, P] (log-probabilities are very low where illegal) and the next state
    */
-  act(params: TensorRecord, inputs: TensorRecord, mask: tf.Tensor2D, state?: tf.Tensor2D): PolicyStep;
+  act(params: TensorRecord, inputs: TensorRecord, mask: tf.Tensor2D | undefined, state?: tf.Tensor2D): PolicyStep;
   /**
    * The policy over recorded rows, for learning. `[N, ...]` or, recurrent, `[B, T, ...]` with N = B T.
    *
-   * @returns log-probabilities [N, K]
+   * @returns [N, P]
    */
-  policy(params: TensorRecord, rows: RecordedRows, mask: tf.Tensor): tf.Tensor2D;
+  policy(params: TensorRecord, rows: RecordedRows, mask: tf.Tensor | undefined): tf.Tensor2D;
   /** The value of recorded rows [N], and the states after each step [B, T, stateSize] where recurrent. */
   value(params: TensorRecord, rows: RecordedRows): { values: tf.Tensor1D; states?: tf.Tensor3D };
 }
 
 /** What {@link ActorCritic.act} returns. */
 export interface PolicyStep {
-  readonly logProbs: tf.Tensor2D;
+  readonly policy: tf.Tensor2D;
   readonly state?: tf.Tensor2D;
 }
 
@@ -69,7 +88,8 @@ const VALUE_GAIN = 1;
 const schema = z.strictObject({
   inputs: shapesSchema,
   criticInputs: shapesSchema.optional(),
-  actions: z.int().min(1),
+  actions: z.union([z.int().min(1), z.looseObject({ kind: z.enum(['box', 'multi-discrete']) })]),
+  initialStd: z.number().positive().optional(),
   network: functions(),
   criticNetwork: functions().optional(),
   recurrent: z.int().min(0).optional(),
@@ -78,23 +98,31 @@ const schema = z.strictObject({
 /** Builds an actor-critic out of a torso, an optional GRU and a linear head, twice. */
 export function actorCritic(options: ActorCriticOptions): ActorCritic {
   checkOptions('actorCritic', schema, options);
-  const { inputs, criticInputs = inputs, actions, network, criticNetwork = network, recurrent: units = 0 } = options;
+  const { inputs, criticInputs = inputs, network, criticNetwork = network, recurrent: units = 0 } = options;
+  const { actions: space, initialStd = 1 } = options;
+  const actions = maskSizeOf(space);
   const actor = makeBody(network, inputs, units);
   const critic = makeBody(criticNetwork, criticInputs, units);
-  const policyHead = denseLayer({ inputSize: actor.outputSize, outputSize: actions, gain: POLICY_GAIN });
+  const outputSize = isBox(space) ? widthOf(space) : actions;
+  const policyHead = denseLayer({ inputSize: actor.outputSize, outputSize, gain: POLICY_GAIN });
   const valueHead = denseLayer({ inputSize: critic.outputSize, outputSize: 1, gain: VALUE_GAIN });
 
-  const logits = (params: TensorRecord, features: tf.Tensor2D) =>
-    policyHead.apply(within('actor/head', params), features);
+  /** [B, P] */
+  const policyOf = (params: TensorRecord, features: tf.Tensor2D, mask: tf.Tensor | undefined): tf.Tensor2D => {
+    const outputs = policyHead.apply(within('actor/head', params), features) as tf.Tensor2D;
+    return isBox(space) ? withLogStd(outputs, params['actor/logStd']) : choiceLogProbs(outputs, mask, choicesOf(space));
+  };
 
   return {
     stateSize: units,
     actions,
+    policySize: isBox(space) ? 2 * outputSize : actions,
     init: (generator) => {
       checkGenerator('actorCritic.init', generator);
       return {
         ...prefixed('actor/body', actor.init(generator.fork())),
         ...prefixed('actor/head', policyHead.init(generator.fork())),
+        ...(isBox(space) && { 'actor/logStd': ndarray(new Float32Array(outputSize).fill(Math.log(initialStd))) }),
         ...prefixed('critic/body', critic.init(generator.fork())),
         ...prefixed('critic/head', valueHead.init(generator.fork())),
       };
@@ -103,17 +131,17 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
       const where = 'actorCritic.act';
       checkRecord(where, 'params', params);
       checkInputs(where, inputs, seen);
-      checkShapes(where, { mask }, `B ${actions}`);
+      if (!isBox(space)) checkShapes(where, { mask: mask as tf.Tensor2D }, `B ${actions}`);
       if (units > 0) checkShapes(where, { state: state as tf.Tensor2D }, `B ${units}`);
       const { features, next } = actor.step(within('actor/body', params), seen, state);
-      const logProbs = maskedLogProbs(logits(params, features), mask) as tf.Tensor2D;
-      return next ? { logProbs, state: next } : { logProbs };
+      const policy = policyOf(params, features, mask);
+      return next ? { policy, state: next } : { policy };
     },
     policy: (params, rows, mask) => {
       checkRows('actorCritic.policy', params, inputs, rows, units);
-      checkTensor('actorCritic.policy', 'mask', mask);
+      if (!isBox(space)) checkTensor('actorCritic.policy', 'mask', mask);
       const { features } = actor.unroll(within('actor/body', params), rows);
-      return maskedLogProbs(logits(params, features), tf.reshape(mask, [-1, actions])) as tf.Tensor2D;
+      return policyOf(params, features, mask && tf.reshape(mask, [-1, actions]));
     },
     value: (params, rows) => {
       checkRows('actorCritic.value', params, criticInputs, rows, units);
@@ -122,6 +150,25 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
       return states ? { values, states } : { values };
     },
   };
+}
+
+/** [B, w] means and [w] logarithms of standard deviations, the same in every state, as [B, 2w]. */
+function withLogStd(means: tf.Tensor2D, logStd: tf.Tensor): tf.Tensor2D {
+  return tf.concat([means, tf.add(tf.zerosLike(means), logStd)], 1) as tf.Tensor2D;
+}
+
+/** [B, K] log-probabilities of each choice, one after the other. */
+function choiceLogProbs(logits: tf.Tensor2D, mask: tf.Tensor | undefined, counts: readonly number[]): tf.Tensor2D {
+  const legal = mask as tf.Tensor2D;
+  if (counts.length === 1) return maskedLogProbs(logits, legal) as tf.Tensor2D;
+  let start = 0;
+  const each = counts.map((count) => {
+    const part = (x: tf.Tensor2D) => tf.slice(x, [0, start], [x.shape[0], count]);
+    const logProbs = maskedLogProbs(part(logits), part(legal)) as tf.Tensor2D;
+    start += count;
+    return logProbs;
+  });
+  return tf.concat(each, 1) as tf.Tensor2D;
 }
 
 /** Refuses parameters that aren't a record, and rows that lack an input of the network. */

@@ -6,13 +6,13 @@ import { checkRoom, encoderSchema, type InputEncoder, type SeenGame } from './in
 
 /** Whether agents of a game see an image with themselves in it, so that {@link centredEncoder} can centre it. */
 export function canCentre(game: SeenGame): boolean {
-  checkExperienceSpec('canCentre', game);
+  checkExperienceSpec('canCentre', game, 'any');
   return Object.keys(game.observation).some((name) => showsSelf(game, name));
 }
 
 /** Whether a field shows the agent as the nonzero entry of its own channel; fields of colours and of indices don't. */
 export function showsSelf(game: SeenGame, name: string): boolean {
-  checkExperienceSpec('showsSelf', game);
+  checkExperienceSpec('showsSelf', game, 'any');
   checkText('showsSelf', 'name', name);
   const field = game.observation[name];
   if (!field?.channels?.includes('self') || field.shape.length !== 3) return false;
@@ -27,7 +27,7 @@ export function showsSelf(game: SeenGame, name: string): boolean {
  * @throws CoplayError for a game without an image that has a channel `self`
  */
 export function centredEncoder(game: SeenGame, encoder: InputEncoder): InputEncoder {
-  checkExperienceSpec('centredEncoder', game);
+  checkExperienceSpec('centredEncoder', game, 'any');
   checkArgument('centredEncoder', 'encoder', encoderSchema, encoder);
   const images = Object.keys(encoder.shapes).filter((name) => showsSelf(game, name));
   if (images.length === 0) {

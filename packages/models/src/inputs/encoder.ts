@@ -1,4 +1,7 @@
 import {
+  type ActionArray,
+  type ActionSpace,
+  type ActionSpaces,
   type AgentInput,
   allocate,
   type DType,
@@ -9,7 +12,7 @@ import {
   type ObservationField,
   type TypedArray,
 } from '@coplay/core';
-import { dtypeOf, highOf, kindOf, sizeOf } from '@coplay/core/arrays';
+import { actionLayout, choicesOf, dtypeOf, highOf, isBox, kindOf, sizeOf, widthOf } from '@coplay/core/arrays';
 import { checkArgument, checkCount, checkExperienceSpec, checkObservations, checkRecord } from '@coplay/core/checks';
 import { z } from 'zod';
 import { centredEncoder } from './centred';
@@ -48,7 +51,7 @@ const readingSchema = plainRecord.pipe(
  * Images are scaled to 0 to 1, indices become one-hot codes ([H, W, C] of them C codes behind one another).
  */
 export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading: InputReading = {}): InputEncoder {
-  checkExperienceSpec('inputEncoder', game);
+  checkExperienceSpec('inputEncoder', game, 'any');
   checkArgument('inputEncoder', 'options', inputSchema, options);
   checkArgument('inputEncoder', 'reading', readingSchema, reading);
   const names = options.fields ?? Object.keys(game.observation);
@@ -133,8 +136,11 @@ function checkOthers(game: SeenGame, options: InputOptions, source: RowSource): 
     const where = `inputEncoder.encode: source.${name}`;
     fail(where, `${expected} numbers [${shape.join(', ')}]`, got, 'Give a number for each row, also of absent agents.');
   };
-  if (options.mask) check('masks', masks, [rows * stride, game.actions]);
-  if (options.previousActions) check('previousActions', previousActions, [rows, A]);
+  if (options.mask) check('masks', masks, [rows * stride, maskSizeOf(game)]);
+  if (options.previousActions) {
+    const { width } = actionLayout(game);
+    check('previousActions', previousActions, width === 1 ? [rows, A] : [rows, A, width]);
+  }
   for (const [name, size] of Object.entries(options.extras ?? {})) {
     const extra = extras?.[name] ?? fail('inputEncoder', `the extra ${name}`, 'none', 'Give it with the rows.');
     check(`extras.${name}`, extra.data as ArrayLike<number>, [rows * stride, size]);
@@ -208,8 +214,8 @@ function vectorParts(game: SeenGame, names: readonly string[], options: InputOpt
     const size = sizeOf(field.shape);
     parts.push(kindOf(field) === 'indices' ? indicesPart(name, size, field.classes as number) : fieldPart(name, size));
   }
-  if (options.mask) parts.push(maskPart(game.actions));
-  if (options.previousActions) parts.push(previousActionsPart(game.agents.length, game.actions));
+  if (options.mask) parts.push(maskPart(maskSizeOf(game)));
+  if (options.previousActions) parts.push(previousPart(game));
   if (options.agentId) parts.push(agentIdPart(game.agents.length));
   for (const [name, size] of Object.entries(options.extras ?? {})) parts.push(extraPart(name, size));
   return parts;
@@ -246,6 +252,57 @@ function maskPart(actions: number): VectorPart {
       for (let k = 0; k < actions; k++) out[at + k] = source.masks[start + k];
     },
   };
+}
+
+/** The size of the masks of a game whose agents all have the same choices. */
+function maskSizeOf(game: SeenGame): number {
+  const { spaces, maskSize } = actionLayout(game);
+  const [first] = spaces.map((space) => choicesOf(space).join());
+  if (maskSize > 0 && spaces.every((space) => choicesOf(space).join() === first)) return maskSize;
+  const got = maskSize === 0 ? 'boxes, which have no masks' : 'agents with different choices';
+  return fail('inputEncoder: option mask', 'a game whose agents have the same choices', got, 'Leave mask out.');
+}
+
+function previousPart(game: SeenGame): VectorPart {
+  const { agents, actions } = game;
+  return typeof actions === 'number' ? previousActionsPart(agents.length, actions) : previousSpacesPart(game);
+}
+
+/** The previous actions of spaces that aren't one number: boxes as they are, choices as one-hots; zeros for none. */
+function previousSpacesPart(game: SeenGame): VectorPart {
+  const { spaces, width } = actionLayout(game);
+  const sizes = spaces.map((space) => (isBox(space) ? widthOf(space) : sum(choicesOf(space))));
+  return {
+    size: sum(sizes),
+    write: ({ previousActions, seat }, row, out, start) => {
+      let at = start;
+      for (let i = 0; i < spaces.length; i++) {
+        const other = (seat + i) % spaces.length;
+        writeAction(spaces[other], previousActions, (row * spaces.length + other) * width, out, at);
+        at += sizes[other];
+      }
+    },
+  };
+}
+
+function writeAction(space: ActionSpace, actions: ActionArray, from: number, out: Float32Array, start: number): void {
+  if (isBox(space)) {
+    for (let i = 0; i < widthOf(space); i++) {
+      const value = actions[from + i];
+      out[start + i] = Number.isNaN(value) ? 0 : value;
+    }
+    return;
+  }
+  let at = start;
+  choicesOf(space).forEach((count, i) => {
+    const option = actions[from + i];
+    if (option >= 0 && option < count) out[at + option] = 1;
+    at += count;
+  });
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function previousActionsPart(agents: number, actions: number): VectorPart {
@@ -294,14 +351,14 @@ function writeVector(parts: readonly VectorPart[], size: number, source: RowSour
 }
 
 /** The rows of one agent who is about to act. */
-export function actingRows(input: AgentInput, seat: number, extras: NamedArrays = {}): RowSource {
+export function actingRows(input: AgentInput<ActionSpaces>, seat: number, extras: NamedArrays = {}): RowSource {
   const { rows, observations, masks, previousActions, active } = input;
   const nameRow = (row: number) => `environment ${row}`;
   return { rows, seat, offset: 0, stride: 1, observations, masks, previousActions, extras, active, nameRow };
 }
 
 /** One seat's rows `[E * T]` of an experience, padding and steps after its end included. */
-export function experienceRows(experience: Experience, seat: number): RowSource {
+export function experienceRows(experience: Experience<ActionSpaces>, seat: number): RowSource {
   const { envs, steps, agents, observations, masks, previousActions, extras, active } = experience;
   const rows = envs * steps;
   const nameRow = (row: number) => `environment ${Math.floor(row / steps)}, step ${row % steps}`;
@@ -310,7 +367,7 @@ export function experienceRows(experience: Experience, seat: number): RowSource 
 }
 
 /** One seat's rows `[N]` of the places where an experience was cut. */
-export function cutRows(experience: Experience, seat: number): RowSource {
+export function cutRows(experience: Experience<ActionSpaces>, seat: number): RowSource {
   const { cuts, agents } = experience;
   const { observations, masks, previousActions, extras = {} } = cuts;
   return {
@@ -328,7 +385,7 @@ export function cutRows(experience: Experience, seat: number): RowSource {
 }
 
 /** [N, A] 1 for agents that played in the step before a cut and were not ended by it: only they see what came after. */
-function activeAtCuts({ cuts, steps, agents, active, terminated }: Experience): Uint8Array {
+function activeAtCuts({ cuts, steps, agents, active, terminated }: Experience<ActionSpaces>): Uint8Array {
   const A = agents.length;
   return Uint8Array.from({ length: cuts.env.length * A }, (_, at) => {
     const cut = Math.floor(at / A);

@@ -1,4 +1,4 @@
-import { fail, type Game, type NamedArrays, type ObservationArrays } from '@coplay/core';
+import { type ActionArray, type AnyGame, fail, type NamedArrays, type ObservationArrays } from '@coplay/core';
 import { sizeOf } from '@coplay/core/arrays';
 import { checkArgument, functions, namedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
@@ -14,8 +14,8 @@ export interface InputOptions {
   /** Which observation fields are read. Default: all of the game's */
   readonly fields?: readonly string[];
   /**
-   * Adds the previous actions of all agents as one-hots, the agent's own first, then in cyclic order of seats. Default
-   * false
+   * Adds the previous actions of all agents, the agent's own first, then in cyclic order of seats: as one-hots, those of
+   * a box as they are. Default false
    */
   readonly previousActions?: boolean;
   /** Adds the seat as a one-hot: needed where several agents share weights but should differ. Default false */
@@ -44,8 +44,8 @@ export interface RowSource {
   readonly stride: number;
   readonly observations: ObservationArrays;
   readonly masks: Uint8Array;
-  /** [rows, A] */
-  readonly previousActions: Int32Array;
+  /** [rows, A]; in other spaces than discrete ones [rows, A, W] */
+  readonly previousActions: ActionArray;
   readonly extras: NamedArrays;
   /**
    * For each row of the arrays, 1 where an agent observed it: the numbers of other rows don't matter. Default: all 1
@@ -101,7 +101,7 @@ export interface InputReading {
 }
 
 /** The part of a game that an encoder goes by. */
-export type SeenGame = Pick<Game, 'name' | 'agents' | 'actions' | 'observation'>;
+export type SeenGame = Pick<AnyGame, 'name' | 'agents' | 'actions' | 'observation'>;
 
 /** The schema of {@link InputShapes}. */
 export const shapesSchema = z.record(z.string(), z.array(z.int().min(0)));

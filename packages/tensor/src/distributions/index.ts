@@ -5,5 +5,6 @@ export { codesLoss } from './codes';
 export { type LatentLosses, latentLosses } from './free-nats';
 export { oneHotSample, straightThrough, unimix, unimixLog } from './one-hot';
 export { argmaxRows, sampleCategorical } from './sample';
+export { type SquashedNormal, squashedEntropy, squashedLogProb } from './squashed-normal';
 export { symexp, symlog } from './symlog';
 export { mirrorBins, twoHotBins, twoHotLoss, twoHotMean, twoHotWeights } from './two-hot';

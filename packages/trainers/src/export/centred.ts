@@ -1,4 +1,4 @@
-import type { Game } from '@coplay/core';
+import type { AnyGame } from '@coplay/core';
 import { tf } from '@coplay/tensor';
 
 /**
@@ -8,7 +8,7 @@ import { tf } from '@coplay/tensor';
  * @param image  [B, H, W, C]
  * @returns [B, 2H - 1, 2W - 1, C + 1]
  */
-export function centredImage(game: Game, name: string, image: tf.Tensor4D): tf.Tensor4D {
+export function centredImage(game: AnyGame, name: string, image: tf.Tensor4D): tf.Tensor4D {
   const { shape, channels = [] } = game.observation[name];
   const [height, width, depth] = shape;
   const rows = image.shape[0];

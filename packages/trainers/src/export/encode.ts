@@ -1,5 +1,5 @@
-import type { Game, ObservationField } from '@coplay/core';
-import { highOf, kindOf, sizeOf } from '@coplay/core/arrays';
+import type { ActionSpace, AnyGame, ObservationField } from '@coplay/core';
+import { actionLayout, choicesOf, highOf, isBox, kindOf, sizeOf, widthOf } from '@coplay/core/arrays';
 import { type InputOptions, showsSelf } from '@coplay/models';
 import { type TensorRecord, tf } from '@coplay/tensor';
 import { centredImage } from './centred';
@@ -8,19 +8,19 @@ import { centredImage } from './centred';
 export interface SeenTensors {
   /** [B, ...shape] of each field */
   readonly fields: TensorRecord;
-  /** [B, K] float32 */
-  readonly mask: tf.Tensor2D;
-  /** [B, A] int32; only where it's read */
-  readonly previousActions?: tf.Tensor2D;
+  readonly rows: number;
+  /** [B, K] float32; not for a box */
+  readonly mask?: tf.Tensor2D;
+  /** [B, A] int32, in other spaces than discrete ones [B, A, W]; only where it's read */
+  readonly previousActions?: tf.Tensor;
 }
 
 /**
  * What `inputEncoder(game, options)` of `@coplay/models` does on arrays, as operations on tensors: fields of rank 3
  * stay images, all else is one `vector` [B, F] of fields, mask, previous actions and the seat.
  */
-export function encodeTensors(game: Game, options: InputOptions, seat: number, seen: SeenTensors): TensorRecord {
-  const { fields, mask, previousActions } = seen;
-  const rows = mask.shape[0];
+export function encodeTensors(game: AnyGame, options: InputOptions, seat: number, seen: SeenTensors): TensorRecord {
+  const { rows, fields, mask, previousActions } = seen;
   const names = options.fields ?? Object.keys(game.observation);
   const encoded: TensorRecord = {};
   const parts: tf.Tensor[] = [];
@@ -31,8 +31,8 @@ export function encodeTensors(game: Game, options: InputOptions, seat: number, s
     if (field.shape.length === 3) encoded[name] = isCentred ? centredImage(game, name, x as tf.Tensor4D) : x;
     else parts.push(tf.reshape(x, [rows, sizeOf(x.shape.slice(1))]));
   }
-  if (options.mask) parts.push(mask);
-  if (options.previousActions) parts.push(oneHots(previousActions!, seat, game.actions));
+  if (options.mask) parts.push(mask!);
+  if (options.previousActions) parts.push(previousCodes(game, previousActions!, seat));
   if (options.agentId) parts.push(seatCodes(rows, seat, game.agents.length));
   if (parts.length > 0) encoded['vector'] = parts.length === 1 ? parts[0] : tf.concat(parts, 1);
   return encoded;
@@ -48,6 +48,30 @@ function fieldTensor(field: ObservationField, values: tf.Tensor): tf.Tensor {
   const { shape } = codes;
   const last = shape.slice(-2).reduce((size, dimension) => size * dimension, 1);
   return tf.reshape(codes, field.shape.length === 0 ? [shape[0], last] : [...shape.slice(0, -2), last]);
+}
+
+/** The previous actions of all agents as networks read them, [B, F]. */
+function previousCodes(game: AnyGame, actions: tf.Tensor, seat: number): tf.Tensor {
+  if (typeof game.actions === 'number') return oneHots(actions as tf.Tensor2D, seat, game.actions);
+  const { spaces } = actionLayout(game);
+  const rows = actions.shape[0];
+  const codes = spaces.map((_, i) => {
+    const other = (seat + i) % spaces.length;
+    const width = widthOf(spaces[other]);
+    const own = tf.reshape(tf.slice(actions, [0, other, 0], [rows, 1, width]), [rows, width]);
+    return actionCodes(spaces[other], own as tf.Tensor2D);
+  });
+  return tf.concat(codes, 1);
+}
+
+/** [B, w] actions of a space: those of a box as they are, options as one-hots; zeros for none. */
+function actionCodes(space: ActionSpace, actions: tf.Tensor2D): tf.Tensor {
+  if (isBox(space)) return tf.where(tf.equal(actions, actions), actions, tf.zerosLike(actions)); // NaN equals nothing
+  const codes = choicesOf(space).map((count, i) => {
+    const option = tf.slice(actions, [0, i], [actions.shape[0], 1]);
+    return tf.cast(tf.equal(tf.cast(option, 'float32'), tf.range(0, count, 1, 'float32')), 'float32');
+  });
+  return tf.concat(codes, 1);
 }
 
 /** [B, A] actions as [B, A K] one-hots, the agent's own first, then in cyclic order of seats; zeros for -1. */

@@ -1,4 +1,4 @@
-import { type AgentId, checkOptions, fail, show } from '@coplay/core';
+import { type ActionSpaces, type AgentId, checkOptions, fail, show } from '@coplay/core';
 import { checkText } from '@coplay/core/checks';
 import type { StepFunction, TensorRecord, TensorTree } from '@coplay/tensor';
 import * as onnx from '@coplay/tensor/onnx';
@@ -31,20 +31,25 @@ const schema = z.strictObject({
  *
  * An agent's file takes the agent's inputs as the game writes them: the fields of the observation by name, `mask` and,
  * where the agent reads or has them, `previousActions` and `state`; any number of rows. Encoding is part of the graph.
- * Out come `logProbs` [batch, K] and, recurrent, `nextState`. Names of actions, the game and its options are in the
+ * Out come `logProbs` [batch, K] and, recurrent, `nextState`. For a box there is no mask, and out come `means`, `stds`
+ * and `likeliest` [batch, w], the action in the middle of the distribution. Names of actions, the game and its options are in the
  * file's metadata.
  *
  * @param file  path of the file; an older one is replaced, at once or not at all
  * @throws CoplayError for an agent without parameters yet, unknown options, or if the file can't be written
  */
-export function exportOnnx(agent: PpoAgent, file: string, options?: PolicyExportOptions): Promise<onnx.OnnxFile>;
+export function exportOnnx(
+  agent: PpoAgent<ActionSpaces>,
+  file: string,
+  options?: PolicyExportOptions,
+): Promise<onnx.OnnxFile>;
 export function exportOnnx<
   Key extends string = never,
   Inputs extends TensorTree = TensorRecord,
   Outputs extends TensorTree = TensorRecord,
 >(fn: StepFunction<Key, Inputs, Outputs>, file: string, options: onnx.OnnxOptions<Key>): Promise<onnx.OnnxFile>;
 export async function exportOnnx(
-  what: PpoAgent | StepFunction,
+  what: PpoAgent<ActionSpaces> | StepFunction,
   file: string,
   options: PolicyExportOptions | onnx.OnnxOptions = {},
 ): Promise<onnx.OnnxFile> {
@@ -55,14 +60,14 @@ export async function exportOnnx(
 }
 
 /** The bytes of the file that {@link exportOnnx} would write, for browsers, or to be kept elsewhere. */
-export function toOnnx(agent: PpoAgent, options?: PolicyExportOptions): Promise<Uint8Array>;
+export function toOnnx(agent: PpoAgent<ActionSpaces>, options?: PolicyExportOptions): Promise<Uint8Array>;
 export function toOnnx<
   Key extends string = never,
   Inputs extends TensorTree = TensorRecord,
   Outputs extends TensorTree = TensorRecord,
 >(fn: StepFunction<Key, Inputs, Outputs>, options: onnx.OnnxOptions<Key>): Promise<Uint8Array>;
 export async function toOnnx(
-  what: PpoAgent | StepFunction,
+  what: PpoAgent<ActionSpaces> | StepFunction,
   options: PolicyExportOptions | onnx.OnnxOptions = {},
 ): Promise<Uint8Array> {
   if (typeof what === 'function') return onnx.toOnnx(what, options as onnx.OnnxOptions);
@@ -70,7 +75,11 @@ export async function toOnnx(
   return onnx.toOnnx(policy.fn, policy.options);
 }
 
-async function policyOf(where: string, agent: PpoAgent, given: PolicyExportOptions): Promise<PolicyFunction> {
+async function policyOf(
+  where: string,
+  agent: PpoAgent<ActionSpaces>,
+  given: PolicyExportOptions,
+): Promise<PolicyFunction> {
   const learner = agent?.learner;
   if (learner?.setup?.net === undefined) {
     fail(

@@ -1,5 +1,5 @@
-import { createValueNorm, type Game, type ObservationField, type SavedState } from '@coplay/core';
-import { highOf } from '@coplay/core/arrays';
+import { type ActionSpace, type AnyGame, createValueNorm, type ObservationField, type SavedState } from '@coplay/core';
+import { actionLayout, choicesOf, highOf, isBox } from '@coplay/core/arrays';
 import type { InputOptions } from '@coplay/models';
 import { type StepFunction, type TensorRecord, tf, variables } from '@coplay/tensor';
 import type { OnnxInput, OnnxOptions } from '@coplay/tensor/onnx';
@@ -19,6 +19,9 @@ const OWN_NAMES = [
   'state',
   'criticState',
   'logProbs',
+  'means',
+  'stds',
+  'likeliest',
   'nextState',
   'value',
   'nextCriticState',
@@ -30,26 +33,30 @@ function nameOf(field: string): string {
 }
 
 /**
- * The policy of a PPO learner from an agent's observation to log-probabilities, encoding included.
+ * The policy of a PPO learner from an agent's observation to log-probabilities (of a box to means, standard deviations
+ * and the likeliest action), encoding included.
  *
  * @param seat      whose view it is
  * @param withValue whether the critic's value comes out too, in the unit of returns
  */
 export async function policyFunction(learner: PpoLearner, seat: number, withValue: boolean): Promise<PolicyFunction> {
-  const { game, inputs, net, config } = learner.setup;
+  const { game, inputs, net, distribution, config } = learner.setup;
+  const space = actionLayout(game).spaces[seat];
   const params = variables(await learner.parameters());
   const scale = withValue ? await valueScale(learner) : undefined;
   const fields = inputs.fields ?? Object.keys(game.observation);
   const fn: StepFunction<'params'> = (state, given) => {
-    const mask = given['mask'] as tf.Tensor2D;
+    const mask = given['mask'] as tf.Tensor2D | undefined;
     const seen: SeenTensors = {
+      rows: Object.values(given)[0].shape[0] as number,
       fields: Object.fromEntries(fields.map((field) => [field, given[nameOf(field)]])),
-      mask,
-      ...(inputs.previousActions ? { previousActions: given['previousActions'] as tf.Tensor2D } : {}),
+      ...(mask && { mask }),
+      ...(inputs.previousActions && { previousActions: given['previousActions'] }),
     };
     const encoded = encodeTensors(game, inputs, seat, seen);
-    const { logProbs, state: next } = net.act(state.params, encoded, mask, given['state'] as tf.Tensor2D | undefined);
-    const outputs: TensorRecord = next ? { logProbs, nextState: next } : { logProbs };
+    const { policy, state: next } = net.act(state.params, encoded, mask, given['state'] as tf.Tensor2D | undefined);
+    const answer = distribution.outputs(policy);
+    const outputs: TensorRecord = next ? { ...answer, nextState: next } : answer;
     return {
       outputs: scale ? { ...outputs, ...criticOutputs(learner, state.params, encoded, given, scale) } : outputs,
     };
@@ -57,15 +64,16 @@ export async function policyFunction(learner: PpoLearner, seat: number, withValu
   const options: OnnxOptions<'params'> = {
     name: 'policy',
     state: { params },
-    inputs: inputsOf(game, inputs, fields, net.stateSize, withValue),
-    outputs: outputsOf(net.stateSize > 0, withValue),
-    description: `The policy of ${game.agents[seat]} in ${game.name}: from its observation to log-probabilities of its actions.`,
+    inputs: inputsOf(game, seat, inputs, fields, net.stateSize, withValue),
+    outputs: outputsOf(space, net.stateSize > 0, withValue),
+    description: `The policy of ${game.agents[seat]} in ${game.name}: from its observation to ${isBox(space) ? 'a distribution over' : 'log-probabilities of'} its actions.`,
     metadata: {
       'coplay.game': game.name,
       'coplay.game.options': JSON.stringify(game.options),
       'coplay.agent': game.agents[seat],
       'coplay.agents': JSON.stringify(game.agents),
       'coplay.actions': JSON.stringify(game.actionNames),
+      ...(typeof space !== 'number' && { 'coplay.space': JSON.stringify(space) }),
       'coplay.config': JSON.stringify(config),
       'coplay.updates': String(learner.updates),
     },
@@ -102,7 +110,8 @@ function criticOutputs(
 }
 
 function inputsOf(
-  game: Game,
+  game: AnyGame,
+  seat: number,
   { previousActions }: InputOptions,
   fields: readonly string[],
   stateSize: number,
@@ -110,11 +119,14 @@ function inputsOf(
 ): Record<string, OnnxInput> {
   const given: Record<string, OnnxInput> = {};
   for (const field of fields) given[nameOf(field)] = fieldInput(field, game.observation[field]);
-  given['mask'] = { shape: ['batch', game.actions], dtype: 'uint8', meaning: '1 where an action is legal, else 0' };
+  const { spaces, dtype, width } = actionLayout(game);
+  const K = choicesOf(spaces[seat]).reduce((sum, count) => sum + count, 0);
+  if (K > 0) given['mask'] = { shape: ['batch', K], dtype: 'uint8', meaning: '1 where an action is legal, else 0' };
   if (previousActions) {
-    const meaning =
-      'the previous action of each agent, in the order of coplay.agents; -1 in the first step and for agents that left';
-    given['previousActions'] = { shape: ['batch', game.agents.length], dtype: 'int32', meaning };
+    const none = dtype === 'int32' ? '-1' : 'NaN';
+    const meaning = `the previous action of each agent, in the order of coplay.agents; ${none} in the first step and for agents that left`;
+    const values = typeof game.actions === 'number' ? [] : [width];
+    given['previousActions'] = { shape: ['batch', game.agents.length, ...values], dtype, meaning };
   }
   if (stateSize > 0) {
     const meaning = 'nextState of the step before; zeros where an episode begins';
@@ -134,10 +146,22 @@ function fieldInput(name: string, field: ObservationField): OnnxInput {
   return { shape: ['batch', ...shape], dtype: type, meaning: `the observation's field ${name}${what}${last}` };
 }
 
-function outputsOf(isRecurrent: boolean, withValue: boolean): Record<string, string> {
+function boxOutputs(): Record<string, string> {
+  return {
+    means: 'means of the samples, before they are clipped or squashed',
+    stds: 'standard deviations of the samples',
+    likeliest: 'the middle of the distribution as an action: clipped or squashed to the bounds',
+  };
+}
+
+function several(space: ActionSpace): string {
+  return typeof space === 'number' ? '' : '; those of each choice one after the other, in the order of coplay.space';
+}
+
+function outputsOf(space: ActionSpace, isRecurrent: boolean, withValue: boolean): Record<string, string> {
   const logProbs =
     'natural logarithms of the probabilities of actions, in the order of coplay.actions; about -1e9 where illegal';
-  const outputs: Record<string, string> = { logProbs };
+  const outputs: Record<string, string> = isBox(space) ? boxOutputs() : { logProbs: `${logProbs}${several(space)}` };
   if (isRecurrent) outputs['nextState'] = 'to be fed as state in the next step';
   if (withValue) outputs['value'] = "the critic's estimate of the discounted return";
   if (withValue && isRecurrent) outputs['nextCriticState'] = 'to be fed as criticState in the next step';

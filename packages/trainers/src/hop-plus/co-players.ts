@@ -88,7 +88,7 @@ export function copiedCoPlayer({ ppo, setup }: HopPlusPlayers, coPlayer: AgentId
     initialState: () => null,
     async act(input, state, generator) {
       const none = nothingKnown(setup, subgoalSize, input.rows);
-      const { logProbs } = await ppo.policy.act(input, seat, new Float32Array(0), none);
+      const { policy: logProbs } = await ppo.policy.act(input, seat, new Float32Array(0), none);
       return { actions: sampleCategorical(logProbs, input.rows, K, generator), state };
     },
   };

@@ -76,7 +76,7 @@ export class HopPlusPolicyAgent<Players extends HopPlusPlayers> implements Learn
       ...(inferred && { [SUBGOALS]: ndarray(inferred.subgoals, [input.rows, omg.subgoalSize]) }),
       ...(priors && { [GOAL_PRIORS]: ndarray(priors, [input.rows, priors.length / input.rows]) }),
     };
-    const { logProbs } = await ppo.policy.act(input, this.seat, NO_MEMORY, extras);
+    const { policy: logProbs } = await ppo.policy.act(input, this.seat, NO_MEMORY, extras);
     return {
       logProbs,
       state: inferred?.state ?? state,

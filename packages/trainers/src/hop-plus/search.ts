@@ -201,13 +201,13 @@ function searchQueries(learner: HopPlusLearner, seat: number) {
   const focal = async (rows: LeafRows, atRoots: NamedArrays): Promise<FocalAnswer> => {
     const input = asInput(view(rows));
     const extras = mapColumns(atRoots, (column) => rowsOfRoots(rows, column as NDArray<Float32Array>, input.rows));
-    const { logProbs, values } = await ppo.policyAndValues(input, seat, extras);
+    const { policy: logProbs, values } = await ppo.policyAndValues(input, seat, extras);
     return { logits: logProbs, values };
   };
 
   const copy: SeatPrediction = async (other, views) => {
     const none = nothingKnown(setup, size, views.rows);
-    return (await ppo.policy.act(asInput(views), other, new Float32Array(0), none)).logProbs;
+    return (await ppo.policy.act(asInput(views), other, new Float32Array(0), none)).policy;
   };
   const model: SeatPrediction = (other, views, goals) => moa!.predict(game.agents[other], views, goals);
   // One network that doesn't read the co-player's id predicts all of them in one call.

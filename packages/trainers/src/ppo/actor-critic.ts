@@ -1,4 +1,11 @@
-import { type AgentInput, type Experience, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
+import {
+  type ActionSpaces,
+  type AgentInput,
+  type Experience,
+  type NamedArrays,
+  type NDArray,
+  ndarray,
+} from '@coplay/core';
 import { allocateRows, gatherInto, nonZero, paddedCount, reshapeRows, rowSpecOf, takeRows } from '@coplay/core/rows';
 import { actingRows, cutRows } from '@coplay/models';
 import { prefixed } from '@coplay/models/layers';
@@ -6,20 +13,21 @@ import type { Compiled } from '@coplay/tensor';
 import { criticColumns, type SeatRows } from './data';
 import type { PpoSetup } from './setup';
 
-/** A running actor: from an agent's inputs to log-probabilities. */
+/** A running actor: from an agent's inputs to the numbers of its policy. */
 export interface Policy {
   /**
    * @param seat   the seat of the agent that acts
    * @param state  [B, stateSize]; empty for feedforward networks. Zeroed here where an episode begins
    * @param extras [B, ...] inputs of the encoder in addition to the observation, such as subgoals
-   * @returns logProbs [B, K], the state that entered (after zeroing), and the next state
+   * @returns the policy [B, P], the state that entered (after zeroing), and the next state
    */
-  act(input: AgentInput, seat: number, state: Float32Array, extras?: NamedArrays): Promise<PolicyAnswer>;
+  act(input: AgentInput<ActionSpaces>, seat: number, state: Float32Array, extras?: NamedArrays): Promise<PolicyAnswer>;
 }
 
 /** What {@link Policy.act} returns. */
 export interface PolicyAnswer {
-  readonly logProbs: Float32Array;
+  /** Log-probabilities of choices; of a box means and logarithms of standard deviations */
+  readonly policy: Float32Array;
   readonly entered: NDArray<Float32Array>;
   readonly next: Float32Array;
 }
@@ -35,12 +43,12 @@ export function createPolicy({ net, actorEncoder }: PpoSetup, run: () => Compile
       const entered = ndarray(startAnew(state, input.isFirst, net.stateSize), [input.rows, net.stateSize]);
       const feeds: NamedArrays = {
         ...prefixed('actor', actorEncoder.encode(actingRows(input, seat, extras))),
-        mask: ndarray(input.masks, [input.rows, net.actions]),
       };
+      if (net.actions > 0) feeds['mask'] = ndarray(input.masks, [input.rows, net.actions]);
       if (net.stateSize > 0) feeds['actorState'] = entered;
-      const { logProbs, next } = await run()(feeds);
+      const { policy, next } = await run()(feeds);
       return {
-        logProbs: logProbs!.data as Float32Array,
+        policy: policy!.data as Float32Array,
         entered,
         next: (next?.data as Float32Array | undefined) ?? state,
       };
@@ -128,7 +136,7 @@ async function evaluateSequences(
 async function valuesAtCuts(
   setup: PpoSetup,
   run: () => Compiled,
-  experience: Experience,
+  experience: Experience<ActionSpaces>,
   seat: number,
   states: Float32Array,
 ): Promise<Float32Array> {
@@ -154,7 +162,12 @@ async function valuesAtCuts(
 }
 
 /** A seat's observations at its open cuts, padded to one of few sizes. */
-function seenAtCuts({ criticEncoder }: PpoSetup, experience: Experience, seat: number, open: Int32Array): NamedArrays {
+function seenAtCuts(
+  { criticEncoder }: PpoSetup,
+  experience: Experience<ActionSpaces>,
+  seat: number,
+  open: Int32Array,
+): NamedArrays {
   const all = criticEncoder.encode(cutRows(experience, seat));
   const seen = allocateRows(rowSpecOf(all), paddedCount(open.length));
   gatherInto(seen, 0, all, open);
@@ -162,7 +175,7 @@ function seenAtCuts({ criticEncoder }: PpoSetup, experience: Experience, seat: n
 }
 
 /** The numbers of the cuts at which a seat's values are bootstrapped: where it played and the rules didn't end it. */
-function openCuts({ cuts, steps, agents, active, terminated }: Experience, seat: number): Int32Array {
+function openCuts({ cuts, steps, agents, active, terminated }: Experience<ActionSpaces>, seat: number): Int32Array {
   const isOpen = Array.from(cuts.env, (env, n) => {
     const row = (env * steps + cuts.step[n]) * agents.length + seat;
     return active[row] === 1 && terminated[row] === 0 ? 1 : 0;
@@ -171,7 +184,7 @@ function openCuts({ cuts, steps, agents, active, terminated }: Experience, seat:
 }
 
 /** Values [N] of all cuts from the values of the open ones; 0 at the others. */
-function atCuts({ cuts }: Experience, open: Int32Array, values: NDArray | undefined): Float32Array {
+function atCuts({ cuts }: Experience<ActionSpaces>, open: Int32Array, values: NDArray | undefined): Float32Array {
   const all = new Float32Array(cuts.env.length);
   open.forEach((n, i) => {
     all[n] = values!.data[i];
@@ -180,7 +193,7 @@ function atCuts({ cuts }: Experience, open: Int32Array, values: NDArray | undefi
 }
 
 /** The critic's states that enter the next segment: those after the last step, [E, S]. */
-function lastStates(after: Float32Array, { envs, steps }: Experience, size: number): Float32Array {
+function lastStates(after: Float32Array, { envs, steps }: Experience<ActionSpaces>, size: number): Float32Array {
   return takeRows(
     after,
     Int32Array.from({ length: envs }, (_, e) => (e + 1) * steps - 1),
@@ -192,7 +205,7 @@ function lastStates(after: Float32Array, { envs, steps }: Experience, size: numb
 function enteringStates(
   after: Float32Array,
   start: Float32Array,
-  { envs, steps }: Experience,
+  { envs, steps }: Experience<ActionSpaces>,
   size: number,
 ): NDArray<Float32Array> {
   const entering = new Float32Array(after.length);

@@ -1,22 +1,26 @@
 import {
+  type ActionSpaces,
+  type ActionsOf,
   type Agent,
   type AgentId,
   type AgentInput,
   type AgentOutput,
+  type AnyGame,
   checkGame,
   checkOptions,
+  type DType,
   fail,
   type Game,
   type Generator,
   type NamedArrays,
+  type NDArray,
   ndarray,
   show,
 } from '@coplay/core';
+import { actionLayout } from '@coplay/core/arrays';
 import { checkAct, checkCount, checkRecord, checkTypedArray, sharedAmongCopies } from '@coplay/core/checks';
-import { argmaxRows, sampleCategorical } from '@coplay/tensor/distributions';
 import { z } from 'zod';
 import type { LearningAgent } from '../training';
-import { chooseActions } from '../training/choose-actions';
 import { checkIds } from '../training/ids';
 import { unchecked } from '../training/option-names';
 import { ppoInsight } from './insight';
@@ -25,9 +29,9 @@ import type { PpoOptions } from './options';
 import { type PpoNetworkOptions, ppoSetup } from './setup';
 
 /** Options of {@link ppoAgent}. */
-export interface PpoAgentOptions extends PpoNetworkOptions {
+export interface PpoAgentOptions<Spaces extends ActionSpaces = number> extends PpoNetworkOptions {
   /** The rules of its game: they determine its observations and actions. */
-  readonly game: Game;
+  readonly game: Game<DType, Spaces>;
   /** One of `game.agents`. */
   readonly id: AgentId;
   /** The algorithm's own numbers; `ppoPresets` has sets of them. Default: the numbers of {@link PpoOptions} */
@@ -35,7 +39,7 @@ export interface PpoAgentOptions extends PpoNetworkOptions {
 }
 
 /** An agent with a policy that PPO trains. */
-export interface PpoAgent extends LearningAgent<Float32Array> {
+export interface PpoAgent<Spaces extends ActionSpaces = number> extends LearningAgent<Float32Array, Spaces> {
   readonly learner: PpoLearner;
 }
 
@@ -44,17 +48,17 @@ export interface PpoAgent extends LearningAgent<Float32Array> {
  *
  * @throws CoplayError for unknown options, or an id that the game doesn't have
  */
-export function ppoAgent(options: PpoAgentOptions): PpoAgent {
+export function ppoAgent<Spaces extends ActionSpaces>(options: PpoAgentOptions<Spaces>): PpoAgent<Spaces> {
   checkRecord('ppoAgent', 'options', options);
   const { game, id, ppo = {}, ...networks } = options;
-  const learner = new PpoLearner(ppoSetup('ppoAgent', game, [id], networks, ppo, { id: unchecked }));
+  const learner = new PpoLearner(ppoSetup('ppoAgent', game as AnyGame, [id], networks, ppo, { id: unchecked }, 'any'));
   return new NetworkAgent(id, learner);
 }
 
 /** Options of {@link sharedPpoAgents}. */
-export interface SharedPpoOptions extends PpoNetworkOptions {
+export interface SharedPpoOptions<Spaces extends ActionSpaces = number> extends PpoNetworkOptions {
   /** The rules of its game: they determine its observations and actions. */
-  readonly game: Game;
+  readonly game: Game<DType, Spaces>;
   /** Who shares the weights. Default: all agents of the game */
   readonly ids?: readonly AgentId[];
   /** The algorithm's own numbers. */
@@ -65,17 +69,18 @@ export interface SharedPpoOptions extends PpoNetworkOptions {
  * Agents that share one set of weights and learn from all their trajectories together. `inputs: { agentId: true }`
  * lets them differ.
  */
-export function sharedPpoAgents(options: SharedPpoOptions): PpoAgent[] {
+export function sharedPpoAgents<Spaces extends ActionSpaces>(options: SharedPpoOptions<Spaces>): PpoAgent<Spaces>[] {
   checkRecord('sharedPpoAgents', 'options', options);
   const { game, ids = game?.agents ?? [], ppo = {}, ...networks } = options;
-  checkGame('sharedPpoAgents: option game', game);
-  checkIds('sharedPpoAgents', game, ids);
-  const learner = new PpoLearner(ppoSetup('sharedPpoAgents', game, ids, networks, ppo, { ids: unchecked }));
+  checkGame('sharedPpoAgents: option game', game, 'any');
+  const any = game as AnyGame;
+  checkIds('sharedPpoAgents', any, ids);
+  const learner = new PpoLearner(ppoSetup('sharedPpoAgents', any, ids, networks, ppo, { ids: unchecked }, 'any'));
   return ids.map((id) => new NetworkAgent(id, learner));
 }
 
 /** Acts by the policy of a learner. */
-class NetworkAgent implements PpoAgent {
+class NetworkAgent<Spaces extends ActionSpaces> implements PpoAgent<Spaces> {
   readonly name = 'PPO';
   private readonly seat: number;
 
@@ -91,27 +96,44 @@ class NetworkAgent implements PpoAgent {
     return new Float32Array(rows * this.learner.setup.net.stateSize);
   }
 
-  async act(input: AgentInput, state: Float32Array, generator: Generator): Promise<AgentOutput<Float32Array>> {
-    const { game, net } = this.learner.setup;
-    const { actions: actionCount, stateSize } = net;
+  async act(
+    input: AgentInput<Spaces>,
+    state: Float32Array,
+    generator: Generator,
+  ): Promise<AgentOutput<Float32Array, Spaces>> {
+    const { game, net, distribution } = this.learner.setup;
+    const { stateSize } = net;
     const where = `PPO (${this.id}).act`;
-    checkAct(where, game, input, generator);
+    checkAct(where, game, input, generator, this.seat);
     checkTypedArray(where, 'state', state, 'float32', input.rows * stateSize);
-    const { logProbs, entered, next } = await this.learner.policy.act(input, this.seat, state);
-    const chosen = chooseActions(logProbs, input.rows, actionCount, generator);
-    const extras = { logProbs: ndarray(chosen.logProbs), ...(stateSize > 0 ? { actorStates: entered } : {}) };
-    return { actions: chosen.actions, state: next, extras };
+    const { policy, entered, next } = await this.learner.policy.act(input, this.seat, state);
+    const { actions, logProbs, raw } = distribution.draw(policy, input.rows, generator);
+    const extras = {
+      logProbs: ndarray(logProbs),
+      ...(raw && { rawActions: widened(raw, input.rows, actionLayout(game).width) }),
+      ...(stateSize > 0 && { actorStates: entered }),
+    };
+    return { actions: actions as ActionsOf<Spaces>, state: next, extras };
   }
 
-  insight(input: AgentInput, state: Float32Array): Promise<NamedArrays> {
+  insight(input: AgentInput<Spaces>, state: Float32Array): Promise<NamedArrays> {
     return ppoInsight(this.learner, this.id, input, state, {});
   }
+}
+
+/** [B, w] as [B, W], the width of the game's widest action: agents' extras have the same shape. */
+function widened(raw: Float32Array, rows: number, width: number): NDArray {
+  const w = raw.length / rows;
+  if (w === width) return ndarray(raw, [rows, width]);
+  const wide = new Float32Array(rows * width);
+  for (let row = 0; row < rows; row++) wide.set(raw.subarray(row * w, (row + 1) * w), row * width);
+  return ndarray(wide, [rows, width]);
 }
 
 sharedAmongCopies(NetworkAgent, '@coplay/trainers/NetworkAgent@0.1');
 
 /** Refuses an agent without a policy that PPO trains. */
-function checkPpoAgent(where: string, agent: PpoAgent): void {
+function checkPpoAgent(where: string, agent: PpoAgent<ActionSpaces>): void {
   if (agent?.learner instanceof PpoLearner) return;
   const got = agent?.name === undefined ? show(agent) : `${show(agent.id)}, ${show(agent.name)}`;
   const isHop = agent?.name === 'HOP';
@@ -125,7 +147,7 @@ function checkPpoAgent(where: string, agent: PpoAgent): void {
 export interface FrozenOptions {
   /** The seat to play in. Default: the agent's own */
   readonly id?: AgentId;
-  /** Whether it takes its most probable action, instead of drawing one. Default false */
+  /** Whether it takes its most probable action (of a box the mean), instead of drawing one. Default false */
   readonly greedy?: boolean;
 }
 
@@ -137,11 +159,14 @@ const frozenSchema = z.strictObject({ id: z.string().optional(), greedy: z.boole
  *
  * @throws CoplayError for unknown options, or an id that the game doesn't have
  */
-export function frozen(agent: PpoAgent, options: FrozenOptions = {}): Agent<Float32Array> {
-  checkPpoAgent('frozen', agent);
+export function frozen<Spaces extends ActionSpaces>(
+  agent: PpoAgent<Spaces>,
+  options: FrozenOptions = {},
+): Agent<Float32Array, Spaces> {
+  checkPpoAgent('frozen', agent as PpoAgent<ActionSpaces>);
   const { id = agent.id, greedy } = checkOptions('frozen', frozenSchema, options);
   const { learner } = agent;
-  const { game, net } = learner.setup;
+  const { game, net, distribution } = learner.setup;
   const seat = game.agents.indexOf(id);
   if (seat < 0) {
     const expected = `an id of ${game.name}: ${game.agents.join(', ')}`;
@@ -152,13 +177,13 @@ export function frozen(agent: PpoAgent, options: FrozenOptions = {}): Agent<Floa
     name: `${agent.name} (${greedy ? 'greedy' : 'frozen'})`,
     initialState: (rows) => agent.initialState(rows),
     act: async (input, state, generator) => {
-      checkAct(`${agent.name} (${id}).act`, game, input, generator);
+      checkAct(`${agent.name} (${id}).act`, game, input, generator, seat);
       checkTypedArray(`${agent.name} (${id}).act`, 'state', state, 'float32', input.rows * net.stateSize);
-      const { logProbs, next } = await learner.policy.act(input, seat, state);
+      const { policy, next } = await learner.policy.act(input, seat, state);
       const actions = greedy
-        ? argmaxRows(logProbs, input.rows, net.actions)
-        : sampleCategorical(logProbs, input.rows, net.actions, generator);
-      return { actions, state: next };
+        ? distribution.likeliest(policy, input.rows)
+        : distribution.draw(policy, input.rows, generator).actions;
+      return { actions: actions as ActionsOf<Spaces>, state: next };
     },
   };
 }

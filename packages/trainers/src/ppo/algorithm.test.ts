@@ -2,6 +2,7 @@ import type { ActorCritic } from '@coplay/models';
 import { sgd, type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { maskedLogProbs } from '@coplay/tensor/distributions';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { actionDistribution } from './action-distribution';
 import { ppoUpdate } from './algorithm';
 
 beforeAll(async () => {
@@ -12,16 +13,19 @@ beforeAll(async () => {
 const net: ActorCritic = {
   stateSize: 0,
   actions: 2,
+  policySize: 2,
   init: () => ({}),
   act: () => {
     throw new Error('not used');
   },
   policy: (params, { inputs }, mask) => {
     const logits = tf.add(tf.zeros([inputs['x'].shape[0], 2]), params['logits']);
-    return maskedLogProbs(logits, mask) as tf.Tensor2D;
+    return maskedLogProbs(logits, mask!) as tf.Tensor2D;
   },
   value: (params, { inputs }) => ({ values: tf.add(tf.zerosLike(inputs['x']), params['value']) as tf.Tensor1D }),
 };
+
+const model = { net, distribution: actionDistribution(2, { squash: false }) };
 
 const LOGITS = [Math.log(3), 0]; // probabilities 3/4 and 1/4
 const VALUE = 2;
@@ -68,7 +72,7 @@ describe('ppoUpdate', () => {
   const step = () => {
     const optimiser = sgd({});
     const params = { logits: tf.tensor1d(LOGITS), value: tf.scalar(VALUE) };
-    return ppoUpdate(net, optimiser, options)({ params, slots: {} }, inputs(), {});
+    return ppoUpdate(model, optimiser, options)({ params, slots: {} }, inputs(), {});
   };
 
   it('minimises surrogate - entropyWeight entropy + valueWeight value loss', () => {
@@ -99,7 +103,7 @@ describe('ppoUpdate', () => {
     // Row 0 has the target (0, 1): its cross-entropy is -ln(1/4). Row 1 has none.
     const targeted = { ...inputs(), policyTarget: tf.tensor2d([0, 1, 0, 0], [2, 2]), targetWeight: tf.scalar(0.2) };
     const params = () => ({ logits: tf.tensor1d(LOGITS), value: tf.scalar(VALUE) });
-    const { state, outputs } = ppoUpdate(net, sgd({}), options)({ params: params(), slots: {} }, targeted, {});
+    const { state, outputs } = ppoUpdate(model, sgd({}), options)({ params: params(), slots: {} }, targeted, {});
     expect(outputs['targetLoss'].dataSync()[0]).toBeCloseTo(Math.log(4), 5);
     expect(outputs['loss'].dataSync()[0]).toBeCloseTo(lossByHand(LOGITS, VALUE) + 0.2 * Math.log(4), 5);
     // The gradient of -ln p(1) in the logits is p - (0, 1) = (3/4, -3/4).
@@ -112,7 +116,7 @@ describe('ppoUpdate', () => {
   it('makes an agent that has nothing to gain more random, not less', () => {
     const still = { ...inputs(), advantages: tf.zeros([2]) };
     const params = { logits: tf.tensor1d(LOGITS), value: tf.scalar(VALUE) };
-    const { state } = ppoUpdate(net, sgd({}), options)({ params, slots: {} }, still, {});
+    const { state } = ppoUpdate(model, sgd({}), options)({ params, slots: {} }, still, {});
     const [first, second] = state!.params!['logits'].dataSync();
     expect(first - second).toBeLessThan(LOGITS[0] - LOGITS[1]);
   });

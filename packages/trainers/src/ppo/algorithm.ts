@@ -3,7 +3,15 @@
  * of tensors that act, value and update. Shapes: E environments, T steps, A agents, B rows (steps, flat), K actions;
  * where the network is recurrent a row is a sequence of L steps and B = rows x L.
  */
-import { bootstrapValues, checkShapes, type Experience, gae, lambdaReturns, monteCarloReturns } from '@coplay/core';
+import {
+  type ActionSpaces,
+  bootstrapValues,
+  checkShapes,
+  type Experience,
+  gae,
+  lambdaReturns,
+  monteCarloReturns,
+} from '@coplay/core';
 import { checkArgument, checkExperience, checkNumber, checkNumbers, checkRecord } from '@coplay/core/checks';
 import { mapColumns } from '@coplay/core/rows';
 import type { ActorCritic, RecordedRows } from '@coplay/models';
@@ -16,8 +24,8 @@ import {
   tf,
   valueAndGradients,
 } from '@coplay/tensor';
-import { categoricalEntropy, logProbOf } from '@coplay/tensor/distributions';
 import { z } from 'zod';
+import type { ActionDistribution } from './action-distribution';
 import { ppoSchema, type ResolvedPpoOptions } from './options';
 
 /** What actor and critic are trained towards; [E, T, A] each, 0 where an agent was not active. */
@@ -52,12 +60,12 @@ const optionsSchema = z.looseObject({
  * @param cutValues [N, A] of the observations after each cut
  */
 export function ppoTargets(
-  experience: Experience,
+  experience: Experience<ActionSpaces>,
   values: Float32Array,
   cutValues: Float32Array,
   options: TargetOptions,
 ): Targets {
-  checkExperience('ppoTargets', experience);
+  checkExperience('ppoTargets', experience, 'experience', 'any');
   checkNumbers('ppoTargets', 'values', values, { length: experience.rewards.length, nan: true });
   const places = experience.cuts.env.length * experience.agents.length;
   checkNumbers('ppoTargets', 'cutValues', cutValues, { length: places, nan: true });
@@ -77,7 +85,7 @@ export function ppoTargets(
  * those without any reward, while the actor's advantages stay.
  */
 export function imaginedTargets(
-  experience: Experience,
+  experience: Experience<ActionSpaces>,
   { values, cutValues }: Valuation,
   targets: Targets,
   options: TargetOptions & Pick<ResolvedPpoOptions, 'imaginedCritic'>,
@@ -228,26 +236,33 @@ export function policyTargetLoss(logProbs: tf.Tensor2D, targets: tf.Tensor2D, we
 /** The parts of PPO's options that are built into the update. */
 export type LossOptions = Pick<ResolvedPpoOptions, 'valueWeight' | 'valueClip' | 'huberDelta'>;
 
+/** The networks of PPO, and the distribution that the actor's numbers describe. */
+export interface PpoModel {
+  readonly net: ActorCritic;
+  readonly distribution: ActionDistribution;
+}
+
 /**
  * surrogate - entropyWeight x entropy + valueWeight x value loss, of a minibatch as {@link ppoUpdate} takes it; with
  * policy targets, + targetWeight x their cross-entropy.
  */
-function ppoLoss(net: ActorCritic, params: TensorRecord, inputs: TensorRecord, options: LossOptions) {
+function ppoLoss({ net, distribution }: PpoModel, params: TensorRecord, inputs: TensorRecord, options: LossOptions) {
   const flat = (name: string) => tf.reshape(inputs[name], [-1]) as tf.Tensor1D; // [rows, L] -> [B]
   const weights = flat('weights');
-  const mask = tf.reshape(inputs['mask'], [-1, net.actions]); // [B, K]
+  const mask = inputs['mask'] && tf.reshape(inputs['mask'], [-1, net.actions]); // [B, K], none for a box
+  const actions = tf.reshape(inputs['actions'], [-1, ...distribution.action.shape]); // [B, ...]
   const clip = inputs['clip'] as tf.Scalar;
   const weightsOf = (name: string) => (inputs[name] ? tf.mul<tf.Tensor1D>(weights, flat(name)) : weights);
 
-  const logits = net.policy(params, actorRows(inputs), mask); // [B, K]
+  const numbers = net.policy(params, actorRows(inputs), mask); // [B, P]
   const policy = {
-    logProbs: logProbOf(logits, flat('actions')) as tf.Tensor1D,
+    logProbs: distribution.logProb(numbers, actions),
     oldLogProbs: flat('logProbs'),
     advantages: flat('advantages'),
     weights: weightsOf('actorWeights'),
   };
   const surrogate = clippedSurrogate(policy, clip);
-  const entropy = weightedMean(categoricalEntropy(logits, mask) as tf.Tensor1D, policy.weights);
+  const entropy = weightedMean(distribution.entropy(numbers, mask), policy.weights);
 
   const { values } = net.value(params, criticRows(inputs)); // [B]
   const critic = valueLoss(
@@ -260,7 +275,7 @@ function ppoLoss(net: ActorCritic, params: TensorRecord, inputs: TensorRecord, o
   const metrics = { surrogate, entropy, critic, ...policyDiagnostics(policy, clip) };
   if (!inputs['policyTarget']) return { loss, metrics };
   const targets = tf.reshape(inputs['policyTarget'], [-1, net.actions]) as tf.Tensor2D; // [B, K]
-  const targetLoss = policyTargetLoss(logits, targets, weights);
+  const targetLoss = policyTargetLoss(numbers, targets, weights);
   const whole = tf.add(loss, tf.mul(inputs['targetWeight'], targetLoss)) as tf.Scalar;
   return { loss: whole, metrics: { ...metrics, targetLoss } };
 }
@@ -269,7 +284,8 @@ function ppoLoss(net: ActorCritic, params: TensorRecord, inputs: TensorRecord, o
  * One gradient step of PPO on a minibatch of B rows (B sequences of L steps where the network is recurrent; then every
  * per-row array is [B, L]).
  *
- * Inputs: `actor/NAME` and, where the critic sees more, `critic/NAME` [B, ...]; `mask` [B, K]; `actions` int32;
+ * Inputs: `actor/NAME` and, where the critic sees more, `critic/NAME` [B, ...]; `mask` [B, K], none for a box; `actions`
+ * int32 [B], of several choices [B, choices], of a box the raw samples [B, w];
  * `logProbs`, `values`, `advantages`, `returns`, `weights` [B]; scalars `learningRate`, `entropyWeight`, `clip`;
  * recurrent also `isFirst` [B, L], `actorState`, `criticState` [B, stateSize]. Where rows teach only one of the two,
  * `actorWeights` and `criticWeights` [B] multiply `weights`. `policyTarget` [B, K], if any, has distributions for the
@@ -278,13 +294,13 @@ function ppoLoss(net: ActorCritic, params: TensorRecord, inputs: TensorRecord, o
  * One optimiser for actor and critic together.
  */
 export function ppoUpdate(
-  net: ActorCritic,
+  model: PpoModel,
   optimiser: Optimiser,
   options: LossOptions,
 ): StepFunction<'params' | 'slots'> {
   return (state, inputs) => {
     const { loss, gradients, metrics } = valueAndGradients(
-      (params) => ppoLoss(net, params, inputs, options),
+      (params) => ppoLoss(model, params, inputs, options),
       state.params,
     );
     const learningRate = inputs['learningRate'] as tf.Scalar;
@@ -315,13 +331,14 @@ export function tableUpdate(update: StepFunction<'params' | 'slots'>): StepFunct
 
 /**
  * Acting as a function of tensors: inputs `actor/NAME`, `mask` [B, K] and, recurrent, `actorState` [B, stateSize];
- * outputs `logProbs` [B, K] and `next` [B, stateSize].
+ * outputs `policy` [B, P] and `next` [B, stateSize].
  */
 export function actForward(net: ActorCritic): StepFunction<'params'> {
   return (state, inputs) => {
     const rows = actorRows(inputs);
-    const { logProbs, state: next } = net.act(state.params, rows.inputs, inputs['mask'] as tf.Tensor2D, rows.state);
-    return { outputs: next ? { logProbs, next } : { logProbs } };
+    const mask = inputs['mask'] as tf.Tensor2D | undefined;
+    const { policy, state: next } = net.act(state.params, rows.inputs, mask, rows.state);
+    return { outputs: next ? { policy, next } : { policy } };
   };
 }
 

@@ -75,7 +75,7 @@ describe('the table of an update', () => {
     const table = createTable(own, [experience(0), experience(0)]);
     encodeSeat(own, table, experience(0), 1);
     const rows = encodeSeat(own, table, experience(0), 1);
-    fillSeat(rows, values, targets);
+    fillSeat(own, rows, values, targets);
     const second = sliceRows(table.columns, 4, 8);
     const column = (name: string) => [...second[name].data];
     // Its own previous action first: none, 1, 0, none; then that of the other: none, 0, 0, 1.
@@ -113,7 +113,7 @@ describe('the table of an update', () => {
     const own = setup(1);
     const table = createTable(own, [experience(1)], 2);
     const rows = encodeSeat(own, table, experience(1), 1);
-    fillSeat(rows, values, targets);
+    fillSeat(own, rows, values, targets);
     fillStates(rows, ndarray(Float32Array.of(5, 6, 7, 8), [4, 1]));
     const { columns } = table;
     expect(columns['actor/vector'].shape).toEqual([2, 2, 4]);

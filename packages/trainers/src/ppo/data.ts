@@ -1,5 +1,6 @@
 import { type MinibatchRows, type PpoBuffer, planMinibatches } from '@coplay/buffers';
 import {
+  type ActionSpaces,
   type Experience,
   fail,
   type Generator,
@@ -8,6 +9,7 @@ import {
   ndarray,
   normaliseAdvantages,
 } from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import {
   allocateRows,
   gatherRows,
@@ -22,6 +24,7 @@ import {
 } from '@coplay/core/rows';
 import { experienceRows, type InputEncoder } from '@coplay/models';
 import { prefixed } from '@coplay/models/layers';
+import type { ActionDistribution } from './action-distribution';
 import type { Targets } from './algorithm';
 import type { ResolvedPpoOptions } from './options';
 import type { PpoSetup } from './setup';
@@ -41,7 +44,7 @@ export interface RowTable {
 
 /** The rows of one seat of an experience: a part of a table. */
 export interface SeatRows {
-  readonly experience: Experience;
+  readonly experience: Experience<ActionSpaces>;
   readonly seat: number;
   /** [E T] 1 where the agent was there */
   readonly active: Uint8Array;
@@ -56,7 +59,7 @@ export interface SeatRows {
 }
 
 /** A table of zeros with room for what these learners' agents saw in some experience. */
-export function createTable(setup: PpoSetup, experiences: readonly Experience[], length = 1): RowTable {
+export function createTable(setup: PpoSetup, experiences: readonly Experience<ActionSpaces>[], length = 1): RowTable {
   const sizes = experiences.map((experience) => seatSize(setup, experience, length));
   const rows = sizes.reduce((sum, size) => sum + size, 0) * setup.ids.length;
   // The number of imagined rows changes in every update. Padded it takes few values, each a graph to compile.
@@ -65,18 +68,19 @@ export function createTable(setup: PpoSetup, experiences: readonly Experience[],
 }
 
 /** The rows that a seat takes. What feedforward networks value at once is padded. */
-function seatSize({ net }: PpoSetup, { envs, steps }: Experience, length: number): number {
+function seatSize({ net }: PpoSetup, { envs, steps }: Experience<ActionSpaces>, length: number): number {
   return net.stateSize > 0 ? (envs * steps) / length : paddedCount(envs * steps);
 }
 
-function tableSpec({ net, actorEncoder, criticEncoder, options, policyTarget }: PpoSetup, length: number): RowSpec {
+function tableSpec(setup: PpoSetup, length: number): RowSpec {
+  const { net, actorEncoder, criticEncoder, distribution, options, policyTarget } = setup;
   const inputs = (prefix: string, encoder: InputEncoder) => rowSpecOf(prefixed(prefix, encoder.allocate(0)));
   const number = { dtype: 'float32', shape: [] } as const;
   const steps: RowSpec = {
     ...inputs('actor', actorEncoder),
     ...(criticEncoder === actorEncoder ? {} : inputs('critic', criticEncoder)),
-    mask: { dtype: 'uint8', shape: [net.actions] },
-    actions: { dtype: 'int32', shape: [] },
+    ...(net.actions > 0 && { mask: { dtype: 'uint8', shape: [net.actions] } as const }),
+    actions: distribution.action,
     ...{ logProbs: number, values: number, advantages: number, returns: number },
     ...(options.imaginedActor === 'real-only' && { actorWeights: number }),
     ...(options.imaginedCritic === 'real-only' && { criticWeights: number }),
@@ -95,7 +99,12 @@ function tableSpec({ net, actorEncoder, criticEncoder, options, policyTarget }: 
  * Takes the next rows of a table for a seat and encodes its observations once: for the critic's values and for the
  * update.
  */
-export function encodeSeat(setup: PpoSetup, table: RowTable, experience: Experience, seat: number): SeatRows {
+export function encodeSeat(
+  setup: PpoSetup,
+  table: RowTable,
+  experience: Experience<ActionSpaces>,
+  seat: number,
+): SeatRows {
   const { net, actorEncoder, criticEncoder } = setup;
   const { used: start, length } = table;
   table.used += seatSize(setup, experience, length);
@@ -139,9 +148,16 @@ function below(prefix: string, arrays: NamedArrays): NamedArrays {
  * @param values   [E, T, A] as the critic predicts them
  * @param targets  in the unit of the predictions
  */
-export function fillSeat({ experience, seat, active, steps }: SeatRows, values: Float32Array, targets: Targets): void {
-  const { agents, masks, actions, isImagined, extras } = experience;
+export function fillSeat(
+  { net, distribution }: Pick<PpoSetup, 'net' | 'distribution'>,
+  { experience, seat, active, steps }: SeatRows,
+  values: Float32Array,
+  targets: Targets,
+): void {
+  const { agents, masks, isImagined, extras } = experience;
   const K = experience.actionCount;
+  const { data: taken, width: W } = learnedActions(experience, distribution);
+  const w = sizeOf(distribution.action.shape);
   const logProbs = extras['logProbs'];
   if (!logProbs) {
     fail('ppo.update', 'experience with the extra logProbs', 'none', 'Collect it with the agent of this learner.');
@@ -150,8 +166,8 @@ export function fillSeat({ experience, seat, active, steps }: SeatRows, values: 
     if (active[step] === 0) continue;
     const from = step * agents.length + seat;
     const isReal = 1 - isImagined[Math.floor(step / experience.steps)];
-    for (let k = 0; k < K; k++) steps['mask'].data[step * K + k] = masks[from * K + k];
-    steps['actions'].data[step] = actions[from];
+    for (let k = 0; k < net.actions; k++) steps['mask'].data[step * net.actions + k] = masks[from * K + k];
+    for (let i = 0; i < w; i++) steps['actions'].data[step * w + i] = taken[from * W + i];
     steps['logProbs'].data[step] = logProbs.data[from];
     steps['values'].data[step] = values[from];
     steps['advantages'].data[step] = targets.advantages[from];
@@ -159,6 +175,17 @@ export function fillSeat({ experience, seat, active, steps }: SeatRows, values: 
     if (steps['actorWeights']) steps['actorWeights'].data[step] = isReal;
     if (steps['criticWeights']) steps['criticWeights'].data[step] = isReal;
   }
+}
+
+/** The actions [E, T, A, W] to learn from: of a box the samples before they were clipped or squashed. */
+function learnedActions(experience: Experience<ActionSpaces>, { action }: ActionDistribution) {
+  const width = experience.actions.length / experience.rewards.length;
+  if (action.dtype === 'int32') return { data: experience.actions, width };
+  const raw = experience.extras['rawActions'];
+  if (!raw) {
+    fail('ppo.update', 'experience with the extra rawActions', 'none', 'Collect it with the agent of this learner.');
+  }
+  return { data: raw.data, width };
 }
 
 /** Writes the distributions [E, T, A, K] that the policy is trained towards, in the steps that the agent played. */

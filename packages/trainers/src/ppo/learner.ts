@@ -1,5 +1,6 @@
 import { createPpoBuffer, type PpoBuffer } from '@coplay/buffers';
 import {
+  type ActionSpaces,
   type AgentId,
   type AgentInput,
   createValueNorm,
@@ -76,7 +77,7 @@ export class PpoLearner implements Learner {
   readonly offPolicy = 'log-probs';
   updates = 0;
   readonly network: PpoNetwork;
-  /** From its agents' observations to log-probabilities, by the present parameters. */
+  /** From its agents' observations to the numbers of their policy, by the present parameters. */
   readonly policy: Policy;
   private readonly buffer: PpoBuffer;
   private readonly valueNorm: ValueNorm = createValueNorm();
@@ -118,44 +119,45 @@ export class PpoLearner implements Learner {
   }
 
   /** [E, T, A] the present critic's values of what this learner's agents saw; for feedforward networks. */
-  async values(experience: Experience): Promise<Float32Array> {
-    checkExperienceOf(`PPO (${this.name}).values`, this.setup.game, experience);
+  async values(experience: Experience<ActionSpaces>): Promise<Float32Array> {
+    checkExperienceOf(`PPO (${this.name}).values`, this.setup.game, experience, 'experience', 'any');
     const table = createTable(this.setup, [experience]);
     return (await this.evaluateCritic(experience, this.encode(table, experience))).values;
   }
 
   /**
-   * Actor and critic in B steps, by the present parameters: log-probabilities [B, K], and values [B] in the unit of
+   * Actor and critic in B steps, by the present parameters: the policy [B, P], and values [B] in the unit of
    * returns. For feedforward networks whose critic reads the agent's own view.
    *
    * @param extras [B, ...] inputs of the networks in addition to the observation, such as subgoals
    */
   async policyAndValues(
-    input: AgentInput,
+    input: AgentInput<ActionSpaces>,
     seat: number,
     extras: NamedArrays = {},
-  ): Promise<{ readonly logProbs: Float32Array; readonly values: Float32Array }> {
+  ): Promise<{ readonly policy: Float32Array; readonly values: Float32Array }> {
     const { actorEncoder, options, net, game } = this.setup;
     const where = `PPO (${this.name}).policyAndValues`;
-    checkAgentInput(where, game, input);
     checkNumber(where, 'seat', seat, { min: 0, max: game.agents.length - 1, whole: true });
+    checkAgentInput(where, game, input, seat);
     checkRecord(where, 'extras', extras);
     const seen = actorEncoder.encode(actingRows(input, seat, extras));
     const { act, value } = this.network.functions;
-    const [{ logProbs }, { values }] = await Promise.all([
-      act({ ...prefixed('actor', seen), mask: ndarray(input.masks, [input.rows, net.actions]) }),
+    const mask = net.actions > 0 && { mask: ndarray(input.masks, [input.rows, net.actions]) };
+    const [{ policy }, { values }] = await Promise.all([
+      act({ ...prefixed('actor', seen), ...mask }),
       value(prefixed('critic', seen)),
     ]);
     const raw = values.data as Float32Array;
     return {
-      logProbs: logProbs.data as Float32Array,
+      policy: policy.data as Float32Array,
       values: options.normaliseValues ? this.valueNorm.denormalise(raw) : raw,
     };
   }
 
   /**
    * The same experience with the log-probabilities that the present policy gives to one seat's actions: for inputs that
-   * were changed after acting. For feedforward policies.
+   * were changed after acting. For feedforward policies over discrete actions.
    */
   async currentLogProbs(experience: Experience, seat: number): Promise<Experience> {
     const { net, actorEncoder } = this.setup;
@@ -165,7 +167,7 @@ export class PpoLearner implements Learner {
       ...prefixed('actor', actorEncoder.encode(experienceRows(experience, seat))),
       mask: seatRows(experience.masks, seat, agents, [net.actions]),
     };
-    const { logProbs } = await this.network.functions.act(padRows(inputs, paddedCount(rows)));
+    const { policy: logProbs } = await this.network.functions.act(padRows(inputs, paddedCount(rows)));
     const actions = seatRows(experience.actions, seat, agents).data;
     const taken = Float32Array.from(actions, (action, row) => (logProbs as NDArray).data[row * net.actions + action]);
     const data = (experience.extras['logProbs'].data as Float32Array).slice();
@@ -174,8 +176,8 @@ export class PpoLearner implements Learner {
     return { ...experience, extras: { ...experience.extras, logProbs: renewed } };
   }
 
-  async update(data: LearnerData): Promise<Metrics> {
-    checkLearnerData(`PPO (${this.name}).update`, this.setup.game, data);
+  async update(data: LearnerData<ActionSpaces>): Promise<Metrics> {
+    checkLearnerData(`PPO (${this.name}).update`, this.setup.game, data, 'any');
     const { experience, imagined = [], progress, generator } = data;
     this.buffer.clear(); // rows of an update that failed
     const length = this.sequenceLength(experience.steps);
@@ -193,16 +195,19 @@ export class PpoLearner implements Learner {
   }
 
   /** Puts an experience's rows into the table, and those to learn from into the buffer. */
-  private async take(table: RowTable, experience: Experience): Promise<Metrics> {
+  private async take(table: RowTable, experience: Experience<ActionSpaces>): Promise<Metrics> {
     const { setup, seats } = this;
     const { options, reward, game, net, policyTarget } = setup;
-    const rewarded: Experience = { ...experience, rewards: chosenRewards(reward, experience, options.gamma) };
+    const rewarded: Experience<ActionSpaces> = {
+      ...experience,
+      rewards: chosenRewards(reward, experience, options.gamma),
+    };
     const rows = this.encode(table, rewarded);
     const valuation = await this.evaluateCritic(rewarded, rows);
     const targets = ppoTargets(rewarded, valuation.values, valuation.cutValues, options);
     const learned = this.normalised(rewarded, imaginedTargets(rewarded, valuation, targets, options));
     for (const seatRows of rows) {
-      fillSeat(seatRows, valuation.predictions, learned);
+      fillSeat(setup, seatRows, valuation.predictions, learned);
       if (net.stateSize > 0) fillStates(seatRows, valuation.states.get(seatRows.seat)!);
       const targets = policyTarget && experience.extras[policyTarget.extra];
       if (targets) fillPolicyTarget(seatRows, targets, experience.agents.length);
@@ -211,12 +216,15 @@ export class PpoLearner implements Learner {
     return dataMetrics(rewarded, seats, valuation.values, targets);
   }
 
-  private encode(table: RowTable, experience: Experience): SeatRows[] {
+  private encode(table: RowTable, experience: Experience<ActionSpaces>): SeatRows[] {
     return this.seats.map((seat) => encodeSeat(this.setup, table, experience, seat));
   }
 
   /** The critic's values of everything that this learner's agents saw. */
-  private async evaluateCritic(experience: Experience, rows: readonly SeatRows[]): Promise<CriticValuation> {
+  private async evaluateCritic(
+    experience: Experience<ActionSpaces>,
+    rows: readonly SeatRows[],
+  ): Promise<CriticValuation> {
     const { options, net } = this.setup;
     const agents = experience.agents.length;
     const values = new Float32Array(experience.rewards.length);
@@ -240,7 +248,7 @@ export class PpoLearner implements Learner {
   }
 
   /** The targets as they are learned: returns in the unit that the critic predicts; its normaliser sees them first. */
-  private normalised(experience: Experience, { advantages, returns }: Targets): Targets {
+  private normalised(experience: Experience<ActionSpaces>, { advantages, returns }: Targets): Targets {
     const { options } = this.setup;
     if (!options.normaliseValues && options.normaliseAdvantages !== 'update') return { advantages, returns };
     const { seats } = this;

@@ -1,4 +1,4 @@
-import { type Experience, explainedVariance, type Metrics, type NamedArrays } from '@coplay/core';
+import { type ActionSpaces, type Experience, explainedVariance, type Metrics, type NamedArrays } from '@coplay/core';
 import type { Targets } from './algorithm';
 
 /** Names of a step's outputs, and the metric that each becomes: its mean over the minibatches, weighted by rows. */
@@ -87,7 +87,7 @@ function variance({ weight, sum, squares }: { weight: number; sum: number; squar
 
 /** Figures of the data of one update, over the steps in which the learner's agents were active. */
 export function dataMetrics(
-  experience: Experience,
+  experience: Experience<ActionSpaces>,
   seats: readonly number[],
   values: Float32Array,
   targets: Targets,

@@ -1,4 +1,4 @@
-import { checkOptions, type Experience } from '@coplay/core';
+import { type ActionSpaces, checkOptions, type Experience } from '@coplay/core';
 import { isLastStep } from '@coplay/core/arrays';
 import { checkExperience, checkNumber } from '@coplay/core/checks';
 import { z } from 'zod';
@@ -152,10 +152,10 @@ export const ppoPresets = {
 export type RewardChoice = 'own' | 'prosocial' | ((experience: Experience) => Float32Array);
 
 /** The rewards [E, T, A] that are learned from. */
-export function chosenRewards(choice: RewardChoice, experience: Experience, gamma: number): Float32Array {
+export function chosenRewards(choice: RewardChoice, experience: Experience<ActionSpaces>, gamma: number): Float32Array {
   if (choice === 'own') return experience.rewards;
   if (choice === 'prosocial') return prosocialRewards(experience, gamma);
-  return choice(structuredClone(experience)); // a copy: no other learner sees its changes
+  return choice(structuredClone(experience) as Experience); // a copy: no other learner sees its changes
 }
 
 /**
@@ -165,8 +165,8 @@ export function chosenRewards(choice: RewardChoice, experience: Experience, gamm
  *
  * @returns [E, T, A]
  */
-export function prosocialRewards(experience: Experience, gamma: number): Float32Array {
-  checkExperience('prosocialRewards', experience);
+export function prosocialRewards(experience: Experience<ActionSpaces>, gamma: number): Float32Array {
+  checkExperience('prosocialRewards', experience, 'experience', 'any');
   checkNumber('prosocialRewards', 'gamma', gamma, { min: 0, max: 1 });
   const { envs, steps, rewards, active } = experience;
   const agents = experience.agents.length;
@@ -189,7 +189,7 @@ export function prosocialRewards(experience: Experience, gamma: number): Float32
 }
 
 /** Over all agents; one that has left earns nothing. */
-function meanReward({ rewards, active, agents }: Experience, start: number): number {
+function meanReward({ rewards, active, agents }: Experience<ActionSpaces>, start: number): number {
   let sum = 0;
   for (let row = start; row < start + agents.length; row++) if (active[row] === 1) sum += rewards[row];
   return sum / agents.length;

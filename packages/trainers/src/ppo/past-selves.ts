@@ -1,4 +1,6 @@
 import {
+  type ActionSpaces,
+  type ActionsOf,
   type Agent,
   type AgentId,
   type AgentInput,
@@ -15,7 +17,6 @@ import {
 import { copyRow } from '@coplay/core/arrays';
 import { checkAct, checkArgument, checkCount, checkRecord, checkTypedArray, namedArrays } from '@coplay/core/checks';
 import { type Compiled, compile, type Variables, variables } from '@coplay/tensor';
-import { sampleCategorical } from '@coplay/tensor/distributions';
 import { z } from 'zod';
 import { checkSavedArrays } from '../training/saved-arrays';
 import { createPolicy, type Policy } from './actor-critic';
@@ -23,11 +24,11 @@ import type { PpoAgent } from './agent';
 import { actForward } from './algorithm';
 
 /** Options of {@link pastSelves}. */
-export interface PastSelvesOptions {
+export interface PastSelvesOptions<Spaces extends ActionSpaces = number> {
   /** The seat to play in. */
   readonly id: AgentId;
   /** Whose past selves play there. */
-  readonly of: PpoAgent;
+  readonly of: PpoAgent<Spaces>;
   /** Snapshots kept; at least 1; the oldest goes first. Default 5 */
   readonly size?: number;
   /** Updates of the learner between two snapshots; at least 1. Default 20 */
@@ -40,7 +41,7 @@ export interface PastSelvesOptions {
 
 const schema = z.strictObject({
   id: z.string(),
-  of: z.custom<PpoAgent>((value) => typeof value === 'object' && value !== null && 'learner' in value, {
+  of: z.custom<PpoAgent<ActionSpaces>>((value) => typeof value === 'object' && value !== null && 'learner' in value, {
     error: 'an agent of ppoAgent or sharedPpoAgents',
   }),
   size: z.int().min(1).default(5),
@@ -79,7 +80,9 @@ const PRESENT = -1;
  *
  * @throws CoplayError for unknown options, or an id that the game doesn't have
  */
-export function pastSelves(options: PastSelvesOptions): Agent<PoolState> & { dispose(): void } {
+export function pastSelves<Spaces extends ActionSpaces>(
+  options: PastSelvesOptions<Spaces>,
+): Agent<PoolState, Spaces> & { dispose(): void } {
   const { id, of, size, every, latest } = checkOptions('pastSelves', schema, options);
   const { game } = of.learner.setup;
   if (!game.agents.includes(id)) {
@@ -93,7 +96,7 @@ export function pastSelves(options: PastSelvesOptions): Agent<PoolState> & { dis
   return new Pool(id, of, { size, every, latest });
 }
 
-class Pool implements Agent<PoolState> {
+class Pool<Spaces extends ActionSpaces> implements Agent<PoolState, Spaces> {
   readonly name = 'past selves';
   private readonly seat: number;
   private snapshots: Snapshot[] = [];
@@ -101,7 +104,7 @@ class Pool implements Agent<PoolState> {
 
   constructor(
     readonly id: AgentId,
-    private readonly of: PpoAgent,
+    private readonly of: PpoAgent<ActionSpaces>,
     private readonly rule: { readonly size: number; readonly every: number; readonly latest: number },
   ) {
     this.seat = of.learner.setup.game.agents.indexOf(id);
@@ -113,29 +116,34 @@ class Pool implements Agent<PoolState> {
     return { players: new Int32Array(rows).fill(PRESENT), memory: new Float32Array(rows * stateSize) };
   }
 
-  async act(input: AgentInput, state: PoolState, generator: Generator): Promise<AgentOutput<PoolState>> {
+  async act(
+    input: AgentInput<Spaces>,
+    state: PoolState,
+    generator: Generator,
+  ): Promise<AgentOutput<PoolState, Spaces>> {
     this.checkCall(input, state, generator);
     await this.takeSnapshot();
     const players = this.draw(input, state.players, generator);
-    const { actions: actionCount, stateSize } = this.of.learner.setup.net;
-    const logProbs = new Float32Array(input.rows * actionCount);
+    const { net, distribution } = this.of.learner.setup;
+    const { policySize, stateSize } = net;
+    const policy = new Float32Array(input.rows * policySize);
     const memory = new Float32Array(input.rows * stateSize);
     for (const player of new Set(players)) {
       const answer = await this.policyOf(player).act(input, this.seat, state.memory);
       for (let row = 0; row < input.rows; row++) {
         if (players[row] !== player) continue;
-        copyRow(answer.logProbs, row, logProbs, row, actionCount);
+        copyRow(answer.policy, row, policy, row, policySize);
         copyRow(answer.next, row, memory, row, stateSize);
       }
     }
-    const actions = sampleCategorical(logProbs, input.rows, actionCount, generator);
-    return { actions, state: { players, memory } };
+    const { actions } = distribution.draw(policy, input.rows, generator);
+    return { actions: actions as ActionsOf<Spaces>, state: { players, memory } };
   }
 
-  private checkCall(input: AgentInput, state: PoolState, generator: Generator): void {
+  private checkCall(input: AgentInput<ActionSpaces>, state: PoolState, generator: Generator): void {
     const { game, net } = this.of.learner.setup;
     const where = `past selves (${this.id}).act`;
-    checkAct(where, game, input, generator);
+    checkAct(where, game, input, generator, this.seat);
     checkRecord(where, 'state', state);
     checkTypedArray(where, 'state.players', state.players, 'int32', input.rows);
     checkTypedArray(where, 'state.memory', state.memory, 'float32', input.rows * net.stateSize);
@@ -202,7 +210,7 @@ class Pool implements Agent<PoolState> {
   }
 
   /** Draws who plays the rows in which an episode begins. */
-  private draw(input: AgentInput, present: Int32Array, generator: Generator): Int32Array {
+  private draw(input: AgentInput<ActionSpaces>, present: Int32Array, generator: Generator): Int32Array {
     const players = present.slice();
     for (let row = 0; row < input.rows; row++) {
       if (input.isFirst[row] === 0) continue;

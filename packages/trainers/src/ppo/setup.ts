@@ -1,4 +1,5 @@
-import { type AgentId, checkGame, checkOptions, fail, type Game } from '@coplay/core';
+import { type ActionSpace, type AgentId, type AnyGame, checkGame, checkOptions, fail } from '@coplay/core';
+import { actionLayout, isBox } from '@coplay/core/arrays';
 import {
   type ActorCritic,
   actorCritic,
@@ -29,6 +30,7 @@ import { areFinite } from '../training/finite-steps';
 import { checkFields, checkId, inputSchema } from '../training/inputs';
 import { Network } from '../training/network';
 import { optionNames, unchecked } from '../training/option-names';
+import { type ActionDistribution, actionDistribution } from './action-distribution';
 import { actForward, ppoUpdate, tableUpdate, type UpdateInputs, valueForward } from './algorithm';
 import { type PpoOptions, ppoSchema, type ResolvedPpoOptions, type RewardChoice, resolvePpoOptions } from './options';
 
@@ -48,11 +50,27 @@ export interface PpoNetworkOptions {
   readonly critic?: 'own' | 'joint';
   /** Which rewards are learned from. Default `own` */
   readonly reward?: RewardChoice;
+  /** How a policy over a box draws actions. Default: a Gaussian of standard deviation 1, clipped to the box */
+  readonly continuous?: ContinuousOptions;
   /**
    * `auto` takes the fastest executor; `onnx` insists on compiled graphs, `eager` runs operation by operation. Default
    * `auto`
    */
   readonly executor?: ExecutorChoice;
+}
+
+/**
+ * A policy over a box: a normal distribution for each value, whose mean depends on the observation, and whose standard
+ * deviation is a parameter (as in CleanRL's ppo_continuous_action.py and in stable-baselines3).
+ */
+export interface ContinuousOptions {
+  /**
+   * Whether samples are squashed by tanh into the bounds of the box, which must have some. Otherwise they are clipped to
+   * the bounds, and the policy learns from what was drawn. Default false
+   */
+  readonly squash?: boolean;
+  /** The standard deviation at the start, above 0: of actions, or of what is squashed. Default 1 */
+  readonly initialStd?: number;
 }
 
 /** Distributions that the policy is also trained towards, in the rows that have one. */
@@ -65,10 +83,12 @@ export interface PolicyTarget {
 
 /** Everything that's fixed before the first parameter is drawn. */
 export interface PpoSetup {
-  readonly game: Game;
+  readonly game: AnyGame;
   readonly ids: readonly AgentId[];
   readonly options: ResolvedPpoOptions;
   readonly net: ActorCritic;
+  /** Over the space of the agents. */
+  readonly distribution: ActionDistribution;
   /** The actor's inputs, and whether the critic sees more than one agent's view. */
   readonly inputs: InputOptions;
   readonly critic: 'own' | 'joint';
@@ -94,6 +114,9 @@ const networkSchema = z.strictObject({
   inputs: inputSchema.extend({ extras: z.record(z.string(), z.int().min(1)).optional() }).default({}),
   critic: z.enum(['own', 'joint']).default('own'),
   reward: z.union([z.enum(['own', 'prosocial']), functionSchema('a function of the experience')]).default('own'),
+  continuous: z
+    .strictObject({ squash: z.boolean().default(false), initialStd: z.number().positive().default(1) })
+    .optional(),
   executor: z.enum(['auto', 'onnx', 'wasm', 'eager']).default('auto'),
 });
 const ownOptions = { game: unchecked, ppo: optionNames(ppoSchema, 'options of PPO') };
@@ -102,22 +125,27 @@ const ownOptions = { game: unchecked, ppo: optionNames(ppoSchema, 'options of PP
  * Checks options and builds networks and encoders. Nothing here is random or touches a tensor.
  *
  * @param others  schemas of further options of the agent, whose names messages list
+ * @param spaces  the actions that the algorithm takes. Default `discrete`
  */
 export function ppoSetup(
   where: string,
-  game: Game,
+  game: AnyGame,
   ids: readonly AgentId[],
   networks: Omit<PpoNetworkOptions, 'inputs'> & { readonly inputs?: InputOptions },
   ppo: PpoOptions,
   others: Readonly<Record<string, z.ZodType>> = {},
+  spaces: 'discrete' | 'any' = 'discrete',
 ): PpoSetup {
-  checkGame(`${where}: option game`, game);
+  checkGame(`${where}: option game`, game, spaces);
   for (const id of ids) checkId(where, game, id);
   const allOptions = z.strictObject({ ...ownOptions, ...others, ...networkSchema.shape });
   const checked = checkOptions(where, allOptions, { game, ppo, ...networks }) as z.infer<typeof networkSchema>;
   const options = resolvePpoOptions(where, ppo);
   const inputs = checked.inputs as InputOptions;
   checkFields(where, game, inputs);
+  const space = commonSpace(where, game, ids);
+  const continuous = checked.continuous ?? { squash: false, initialStd: 1 };
+  if (checked.continuous) checkContinuous(`${where}: option continuous`, game, space, continuous.squash);
   const network = networks.network ?? mlp();
   const criticNetwork = networks.criticNetwork ?? network;
   const actorEncoder = inputEncoder(game, inputs);
@@ -129,11 +157,13 @@ export function ppoSetup(
   const net = actorCritic({
     inputs: actorEncoder.shapes,
     criticInputs: criticEncoder.shapes,
-    actions: game.actions,
+    actions: space,
+    initialStd: continuous.initialStd,
     network,
     criticNetwork,
     recurrent: checked.recurrent,
   });
+  const distribution = actionDistribution(space, continuous);
   const reward = networks.reward ?? 'own';
   const config = {
     algorithm: 'ppo',
@@ -143,13 +173,33 @@ export function ppoSetup(
     recurrent: checked.recurrent,
     inputs,
     critic: checked.critic,
+    ...(isBox(space) && { continuous }),
     reward: typeof reward === 'string' ? reward : `function ${reward.name || 'anonymous'}`,
   };
   const { critic, executor } = checked;
   return {
-    ...{ game, ids, options, net, inputs, critic, actorEncoder, criticEncoder, reward, executor, config },
+    ...{ game, ids, options, net, distribution, inputs, critic, actorEncoder, criticEncoder, reward, executor, config },
     networks: { network, criticNetwork },
   };
+}
+
+/** The space of agents that share a policy. */
+function commonSpace(where: string, game: AnyGame, ids: readonly AgentId[]): ActionSpace {
+  const { spaces } = actionLayout(game);
+  const own = ids.map((id) => spaces[game.agents.indexOf(id)]);
+  const other = own.findIndex((space) => JSON.stringify(space) !== JSON.stringify(own[0]));
+  if (other < 0) return own[0];
+  const expected = `agents with the same actions as ${ids[0]}`;
+  return fail(`${where}: option ids`, expected, ids[other], 'Give agents with other actions weights of their own.');
+}
+
+/** Refuses options of a policy over a box for other actions, and squashing without bounds. */
+function checkContinuous(where: string, game: AnyGame, space: ActionSpace, squash: boolean): void {
+  if (!isBox(space)) fail(where, 'a game whose actions are a box', `${game.name}, whose are not`, 'Leave it out.');
+  const isBounded = [...space.low, ...space.high].every(Number.isFinite);
+  if (!squash || isBounded) return;
+  const remedy = 'Leave squash out, or give the box a low and a high of finite numbers.';
+  fail(`${where}.squash`, 'a box with bounds', `one without in ${game.name}`, remedy);
 }
 
 /** The compiled functions of PPO. */
@@ -182,7 +232,7 @@ function optimiserOf({ options }: PpoSetup) {
 }
 
 function updateOf(setup: PpoSetup): StepFunction<'params' | 'slots', UpdateInputs> {
-  return tableUpdate(ppoUpdate(setup.net, optimiserOf(setup), setup.options));
+  return tableUpdate(ppoUpdate(setup, optimiserOf(setup), setup.options));
 }
 
 /**
@@ -222,8 +272,9 @@ export function joinNetworks(setup: PpoSetup, networks: readonly PpoNetwork[]): 
  * Setups with the same text have the same graphs, because the text has the numbers of the networks' builders. Undefined
  * for one whose operations run one by one.
  */
-export function kindOf({ config, net, ids, networks, executor, policyTarget }: PpoSetup): string | undefined {
+export function kindOf({ game, config, net, ids, networks, executor, policyTarget }: PpoSetup): string | undefined {
   if (executor === 'eager') return undefined;
   const builders = [networks.network, networks.criticNetwork].map(torsoBuilderId);
-  return JSON.stringify([config, net.stateSize, net.actions, ids.length, builders, policyTarget]);
+  const space = commonSpace('ppo', game, ids);
+  return JSON.stringify([config, net.stateSize, space, ids.length, builders, policyTarget]);
 }

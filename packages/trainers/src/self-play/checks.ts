@@ -1,13 +1,15 @@
-import { type Agent, fail, type SavedState, show } from '@coplay/core';
+import { type ActionSpaces, type Agent, fail, type Saved, type SavedState, show } from '@coplay/core';
 import { checkArgument, checkFunction, checkRecord, checkText } from '@coplay/core/checks';
 import { z } from 'zod';
 import { isLearning, type Learner, type LearningAgent } from '../training';
 import { hidesLearner } from '../training/learner';
 
+type AnyAgent = Agent<Saved, ActionSpaces>;
+
 /** Refuses a value that isn't the state of a run with the same learners and agents. */
 export function checkSaved(
   learners: readonly Learner[],
-  agents: readonly Agent[],
+  agents: readonly AnyAgent[],
   saved: SavedState,
   hasExplorers: boolean,
 ): void {
@@ -27,7 +29,7 @@ export function checkSaved(
   checkArgument('restore', 'saved', savedSchema(learners, agents), saved);
 }
 
-function savedSchema(learners: readonly Learner[], agents: readonly Agent[]) {
+function savedSchema(learners: readonly Learner[], agents: readonly AnyAgent[]) {
   const record = z.looseObject({});
   const each = (names: readonly string[]) => z.looseObject(Object.fromEntries(names.map((name) => [name, record])));
   return z.looseObject({
@@ -41,7 +43,7 @@ function savedSchema(learners: readonly Learner[], agents: readonly Agent[]) {
 }
 
 /** Refuses agents that hide their learner. */
-export function checkAgents(agents: readonly Agent[]): void {
+export function checkAgents(agents: readonly AnyAgent[]): void {
   const hidden = agents.find(hidesLearner);
   if (hidden === undefined) return;
   const remedy = 'Give the agent itself. withInsight is for recordEpisode and evaluate.';
@@ -49,7 +51,7 @@ export function checkAgents(agents: readonly Agent[]): void {
 }
 
 /** Refuses what lacks a part that a run asks for. */
-export function checkLearner({ id, learner }: LearningAgent): void {
+export function checkLearner({ id, learner }: LearningAgent<Saved, ActionSpaces>): void {
   const where = `selfPlay: the learner of ${id}`;
   checkRecord(where, 'learner', learner);
   checkText(where, 'name', learner.name);
@@ -64,7 +66,7 @@ export function checkLearner({ id, learner }: LearningAgent): void {
 }
 
 /** Each learner's agents must all be seated, and names must tell learners apart in checkpoints. */
-export function checkLearners(agents: readonly Agent[], learners: readonly Learner[]): void {
+export function checkLearners(agents: readonly AnyAgent[], learners: readonly Learner[]): void {
   for (const learner of learners) {
     const seated = agents.filter((agent) => isLearning(agent) && agent.learner === learner).map((agent) => agent.id);
     if (learner.ids.some((id) => !seated.includes(id)) || seated.length !== learner.ids.length) {

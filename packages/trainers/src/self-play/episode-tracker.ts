@@ -1,4 +1,12 @@
-import { type AgentId, type Experience, fail, type Metrics, type SavedState, show } from '@coplay/core';
+import {
+  type ActionSpaces,
+  type AgentId,
+  type Experience,
+  fail,
+  type Metrics,
+  type SavedState,
+  show,
+} from '@coplay/core';
 import { checkArgument, checkCount, checkExperience, checkNumbers, typedArrays } from '@coplay/core/checks';
 import { mapColumns } from '@coplay/core/rows';
 import { z } from 'zod';
@@ -6,7 +14,7 @@ import { z } from 'zod';
 /** Sums up episodes while they stream by in rollouts. One that is broken off by a reset counts for nothing. */
 export interface EpisodeTracker {
   /** Takes in a rollout; the figures of the episodes that ended in it, none if none did. */
-  add(experience: Experience): Metrics;
+  add(experience: Experience<ActionSpaces>): Metrics;
   /** Episodes that have ended since the start. */
   readonly count: number;
   state(): SavedState;
@@ -44,7 +52,7 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
     for (const name in infos) infos[name][e] = 0;
   };
 
-  const add = (experience: Experience): Metrics => {
+  const add = (experience: Experience<ActionSpaces>): Metrics => {
     checkStream(experience, ids, envs);
     const ended = new Ended(ids);
     const infoNames = Object.keys(experience.extras).filter((name) => name.startsWith('info/'));
@@ -106,9 +114,9 @@ export function episodeTracker(ids: readonly AgentId[], envs: number): EpisodeTr
 const idsSchema = z.array(z.string()).min(1);
 
 /** Refuses experience of other agents or environments. */
-function checkStream(experience: Experience, ids: readonly AgentId[], envs: number): void {
+function checkStream(experience: Experience<ActionSpaces>, ids: readonly AgentId[], envs: number): void {
   const where = 'episodeTracker.add: experience';
-  checkExperience('episodeTracker.add', experience);
+  checkExperience('episodeTracker.add', experience, 'experience', 'any');
   const remedy = 'Give the rollouts of one batch of environments.';
   if (experience.envs !== envs) fail(`${where}.envs`, String(envs), show(experience.envs), remedy);
   const { agents } = experience;

@@ -1,4 +1,4 @@
-import type { Agent, Experience, Game, Log } from '@coplay/core';
+import type { ActionSpaces, Agent, DType, Experience, Game, Log, Saved } from '@coplay/core';
 import { checkOptions, fail } from '@coplay/core';
 import { z } from 'zod';
 import { keepSchema } from '../checkpoint/options';
@@ -6,16 +6,16 @@ import type { Curriculum, Exploration } from '../exploration';
 import { type PartnerOptions, partnersSchema } from './partners';
 
 /** Options of {@link selfPlay}. */
-export interface SelfPlayOptions {
+export interface SelfPlayOptions<Spaces extends ActionSpaces = number> {
   /** The rules that all environments play by. */
-  readonly game: Game;
+  readonly game: Game<DType, Spaces>;
   /** One for each id of the game, in any order: learning agents, rules, past selves, your own. */
-  readonly agents: readonly Agent[];
+  readonly agents: readonly Agent<Saved, Spaces>[];
   /**
    * A population of partners that play in place of the learning agents in some episodes. Learners don't learn from what
    * a partner did in their place; models of co-players do. Metrics of episodes leave partners out. Default: none
    */
-  readonly partners?: PartnerOptions;
+  readonly partners?: PartnerOptions<Spaces>;
   /** E, environments side by side; at least 1. Default 32 */
   readonly envs?: number;
   /** T, steps of every environment between two updates; at least 1. Default 32 */
@@ -35,7 +35,10 @@ export interface SelfPlayOptions {
   /** Checkpoints kept; at least 1, or Infinity to keep all. Default 3 */
   readonly keepCheckpoints?: number;
   /** Sees each rollout after it was learned from. A promise that it returns is awaited before training goes on. */
-  readonly onRollout?: (experience: Experience, run: { readonly envSteps: number; readonly update: number }) => void;
+  readonly onRollout?: (
+    experience: Experience<Spaces>,
+    run: { readonly envSteps: number; readonly update: number },
+  ) => void;
   /** Milliseconds that pass steadily, for speeds. Default `performance.now` */
   readonly clock?: () => number;
   /** Milliseconds since 1970, for the age of checkpoints. Default: the machine's clock */
@@ -77,15 +80,17 @@ const schema = z.strictObject({
 });
 
 /** {@link SelfPlayOptions} with the defaults filled in. */
-export type ResolvedSelfPlay = Omit<SelfPlayOptions, 'partners' | 'warn'> &
-  Required<Omit<SelfPlayOptions, 'directory' | 'exploration' | 'curriculum' | 'onRollout' | 'partners' | 'warn'>> & {
-    readonly partners?: Required<PartnerOptions>;
+export type ResolvedSelfPlay = Omit<SelfPlayOptions<ActionSpaces>, 'partners' | 'warn'> &
+  Required<
+    Omit<SelfPlayOptions<ActionSpaces>, 'directory' | 'exploration' | 'curriculum' | 'onRollout' | 'partners' | 'warn'>
+  > & {
+    readonly partners?: Required<PartnerOptions<ActionSpaces>>;
     readonly warn: (line: string) => void;
   };
 
 /** Checks the options of selfPlay and fills in the defaults. */
-export function resolveSelfPlay(options: SelfPlayOptions): ResolvedSelfPlay {
-  const checked = checkOptions('selfPlay', schema, options) as unknown as SelfPlayOptions;
+export function resolveSelfPlay<Spaces extends ActionSpaces>(options: SelfPlayOptions<Spaces>): ResolvedSelfPlay {
+  const checked = checkOptions('selfPlay', schema, options) as unknown as SelfPlayOptions<ActionSpaces>;
   if (checked.exploration && checked.partners) {
     const remedy = 'Train with partners after the exploration, in another run.';
     fail('selfPlay', 'one of the options exploration and partners', 'both', remedy);

@@ -1,13 +1,14 @@
 import {
+  type ActionSpaces,
   type Agent,
   type AgentId,
   type AgentInput,
   type AgentOutput,
   type AgentStep,
+  type AnyGame,
   createGenerator,
   type Experience,
   fail,
-  type Game,
   type Generator,
   ndarray,
   type Saved,
@@ -15,6 +16,7 @@ import {
   show,
   streamSeed,
 } from '@coplay/core';
+import { copyRow } from '@coplay/core/arrays';
 import { checkAgent, checkArgument, type PartToRestore, restoreParts } from '@coplay/core/checks';
 import { z } from 'zod';
 import { isLearning, type Learner } from '../training';
@@ -24,12 +26,12 @@ import { hidesLearner } from '../training/learner';
  * A population of partners: agents that play in place of learning agents in some episodes, so that learners meet other
  * policies than their own.
  */
-export interface PartnerOptions {
+export interface PartnerOptions<Spaces extends ActionSpaces = number> {
   /**
    * Makes the partners of a seat, one of each kind: rules, past selves, your own agents that don't learn; at least one.
    * Called once for each seat with a learning agent. Each list has the same kinds in the same order
    */
-  readonly of: (id: AgentId) => readonly Agent[];
+  readonly of: (id: AgentId) => readonly Agent<Saved, Spaces>[];
   /** Probability, in [0, 1], that a partner plays a seat; drawn for each seat. Default 0.5 */
   readonly share?: number;
   /**
@@ -43,13 +45,15 @@ export interface PartnerOptions {
 
 /** For the options of a run. */
 export const partnersSchema = z.strictObject({
-  of: z.custom<PartnerOptions['of']>((value) => typeof value === 'function', {
+  of: z.custom<PartnerOptions<ActionSpaces>['of']>((value) => typeof value === 'function', {
     error: 'a function that makes the partners of a seat: (id) => [nearestStag({ game, id })]',
   }),
   share: z.number().min(0).max(1).default(0.5),
   together: z.boolean().default(true),
   episodes: z.int().min(1).default(1),
 });
+
+type AnyAgent = Agent<Saved, ActionSpaces>;
 
 type ResolvedPartners = z.infer<typeof partnersSchema>;
 
@@ -62,7 +66,7 @@ const NOBODY = -1;
 /** The partners of the seats with learning agents: the agents that are seated in place of these, and a description. */
 export interface Population {
   /** In the order of the seats; agents that don't learn are as they were. */
-  readonly seated: readonly Agent[];
+  readonly seated: readonly AnyAgent[];
   /** As JSON, for run directories and checkpoints. */
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -74,8 +78,8 @@ export interface Population {
  * @throws CoplayError for partners of other ids or that learn, and for seats with other kinds of partners
  */
 export function population(
-  game: Game,
-  agents: readonly Agent[],
+  game: AnyGame,
+  agents: readonly AnyAgent[],
   { of, ...rule }: ResolvedPartners,
   seed: number,
 ): Population {
@@ -99,7 +103,7 @@ export function population(
   return { seated, config: { ...rule, kinds: first.kinds } };
 }
 
-function partnersOf(id: AgentId, of: PartnerOptions['of']): readonly Agent[] {
+function partnersOf(id: AgentId, of: PartnerOptions<ActionSpaces>['of']): readonly AnyAgent[] {
   const where = 'selfPlay: option partners.of';
   const partners = of(id);
   if (!Array.isArray(partners) || partners.length === 0) {
@@ -122,7 +126,10 @@ function partnersOf(id: AgentId, of: PartnerOptions['of']): readonly Agent[] {
 }
 
 /** What happened to a learner's own seats while partners played there isn't its experience: it counts as absent. */
-export function ownExperience(experience: Experience, { ids }: Learner): Experience {
+export function ownExperience(
+  experience: Experience<ActionSpaces>,
+  { ids }: Pick<Learner, 'ids'>,
+): Experience<ActionSpaces> {
   const partner = experience.extras[PARTNER]?.data;
   if (partner === undefined) return experience;
   const isOwn = experience.agents.map((id) => ids.includes(id));
@@ -131,7 +138,7 @@ export function ownExperience(experience: Experience, { ids }: Learner): Experie
 }
 
 /** Without what partners did and earned: for the figures of episodes, which are about the agents of the run. */
-export function withoutPartners(experience: Experience): Experience {
+export function withoutPartners(experience: Experience<ActionSpaces>): Experience<ActionSpaces> {
   const partner = experience.extras[PARTNER]?.data;
   if (partner === undefined) return experience;
   const clear = <Numbers extends Uint8Array | Float32Array>(numbers: Numbers) =>
@@ -164,15 +171,15 @@ const savedSchema = z.looseObject({
 });
 
 /** A seat that its learning agent shares with partners: who plays is drawn at the start of an episode. */
-class PopulatedSeat implements Agent<SeatState> {
+class PopulatedSeat implements Agent<SeatState, ActionSpaces> {
   readonly id: AgentId;
   readonly name: string;
   readonly kinds: readonly string[];
 
   constructor(
-    private readonly agent: Agent,
+    private readonly agent: AnyAgent,
     private readonly seat: number,
-    private readonly partners: readonly Agent[],
+    private readonly partners: readonly AnyAgent[],
     private readonly rule: Omit<ResolvedPartners, 'of'> & { readonly seats: number },
     /** The same for all seats of a run. Nothing is drawn from it, only from its children, so that seats agree. */
     private readonly draws: Generator,
@@ -192,20 +199,27 @@ class PopulatedSeat implements Agent<SeatState> {
   }
 
   /** All are asked, each about the rows that it plays; an agent that doesn't play a row is absent there. */
-  async act(input: AgentInput, state: SeatState, generator: Generator): Promise<AgentOutput<SeatState>> {
+  async act(
+    input: AgentInput<ActionSpaces>,
+    state: SeatState,
+    generator: Generator,
+  ): Promise<AgentOutput<SeatState, ActionSpaces>> {
     const begun = state.begun.map((count, row) => count + input.isFirst[row]);
     const playing = state.playing.map((kind, row) => (input.isFirst[row] === 1 ? this.draw(row, begun[row]) : kind));
-    const rowsOf = (kind: number): AgentInput => {
+    const rowsOf = (kind: number): AgentInput<ActionSpaces> => {
       return { ...input, active: input.active.map((flag, row) => (playing[row] === kind ? flag : 0)) };
     };
     const own = generator.fork();
     const answer = await this.agent.act(rowsOf(NOBODY), state.agent, generator);
     const actions = answer.actions.slice();
+    const width = actions.length / input.rows;
     const partners: Saved[] = [];
     for (const [kind, partner] of this.partners.entries()) {
       const given = await partner.act(rowsOf(kind), state.partners[kind], own.split(kind));
       partners.push(given.state);
-      for (let row = 0; row < input.rows; row++) if (playing[row] === kind) actions[row] = given.actions[row];
+      for (let row = 0; row < input.rows; row++) {
+        if (playing[row] === kind) copyRow(given.actions, row, actions, row, width);
+      }
     }
     const partner = ndarray(Uint8Array.from(playing, (kind) => (kind === NOBODY ? 0 : 1)));
     return {
@@ -215,7 +229,7 @@ class PopulatedSeat implements Agent<SeatState> {
     };
   }
 
-  observe(step: AgentStep): void {
+  observe(step: AgentStep<ActionSpaces>): void {
     this.agent.observe?.(step);
     for (const partner of this.partners) partner.observe?.(step);
   }
@@ -255,7 +269,7 @@ class PopulatedSeat implements Agent<SeatState> {
 }
 
 /** The memory of one agent of a seat, if it has one. */
-function memoryOf(path: string, agent: Agent, saved: SavedState | null): PartToRestore[] {
+function memoryOf(path: string, agent: AnyAgent, saved: SavedState | null): PartToRestore[] {
   const { save, restore } = agent;
   if (!save || !restore || saved === null) return [];
   const part = { state: () => save.call(agent), restore: (state: SavedState) => restore.call(agent, state) };

@@ -1,5 +1,5 @@
 import { saveNpz } from '@coplay/buffers/npz';
-import { type Agent, CoplayError, fail, type SavedState } from '@coplay/core';
+import { type ActionSpaces, type Agent, CoplayError, fail, type Saved, type SavedState } from '@coplay/core';
 import { ofPart } from '@coplay/core/checks';
 import { fileName, type Lock, lockDirectory } from '@coplay/core/node';
 import { checkThreadChoices, restoreThreadChoices, threadChoices, threadInfo } from '@coplay/tensor/threads';
@@ -34,7 +34,7 @@ export class RunFiles {
 
   constructor(
     private readonly options: ResolvedSelfPlay,
-    agents: readonly Agent[],
+    agents: readonly Agent<Saved, ActionSpaces>[],
     learners: readonly Learner[],
     partners?: Readonly<Record<string, unknown>>,
   ) {

@@ -1,4 +1,5 @@
 import {
+  type ActionSpaces,
   type Agent,
   type AgentId,
   checkGame,
@@ -10,12 +11,14 @@ import {
   type Experience,
   evaluate,
   fail,
+  type Game,
   type Generator,
   type GeneratorState,
   generatorFrom,
   type LogEntry,
   type Metrics,
   type Rollout,
+  type Saved,
   type SavedState,
   seatAgents,
   streamSeed,
@@ -49,8 +52,8 @@ export interface TrainOptions {
 }
 
 /** A run of self-play. */
-export interface SelfPlay {
-  readonly agents: readonly Agent[];
+export interface SelfPlay<Spaces extends ActionSpaces = number> {
+  readonly agents: readonly Agent<Saved, Spaces>[];
   readonly learners: readonly Learner[];
   /**
    * The agents that train in lockstep: the ids of each group whose learners run in one graph (`Learner.lockstep`).
@@ -110,21 +113,22 @@ const trainSchema = z.strictObject({
  *
  * @throws CoplayError for unknown options, or agents that don't fit the game
  */
-export function selfPlay(options: SelfPlayOptions): SelfPlay {
-  return new SelfPlayRun(resolveSelfPlay(options));
+export function selfPlay<Spaces extends ActionSpaces>(options: SelfPlayOptions<Spaces>): SelfPlay<Spaces> {
+  const run: SelfPlay<ActionSpaces> = new SelfPlayRun(resolveSelfPlay(options));
+  return run as unknown as SelfPlay<Spaces>;
 }
 
-class SelfPlayRun implements SelfPlay {
-  readonly agents: readonly Agent[];
+class SelfPlayRun implements SelfPlay<ActionSpaces> {
+  readonly agents: readonly Agent<Saved, ActionSpaces>[];
   readonly learners: readonly Learner[];
   readonly missing: string[] = [];
   lockstep: readonly (readonly AgentId[])[] = [];
   envSteps = 0;
   updates = 0;
-  private readonly env: VectorEnv;
+  private readonly env: VectorEnv<ActionSpaces>;
   /** The agents that play in training: those of the run, or seats that these share with partners. */
-  private readonly seated: readonly Agent[];
-  private readonly rollout: Rollout;
+  private readonly seated: readonly Agent<Saved, ActionSpaces>[];
+  private readonly rollout: Rollout<ActionSpaces>;
   private readonly explorers: Explorers | undefined;
   private readonly tracker: EpisodeTracker;
   private readonly files: RunFiles;
@@ -137,20 +141,23 @@ class SelfPlayRun implements SelfPlay {
   private readonly inTurn = oneAtATime();
 
   constructor(private readonly options: ResolvedSelfPlay) {
-    const { game, envs, seed } = options;
-    checkGame('selfPlay: option game', game);
+    const { game, envs, seed, curriculum, exploration } = options;
+    checkGame('selfPlay: option game', game, 'any');
+    // Both are made of discrete actions.
+    if (curriculum) checkGame('selfPlay with a curriculum: option game', game);
+    if (exploration) checkGame('selfPlay with an exploration: option game', game);
     this.agents = seatAgents('selfPlay', game.agents, options.agents);
     this.learners = [...new Set(this.agents.filter(isLearning).map((agent) => agent.learner))];
     for (const agent of this.agents) if (isLearning(agent)) checkLearner(agent);
     checkAgents(this.agents);
     checkLearners(this.agents, this.learners);
-    const { curriculum, exploration } = options;
-    if (curriculum) checkCurriculum('selfPlay', curriculum, game);
+    if (curriculum) checkCurriculum('selfPlay', curriculum, game as Game);
     this.env = vectorEnv(curriculum?.game ?? game, { envs, seed: streamSeed(seed, 'train/env') });
     const partners = options.partners && population(game, this.agents, options.partners, seed);
     this.seated = partners?.seated ?? this.agents;
     const drawing = createGenerator(streamSeed(seed, 'train/exploration'));
-    this.explorers = exploration?.start({ game, agents: this.agents, envs, generator: drawing });
+    const discrete = { game: game as Game, agents: this.agents as readonly Agent[] };
+    this.explorers = exploration?.start({ ...discrete, envs, generator: drawing });
     const players = this.explorers?.agents ?? this.seated;
     this.rollout = createRollout(this.env, players, createGenerator(streamSeed(seed, 'train/agents')));
     this.tracker = episodeTracker(game.agents, envs);
@@ -356,10 +363,10 @@ class SelfPlayRun implements SelfPlay {
    * One update of every learner, all at once: learners of one kind run in lockstep, in one graph. The first failure is
    * reported.
    */
-  private async learn(experience: Experience, progress: number): Promise<[string, Metrics][]> {
+  private async learn(experience: Experience<ActionSpaces>, progress: number): Promise<[string, Metrics][]> {
     const updates = this.learners.map(async (learner, i): Promise<[string, Metrics]> => {
       const data = {
-        experience: ownExperience(experience, learner),
+        experience: ownExperience(experience, learner) as Experience, // a learner refuses spaces that it doesn't take
         progress,
         generator: this.generators[i],
         warn: this.options.warn,

@@ -44,7 +44,7 @@ class InfluencingAgent implements SocialInfluenceAgent {
     const where = `social influence (${this.id}).act`;
     checkAct(where, ppo.setup.game, input, generator);
     checkTypedArray(where, 'state', state, 'float32', input.rows * stateSize);
-    const { logProbs, entered, next } = await ppo.policy.act(input, this.seat, state);
+    const { policy: logProbs, entered, next } = await ppo.policy.act(input, this.seat, state);
     const chosen = chooseActions(logProbs, input.rows, K, generator);
     const extras = {
       logProbs: ndarray(chosen.logProbs),

@@ -1,5 +1,5 @@
 import type { HistoryStore } from '@coplay/buffers';
-import { type AgentId, fail, type Game, show } from '@coplay/core';
+import { type ActionSpaces, type AgentId, type AnyGame, fail, type Game, show } from '@coplay/core';
 import { checkExperienceOf, checkFunction, checkGenerator, checkNumber, checkRecord } from '@coplay/core/checks';
 import type { LearnerData } from './learner';
 
@@ -7,16 +7,22 @@ import type { LearnerData } from './learner';
  * Refuses the data of an update if a part is missing or belongs to another game, before anything has changed. It reads
  * no values of arrays.
  *
- * @param where  the learner and its method, for the message: `PPO (agent_0).update`
+ * @param where   the learner and its method, for the message: `PPO (agent_0).update`
+ * @param spaces  the actions that the learner takes. Default `discrete`
  */
-export function checkLearnerData(where: string, game: Game, data: LearnerData): void {
+export function checkLearnerData(
+  where: string,
+  game: AnyGame,
+  data: LearnerData<ActionSpaces>,
+  spaces: 'discrete' | 'any' = 'discrete',
+): void {
   checkRecord(where, 'data', data);
   const { experience, imagined = [], progress, generator, warn = () => {} } = data;
-  checkExperienceOf(where, game, experience);
+  checkExperienceOf(where, game, experience, 'experience', spaces);
   if (!Array.isArray(imagined)) {
     fail(`${where}: imagined`, 'a list of experience', show(imagined), 'Leave it out where nothing was imagined.');
   }
-  imagined.forEach((one, i) => void checkExperienceOf(where, game, one, `imagined[${i}]`));
+  imagined.forEach((one, i) => void checkExperienceOf(where, game, one, `imagined[${i}]`, spaces));
   checkNumber(where, 'progress', progress, { min: 0, max: 1 });
   checkGenerator(where, generator);
   checkFunction(where, 'warn', warn);

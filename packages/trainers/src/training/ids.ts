@@ -1,4 +1,4 @@
-import { type AgentId, fail, type Game, show } from '@coplay/core';
+import { type AgentId, type AnyGame, fail, show } from '@coplay/core';
 
 /**
  * Refuses ids of agents that a learner can't be for.
@@ -6,7 +6,7 @@ import { type AgentId, fail, type Game, show } from '@coplay/core';
  * @param where  for the message: `hopAgent`
  * @throws CoplayError for an empty list, an id given twice, and one that the game doesn't have
  */
-export function checkIds(where: string, game: Game, ids: readonly AgentId[]): void {
+export function checkIds(where: string, game: AnyGame, ids: readonly AgentId[]): void {
   const isList = Array.isArray(ids) && ids.length > 0 && new Set(ids).size === ids.length;
   if (!isList) fail(`${where}: option ids`, 'a list of different ids', show(ids), 'Take them from game.agents.');
   const stranger = ids.findIndex((id) => !game.agents.includes(id));

@@ -1,4 +1,4 @@
-import { type AgentId, fail, type Game, show } from '@coplay/core';
+import { type AgentId, type AnyGame, fail, show } from '@coplay/core';
 import type { InputOptions } from '@coplay/models';
 import { z } from 'zod';
 
@@ -12,13 +12,13 @@ export const inputSchema = z.strictObject({
 });
 
 /** @throws CoplayError for an id that the game doesn't have */
-export function checkId(where: string, game: Game, id: AgentId): void {
+export function checkId(where: string, game: AnyGame, id: AgentId): void {
   if (game.agents.includes(id)) return;
   fail(where, `an id of ${game.name}: ${game.agents.join(', ')}`, show(id), 'Take it from game.agents.');
 }
 
 /** @throws CoplayError for a field that the game doesn't show */
-export function checkFields(where: string, game: Game, { fields = [] }: InputOptions): void {
+export function checkFields(where: string, game: AnyGame, { fields = [] }: InputOptions): void {
   const known = Object.keys(game.observation);
   const unknown = fields.find((field) => !known.includes(field));
   if (unknown === undefined) return;

@@ -1,11 +1,11 @@
-import type { Agent, AgentId, Experience, Generator, Saved, Trainer } from '@coplay/core';
+import type { ActionSpaces, Agent, AgentId, Experience, Generator, Saved, Trainer } from '@coplay/core';
 
 /** A learner's data after each rollout. */
-export interface LearnerData {
+export interface LearnerData<Spaces extends ActionSpaces = number> {
   /** Of all agents; a learner reads the rows of its own ids (and what else its algorithm is entitled to). */
-  readonly experience: Experience;
+  readonly experience: Experience<Spaces>;
   /** Imagined experience, as additional data; see `imagine`. */
-  readonly imagined?: readonly Experience[];
+  readonly imagined?: readonly Experience<Spaces>[];
   /** Share of the training that was done before this update, in [0, 1]: for schedules. */
   readonly progress: number;
   /** For shuffling; it's the learner's own. */
@@ -61,23 +61,26 @@ export interface Lockstep<One = Learner> {
 }
 
 /** An agent that learns. Agents that share weights name the same learner. */
-export interface LearningAgent<State extends Saved = Saved> extends Agent<State> {
+export interface LearningAgent<State extends Saved = Saved, Spaces extends ActionSpaces = number>
+  extends Agent<State, Spaces> {
   readonly learner: Learner;
 }
 
 /** Whether an agent learns. */
-export function isLearning(agent: Agent): agent is LearningAgent {
+export function isLearning<Spaces extends ActionSpaces>(
+  agent: Agent<Saved, Spaces>,
+): agent is LearningAgent<Saved, Spaces> {
   return typeof agent === 'object' && agent !== null && 'learner' in agent && agent.learner !== undefined;
 }
 
-const hiding = new WeakSet<Agent>();
+const hiding = new WeakSet<object>();
 
 /** Notes that an agent acts for one that learns, but has no learner itself. */
-export function hideLearner(agent: Agent): void {
+export function hideLearner(agent: object): void {
   hiding.add(agent);
 }
 
 /** Whether {@link hideLearner} was called for an agent: a run would not train it. */
-export function hidesLearner(agent: Agent): boolean {
+export function hidesLearner(agent: object): boolean {
   return hiding.has(agent);
 }
