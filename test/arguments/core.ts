@@ -118,7 +118,7 @@ export const coreDoors: Doors = {
   linear: door(() => [1, 0], ['number', 'number'], { '()': door(() => [0.5], ['anything']) }),
   monteCarloReturns: door(() => [steps(), { gamma: 0.9 }]),
   ndarray: door(() => [new Uint8Array(2), [2]], ['nothing', 'nothing?']),
-  multiDiscrete: door(() => [[2, 3]]),
+  multiDiscrete: door(() => [[2, 3]], [['longer']]),
   normaliseAdvantages: door(() => [[1, 2], [1, 1], {}], ['nothing', 'nothing?', 'options']),
   otherView: door(() => [game, arrays.allocateObservations(game.observation, 1), 1, 0, 1]),
   parallelEnv: door(

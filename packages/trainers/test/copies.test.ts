@@ -84,7 +84,7 @@ function recorded(asked: Record<'act' | 'value' | 'update', NamedArrays[]>) {
   return {
     act: fake((inputs: NamedArrays) => {
       asked.act.push(inputs);
-      return { logProbs: zeros([rowsOf(inputs), 2]) };
+      return { policy: zeros([rowsOf(inputs), 2]) };
     }),
     value: fake((inputs: NamedArrays) => {
       asked.value.push(inputs);

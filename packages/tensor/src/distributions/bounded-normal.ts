@@ -59,7 +59,8 @@ export function normalEntropy(normal: BoundedNormal): tf.Tensor {
   return tf.sum(tf.add(tf.log(stddev), Math.log(2 * Math.PI * Math.E) / 2), -1);
 }
 
-function checkNormal(where: string, normal: BoundedNormal): BoundedNormal {
+/** Refuses anything but the tensors of a normal distribution. */
+export function checkNormal(where: string, normal: BoundedNormal): BoundedNormal {
   const { mean, stddev } = (normal ?? {}) as Partial<BoundedNormal>;
   checkTensor(where, 'normal.mean', mean);
   checkTensor(where, 'normal.stddev', stddev);

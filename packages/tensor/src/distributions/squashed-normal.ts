@@ -1,6 +1,6 @@
 import * as tf from '@tensorflow/tfjs-core';
 import { checkTensor } from '../check-tensor';
-import { normalEntropy, normalLogProb } from './bounded-normal';
+import { checkNormal, normalEntropy, normalLogProb } from './bounded-normal';
 
 /** A normal distribution for each dimension of an action, whose samples u become tanh(u). */
 export interface SquashedNormal {
@@ -17,6 +17,7 @@ export interface SquashedNormal {
  * @returns [...]
  */
 export function squashedLogProb(normal: SquashedNormal, u: tf.Tensor): tf.Tensor {
+  checkNormal('squashedLogProb', normal);
   checkTensor('squashedLogProb', 'u', u);
   return tf.sub(normalLogProb(normal, u), tf.sum(logSlope(u), -1));
 }
@@ -46,9 +47,8 @@ const WEIGHTS = [
  * @returns [...]
  */
 export function squashedEntropy(normal: SquashedNormal): tf.Tensor {
+  const { mean, stddev } = checkNormal('squashedEntropy', normal);
   const entropy = normalEntropy(normal);
-  const { mean, stddev } = normal;
-  checkTensor('squashedEntropy', 'normal.mean', mean);
   const nodes = tf.tensor1d([...NODES, ...NODES.map((x) => -x)]);
   const weights = tf.tensor1d([...WEIGHTS, ...WEIGHTS]);
   const u = tf.add(tf.expandDims(mean, -1), tf.mul(tf.expandDims(stddev, -1), nodes)); // [..., w, 20]
