@@ -161,8 +161,8 @@ export function allocateActions({ spaces, width, dtype }: ActionLayout, rows: nu
  * Draws an action uniformly: among the legal options of each choice; in a box between the bounds of each value, from
  * the exponential distribution where one bound is missing, and from the standard normal one where both are.
  *
- * @param masks   1 where an option is legal, the bytes of the space from `maskAt` on; of a choice without a legal option
- *                all count
+ * @param masks   1 where an option is legal, the bytes of the space from `maskAt` on; of a choice without a legal
+ *                option all count
  * @param target  the action's values are written from `at` on
  */
 export function drawAction(

@@ -40,7 +40,8 @@ export interface ParallelResetOptions {
 
 /**
  * One agent's observation: each field of `game.observation` as a flat array of its dtype (row-major, the shape is in
- * the spec), and `mask` [K], 1 where an action is legal (of the agent's own space; empty for a box). A field of the game named `mask` would be replaced by it.
+ * the spec), and `mask` [K], 1 where an action is legal (of the agent's own space; empty for a box). A field of the
+ * game named `mask` would be replaced by it.
  */
 export type AgentObservation = Record<string, TypedArray> & { mask: Uint8Array };
 
@@ -81,8 +82,8 @@ export interface ParallelEnv<State extends DType = DType, Spaces extends ActionS
   /**
    * Plays one step. There is no autoreset. When everyone has left, an empty record returns empty records.
    *
-   * @param actions  a whole number in 0..K-1 for each id in `agents`, and for no other id; in other spaces the values of
-   *                 the action as a list, row-major
+   * @param actions  a whole number in 0..K-1 for each id in `agents`, and for no other id; in other spaces the values
+   *                 of the action as a list, row-major
    * @throws CoplayError for anything else, naming the agent, before anything has changed; and for actions after the end
    */
   step(actions: Readonly<Record<AgentId, ParallelAction<Spaces>>>): ParallelStep;

@@ -13,8 +13,8 @@ export const LEAVES = 3;
  * second without bounds, and `clerk` two choices of two and three options. In even steps the clerk's option 0 of the
  * second choice is illegal. The walker leaves with step 3; an episode has `maxSteps` steps, 5 by default.
  *
- * Rewards: walker 1 for action 1; arm -(x - 1/2)^2 - (y + 1)^2; clerk 1 for option 1 of the first choice, 1 for option 2
- * of the second. The observation is the last action of all: five numbers, and the number of steps.
+ * Rewards: walker 1 for action 1; arm -(x - 1/2)^2 - (y + 1)^2; clerk 1 for option 1 of the first choice, 1 for option
+ * 2 of the second. The observation is the last action of all: five numbers, and the number of steps.
  */
 export function mixedGame(maxSteps = 5): AnyGame<'float64'> {
   const hasLeft = (steps: number, agent: number) => agent === 0 && steps >= LEAVES;

@@ -8,7 +8,8 @@ import { expect, it } from 'vitest';
 const LEFT_OUT: Record<string, RegExp> = {
   'checks of values': /core\/src\/(check|errors|shapes|parse|typed-arrays|game-description|observations|metrics)/,
   'checks of calls': /training\/(check-calls|finite-steps|non-finite)|inputs\/input-encoder/,
-  'rows, arrays and numbers': /core\/src\/(action-spaces|arrays|rows|env-rows|experience|generator|schedules)|minibatches\/row-store/,
+  'rows, arrays and numbers':
+    /core\/src\/(action-spaces|arrays|rows|env-rows|experience|generator|schedules)|minibatches\/row-store/,
   'rules of games': /^envs\//,
   'layers of networks': /^models\/src\/(layers|torso|actor-critic)/,
   'metrics and files of a run':

@@ -53,10 +53,10 @@ export const GAMES = {
   'gym-escalation': gymEscalation,
 } satisfies Readonly<Record<string, (options: never) => Game>>;
 
-/** Agents by their kinds. */
+/** Agents by their kinds; games of configurations have discrete actions. */
 export const AGENTS = {
-  ppo: each(ppoAgent),
-  'shared-ppo': shared(sharedPpoAgents),
+  ppo: each(ppoAgent<number>),
+  'shared-ppo': shared(sharedPpoAgents<number>),
   'hop-plus': each(hopPlusAgent),
   'shared-hop-plus': shared(sharedHopPlusAgents),
   hop: each(hopAgent),
@@ -64,7 +64,7 @@ export const AGENTS = {
   dreamer: each(dreamerAgent),
   'shared-dreamer': shared(sharedDreamerAgents),
   'social-influence': each(socialInfluenceAgent),
-  random: each(randomAgent),
+  random: each(randomAgent<number>),
   'nearest-stag': each(nearestStag),
   'nearest-hare': each(nearestHare),
   mixed: each(mixed),

@@ -111,8 +111,8 @@ const QUARTER = 1.5707963267341256;
 const QUARTER_REST = 6.077100506506192e-11;
 
 /**
- * Sine of an angle plus some quarter turns (1 gives the cosine), to the last digits. `Math.sin` may differ there between
- * machines, and an episode shall be the same everywhere.
+ * Sine of an angle plus some quarter turns (1 gives the cosine), to the last digits. `Math.sin` may differ there
+ * between machines, and an episode shall be the same everywhere.
  *
  * @param angle     any number of up to a few thousand
  * @param quarters  0 to 3

@@ -14,8 +14,8 @@ export interface InputOptions {
   /** Which observation fields are read. Default: all of the game's */
   readonly fields?: readonly string[];
   /**
-   * Adds the previous actions of all agents, the agent's own first, then in cyclic order of seats: as one-hots, those of
-   * a box as they are. Default false
+   * Adds the previous actions of all agents, the agent's own first, then in cyclic order of seats: as one-hots, those
+   * of a box as they are. Default false
    */
   readonly previousActions?: boolean;
   /** Adds the seat as a one-hot: needed where several agents share weights but should differ. Default false */

@@ -41,8 +41,9 @@ const WEIGHTS = [
 ];
 
 /**
- * Entropy in nats of tanh(u), summed over dimensions: the entropy of u plus the mean of log(1 - tanh(u)^2), which has no
- * closed form. It's computed by Gauss-Hermite quadrature with 20 nodes: within 0.002 of the integral for standard deviations of u up to 2.
+ * Entropy in nats of tanh(u), summed over dimensions: the entropy of u plus the mean of log(1 - tanh(u)^2), which has
+ * no closed form. It's computed by Gauss-Hermite quadrature with 20 nodes: within 0.002 of the integral for standard
+ * deviations of u up to 2.
  *
  * @returns [...]
  */

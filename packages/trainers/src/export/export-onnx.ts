@@ -32,8 +32,8 @@ const schema = z.strictObject({
  * An agent's file takes the agent's inputs as the game writes them: the fields of the observation by name, `mask` and,
  * where the agent reads or has them, `previousActions` and `state`; any number of rows. Encoding is part of the graph.
  * Out come `logProbs` [batch, K] and, recurrent, `nextState`. For a box there is no mask, and out come `means`, `stds`
- * and `likeliest` [batch, w], the action in the middle of the distribution. Names of actions, the game and its options are in the
- * file's metadata.
+ * and `likeliest` [batch, w], the action in the middle of the distribution. Names of actions, the game and its options
+ * are in the file's metadata.
  *
  * @param file  path of the file; an older one is replaced, at once or not at all
  * @throws CoplayError for an agent without parameters yet, unknown options, or if the file can't be written

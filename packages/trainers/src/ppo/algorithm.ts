@@ -284,8 +284,8 @@ function ppoLoss({ net, distribution }: PpoModel, params: TensorRecord, inputs: 
  * One gradient step of PPO on a minibatch of B rows (B sequences of L steps where the network is recurrent; then every
  * per-row array is [B, L]).
  *
- * Inputs: `actor/NAME` and, where the critic sees more, `critic/NAME` [B, ...]; `mask` [B, K], none for a box; `actions`
- * int32 [B], of several choices [B, choices], of a box the raw samples [B, w];
+ * Inputs: `actor/NAME` and, where the critic sees more, `critic/NAME` [B, ...]; `mask` [B, K], none for a box;
+ * `actions` int32 [B], of several choices [B, choices], of a box the raw samples [B, w];
  * `logProbs`, `values`, `advantages`, `returns`, `weights` [B]; scalars `learningRate`, `entropyWeight`, `clip`;
  * recurrent also `isFirst` [B, L], `actorState`, `criticState` [B, stateSize]. Where rows teach only one of the two,
  * `actorWeights` and `criticWeights` [B] multiply `weights`. `policyTarget` [B, K], if any, has distributions for the

@@ -65,8 +65,8 @@ export interface PpoNetworkOptions {
  */
 export interface ContinuousOptions {
   /**
-   * Whether samples are squashed by tanh into the bounds of the box, which must have some. Otherwise they are clipped to
-   * the bounds, and the policy learns from what was drawn. Default false
+   * Whether samples are squashed by tanh into the bounds of the box, which must have some. Otherwise they are clipped
+   * to the bounds, and the policy learns from the samples themselves. Default false
    */
   readonly squash?: boolean;
   /** The standard deviation at the start, above 0: of actions, or of what is squashed. Default 1 */
