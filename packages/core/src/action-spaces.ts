@@ -147,7 +147,7 @@ export function actionLayout({ agents, actions }: ActionSpec): ActionLayout {
 }
 
 /** Whether these are the actions of every agent, not a record by id. */
-export function isSpace(actions: ActionSpaces): actions is ActionSpace {
+function isSpace(actions: ActionSpaces): actions is ActionSpace {
   return typeof actions === 'number' || typeof (actions as { readonly kind?: unknown }).kind === 'string';
 }
 

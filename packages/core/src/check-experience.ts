@@ -102,7 +102,7 @@ export function checkExperience(
 }
 
 /** Whose actions are how in experience. */
-export function actionsOf({
+function actionsOf({
   agents,
   actionCount,
   actionSpaces = actionCount,

@@ -1,4 +1,4 @@
 export { cartPole } from './cart-pole';
 export { catchGame } from './catch';
 export * from './gym-stag-hunt';
-export { type PendulumOptions, pendulum } from './pendulum';
+export { pendulum } from './pendulum';

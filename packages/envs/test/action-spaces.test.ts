@@ -16,8 +16,8 @@ import { actionLayout, allocateExperience, drawAction } from '@coplay/core/array
 import { checkExperience, checkExperienceOf } from '@coplay/core/checks';
 import { randomAgent } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
-import { clockGame } from './clock-game';
-import { LEAVES, mixedGame } from './mixed-game';
+import { clockGame } from '../../core/test/clock-game';
+import { LEAVES, mixedGame } from '../../core/test/mixed-game';
 
 const game = mixedGame();
 const players = () => game.agents.map((id) => randomAgent({ game, id }));
