@@ -380,6 +380,14 @@ const cases: Record<string, Record<string, Case>> = {
       return ready(makers.hopPlus({ worldModel: 'rules', treeSearch })) as unknown as Promise<Agent>;
     }),
   },
+  'trainers: Exploration.start': {
+    'the goals of explorers': async (generator) => {
+      const agents = [(await ready(makers.ppo())) as unknown as Agent, random()[1]];
+      const explorers = trainers.sharedGoals({ share: 1, group: 1 }).start({ game, agents, envs: 8, generator });
+      explorers.setProgress(0);
+      return (await createRollout(envOf(1), explorers.agents, createGenerator(1)).collect(8)).actions;
+    },
+  },
   'trainers: HopPlusLearner.initialise': { start: starts(() => makers.hopPlus().learner) },
   'trainers: HopPlusLearner.update': {
     update: updates(() => makers.hopPlus() as unknown as LearningAgent),
@@ -447,6 +455,9 @@ const cases: Record<string, Record<string, Case>> = {
   },
 };
 
+/** Functions that only check that it is a generator. */
+const CHECKS = ['core: checkAct'];
+
 /** Interfaces whose functions are above, by what implements them. */
 const IMPLEMENTED = [
   'trainers: HopPlayer.act',
@@ -490,7 +501,9 @@ beforeAll(async () => {
 
 describe('a generator that is given', () => {
   it('is known of every exported function that takes one', () => {
-    expect([...new Set(takersOfGenerators())].sort()).toEqual([...Object.keys(cases), ...IMPLEMENTED].sort());
+    expect([...new Set(takersOfGenerators())].sort()).toEqual(
+      [...Object.keys(cases), ...CHECKS, ...IMPLEMENTED].sort(),
+    );
   });
 
   const all = Object.entries(cases).flatMap(([taker, own]) =>
