@@ -10,6 +10,7 @@ import {
 } from '@coplay/buffers';
 import {
   type Agent,
+  box,
   createGenerator,
   createRollout,
   type Experience,
@@ -20,7 +21,7 @@ import {
   rulesSimulator,
   vectorEnv,
 } from '@coplay/core';
-import { allocateStepArrays } from '@coplay/core/arrays';
+import { allocateStepArrays, drawAction } from '@coplay/core/arrays';
 import { linearProbe } from '@coplay/diagnostics';
 import { mixed, nearestStag, randomAgent, stagHunt, switcher } from '@coplay/envs';
 import * as models from '@coplay/models';
@@ -264,6 +265,13 @@ const cases: Record<string, Record<string, Case>> = {
     'past self': answers(async () => trainers.pastSelves({ id, of: await ready(makers.ppo()) }) as unknown as Agent),
     'with insight': answers(async () => trainers.withInsight((await ready(makers.ppo())) as unknown as Agent)),
   },
+  'core: drawAction': {
+    'a box': (generator) => {
+      const action = new Float32Array(2);
+      drawAction(box({ shape: [2], low: -1, high: 1 }), [], 0, generator, action, 0);
+      return action;
+    },
+  },
   'core: Game.reset': {
     'stag hunt': (g) => {
       const state = new Int32Array(game.stateSize);
@@ -460,6 +468,8 @@ const CHECKS = ['core: checkAct'];
 
 /** Interfaces whose functions are above, by what implements them. */
 const IMPLEMENTED = [
+  'core: AnyGame.reset',
+  'core: AnyGame.step',
   'trainers: HopPlayer.act',
   'trainers: LearningAgent.act',
   'trainers: Learner.initialise',

@@ -71,7 +71,7 @@ describe('a preset', () => {
   it('is where the numbers of PPO begin', async () => {
     const agents = { kind: 'shared-ppo', preset: 'stagHunt', ppo: { epochs: 1 }, network, ...eager };
     const run = await trained(MATRIX, agents);
-    expect(learners(run)['shared']).toMatchObject({ gamma: 0.99, entropyWeight: { from: 0.1, to: 0 }, epochs: 1 });
+    expect(learners(run)['shared']).toMatchObject({ gamma: 0.99, entropyWeight: { from: 0.05, to: 0 }, epochs: 1 });
   });
 
   it('is refused where there are none', async () => {
