@@ -91,7 +91,7 @@ export interface Trained {
 export interface TrainSettings {
   /** At least 2. */
   readonly updates: number;
-  readonly executor: 'auto' | 'wasm' | 'eager';
+  readonly executor: 'auto' | 'eager';
 }
 
 /** The first updates of self-play on the 4x4 stag hunt with the settings of `npm start`, seed 1. */

@@ -31,7 +31,10 @@ export interface CompileOptions<Key extends string = string> {
   readonly name: string;
   /** The groups of variables that the function reads and may replace. */
   readonly state?: Readonly<Record<Key, Variables>>;
-  /** `auto` leaves it to `useExecutor`: `onnx` where ONNX Runtime loads, else `eager`. Default `auto` */
+  /**
+   * `auto` leaves it to `useExecutor`: `onnx` where ONNX Runtime loads, with `wasm` for small graphs; else `wasm`;
+   * without WebAssembly `eager`. Default `auto`
+   */
   readonly executor?: ExecutorChoice;
   /** Looks at the outputs before the new state is taken; false leaves the state as it was. Default: always taken. */
   readonly acceptState?: (outputs: NamedArrays) => boolean;

@@ -5,7 +5,7 @@ import { ensureBackend } from '../backend';
 import { wasmFeatures } from '../wasm';
 import { environment } from './environment';
 import { loadRuntime, type Runtime } from './onnx/runtime';
-import { wasmRuntime } from './wasm-runtime';
+import { fasterRuntime, wasmRuntime } from './wasm-runtime';
 
 /**
  * The machine that runs compiled functions: ONNX Runtime, WebAssembly code that is generated for each graph, or tfjs
@@ -13,7 +13,10 @@ import { wasmRuntime } from './wasm-runtime';
  */
 export type ExecutorName = 'onnx' | 'wasm' | 'eager';
 
-/** An executor by name, or `auto`: `onnx` where ONNX Runtime loads, else `eager`. */
+/**
+ * An executor by name, or `auto`: `onnx` where ONNX Runtime loads, with `wasm` for graphs that are expected to be
+ * faster there by their shapes; else `wasm`; `eager` where WebAssembly code can't run.
+ */
 export type ExecutorChoice = ExecutorName | 'auto';
 
 /** Which executor compiled functions run on. */
@@ -34,7 +37,7 @@ const VARIABLE = 'COPLAY_EXECUTOR';
 /** The setting for all functions of this process, also for functions of another copy of this package. */
 const chosen = oneForAllCopies('@coplay/tensor/executor@1', () => ({
   asked: 'auto' as ExecutorChoice,
-  /** Whether the warning that ONNX Runtime is missing was given. */
+  /** Whether the warning that functions run eagerly was given. */
   isTold: false,
   /** Whether the warning that WebAssembly code can't run was given. */
   isWasmTold: false,
@@ -78,15 +81,24 @@ export function checkChoice(where: string, choice: unknown): asserts choice is E
 }
 
 /**
- * Loads the modules that a choice needs. Where `auto` finds no ONNX Runtime, that is said once in a program, by
- * `console.warn`, unless {@link executorInfo} said it.
+ * Loads the modules that a choice needs. Where `auto` finds neither ONNX Runtime nor WebAssembly, that is said once in
+ * a program, by `console.warn`, unless {@link executorInfo} said it.
  */
 export async function planExecutor(where: string, own: ExecutorChoice = 'auto'): Promise<ExecutorPlan> {
   const { choice, by } = own === 'auto' ? globalChoice() : { choice: own, by: 'as asked' };
   if (choice === 'eager') return eagerPlan(by);
   const { runtime, reason } = await loadRuntime();
-  const wasm = choice === 'wasm' ? wasmPlan(runtime) : undefined;
-  if (wasm) return wasm;
+  if (choice === 'wasm' && canGenerate(true)) {
+    return { name: 'wasm', reason: describeWasm(by), runtime: wasmRuntime(runtime) };
+  }
+  if (choice === 'auto' && canGenerate(false)) {
+    if (!runtime) return { name: 'wasm', reason: describeWasm(reason), runtime: wasmRuntime(undefined) };
+    return {
+      name: 'onnx',
+      reason: `${reason}, small graphs as generated WebAssembly`,
+      runtime: fasterRuntime(runtime),
+    };
+  }
   if (runtime) return { name: 'onnx', reason, runtime };
   if (choice === 'onnx') {
     fail(where, 'ONNX Runtime, for the executor onnx', reason, 'Install onnxruntime-node, or leave executor out.');
@@ -97,16 +109,17 @@ export async function planExecutor(where: string, own: ExecutorChoice = 'auto'):
   return plan;
 }
 
-/** WebAssembly code, with another runtime for graphs that it doesn't take; undefined where it can't run. */
-function wasmPlan(others: Runtime | undefined): ExecutorPlan | undefined {
-  const { problem, isFused } = wasmFeatures();
-  if (problem === undefined) {
-    const reason = `wasm: WebAssembly with SIMD${isFused ? ' and fused multiply-add' : ''}`;
-    return { name: 'wasm', reason, runtime: wasmRuntime(others) };
-  }
-  if (!chosen.isWasmTold) console.warn(`No code is generated for compiled functions: ${problem}.`);
-  chosen.isWasmTold = true;
-  return undefined;
+/** Whether WebAssembly code can run. Where it was asked for, the reason why not is said once. */
+function canGenerate(isAsked: boolean): boolean {
+  const { problem } = wasmFeatures();
+  if (problem === undefined) return true;
+  if (isAsked && !chosen.isWasmTold) console.warn(`No code is generated for compiled functions: ${problem}.`);
+  if (isAsked) chosen.isWasmTold = true;
+  return false;
+}
+
+function describeWasm(why: string): string {
+  return `wasm: generated code with SIMD${wasmFeatures().isFused ? ' and fused multiply-add' : ''}: ${why}`;
 }
 
 function globalChoice(): { readonly choice: ExecutorChoice; readonly by: string } {

@@ -1,5 +1,5 @@
 import type { Graph } from '../graph';
-import { Unsupported, WasmSession } from '../wasm';
+import { isFasterGenerated, Unsupported, WasmSession } from '../wasm';
 import { revisionOf } from './host-arrays';
 import { explainRefused } from './onnx/errors';
 import type { Runtime, RuntimeSession, RuntimeTensor } from './onnx/runtime';
@@ -14,6 +14,7 @@ class PlainTensor implements RuntimeTensor {
 }
 
 const runtimes = new WeakMap<object, Runtime>();
+const fasterOnes = new WeakMap<object, Runtime>();
 const ALONE = {};
 
 /**
@@ -28,9 +29,17 @@ export function wasmRuntime(others: Runtime | undefined): Runtime {
   return known;
 }
 
-function makeRuntime(others: Runtime | undefined): Runtime {
+/** Generated code for graphs that it computes faster, by their shapes; another runtime for the others. */
+export function fasterRuntime(others: Runtime): Runtime {
+  const known = fasterOnes.get(others) ?? { ...makeRuntime(others, isFasterGenerated), whole: others };
+  fasterOnes.set(others, known);
+  return known;
+}
+
+function makeRuntime(others: Runtime | undefined, isFor: (graph: Graph) => boolean = () => true): Runtime {
   const refused = new Set<string>();
   const generate = async (where: string, graph: Graph): Promise<RuntimeSession | undefined> => {
+    if (!isFor(graph)) return undefined;
     try {
       return sessionOf(await WasmSession.create(graph));
     } catch (error) {

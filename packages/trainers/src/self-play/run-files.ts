@@ -2,6 +2,7 @@ import { saveNpz } from '@coplay/buffers/npz';
 import { type ActionSpaces, type Agent, CoplayError, fail, type Saved, type SavedState } from '@coplay/core';
 import { ofPart } from '@coplay/core/checks';
 import { fileName, type Lock, lockDirectory } from '@coplay/core/node';
+import { executorInfo } from '@coplay/tensor';
 import { checkThreadChoices, restoreThreadChoices, threadChoices, threadInfo } from '@coplay/tensor/threads';
 import {
   createRunDirectory,
@@ -92,7 +93,8 @@ export class RunFiles {
       }
     }
     // The software on which the last bits of the run's results depend. A run may go on with another number of cores.
-    const config = { ...this.config, compute: await threadInfo() };
+    const { reason } = await executorInfo();
+    const config = { ...this.config, compute: { executor: reason, ...(await threadInfo()) } };
     await createRunDirectory(directory, { config, versions: runtimeVersions(), resume: known !== undefined });
     this.known ??= new Set();
   }

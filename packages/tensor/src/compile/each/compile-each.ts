@@ -62,7 +62,8 @@ export function compileScanEach<Key extends string, Inputs extends ScanInputs<Te
   let machines: Promise<MemberExecutors> | undefined;
   const start = async (member: number): Promise<Executor> => {
     const plan = await planExecutor(where, executor);
-    if (plan.runtime) machines ??= laneExecutors(plan.runtime, setups, threads);
+    // Members may run in other threads, where no code is generated: the choice mustn't depend on the number of cores.
+    if (plan.runtime) machines ??= laneExecutors(plan.runtime.whole ?? plan.runtime, setups, threads);
     const compiled = await machines;
     return planned(
       `compiled function ${name}`,

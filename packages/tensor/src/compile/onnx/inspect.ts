@@ -23,7 +23,9 @@ export async function inspectStep(
   const recorded = clock();
   const graph = optimiseGraph(traced);
   const optimised = clock();
-  const session = await runtime.InferenceSession.create(encodeModel(graph, { name }), sessionOptions(1));
+  const session =
+    (await runtime.generate?.(`compiled function ${name}`, graph)) ??
+    (await runtime.InferenceSession.create(encodeModel(graph, { name }), sessionOptions(1)));
   const loaded = clock();
   await session.release();
   return {

@@ -38,7 +38,8 @@ export interface OpenedSession {
  * the first of its graphs for which threads may pay. A trial runs the graph with these feeds and writes into no state.
  */
 export async function openSession(setup: SessionSetup, graph: Graph, feeds: Feeds): Promise<OpenedSession> {
-  const generated = await setup.runtime.generate?.(setup.where, graph);
+  const isTimed = setup.profileFolder !== undefined && setup.runtime.whole !== undefined;
+  const generated = isTimed ? undefined : await setup.runtime.generate?.(setup.where, graph);
   if (generated) return { session: generated, threads: 1, isCurrent: () => true };
   const model = encodeModel(graph, { name: setup.name });
   const cores = setup.cores ?? (await coreCount());

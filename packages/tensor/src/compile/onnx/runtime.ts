@@ -42,6 +42,8 @@ export interface SessionOptions {
 export interface Runtime {
   /** Makes a session without a file; undefined where InferenceSession is to make it. */
   readonly generate?: (where: string, graph: Graph) => Promise<RuntimeSession | undefined>;
+  /** The runtime that takes all graphs, where `generate` takes some of them: for other threads, and for profiles. */
+  readonly whole?: Runtime;
   /** Whether it may refuse graphs that can be traced. */
   readonly isPartial?: boolean;
   readonly env?: { readonly versions?: { readonly node?: string } };
