@@ -13,11 +13,11 @@ interface Work {
  * Microseconds of a call, of a node, of a million multiplications, of a thousand numbers. Fitted to processor times of
  * policies and their training steps (4 to 448 inputs, two layers of 64 to 128 units, 1 to 256 rows) on one thread of a
  * processor with AVX-512, and without fused multiply-add in generated code. They deviate from the measured times by 8
- * and 5 % on average. Other machines get the same choice, so that a run doesn't depend on the machine's load.
+ * and 6 % on average. Other machines get the same choice, so that a run doesn't depend on the machine's load.
  */
 const COSTS = {
   onnx: { call: 17, node: 0.6, million: 10, thousand: 0.2 },
-  generated: { call: 4, node: 0.03, million: 72, thousand: 0.07 },
+  generated: { call: 5, node: 0.01, million: 40, thousand: 0.08 },
 } as const;
 
 /** Whether generated code is expected to be faster than ONNX Runtime, by shapes alone: where products are small. */
