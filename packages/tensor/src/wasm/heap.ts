@@ -46,12 +46,23 @@ export class Heap {
     this.blocks = this.blocks.filter((block) => block.start !== start);
   }
 
-  /** Makes the shared area at least that large. It may move: ask for its address in each call. */
+  /**
+   * Makes the shared area at least that large. It may move: ask for its address in each call.
+   *
+   * @throws RangeError where there's no more memory; the area stays as it was
+   */
   share(bytes: number): void {
     if (this.shared.end - this.shared.start >= bytes) return;
+    const { blocks } = this;
     if (this.shared.end > this.shared.start) this.free(this.shared.start);
-    const start = this.allocate(bytes);
-    this.shared = { start, end: start + bytes };
+    try {
+      const start = this.allocate(bytes);
+      this.shared = { start, end: start + bytes };
+    } catch (error) {
+      // Other graphs still use the area as it was: nothing else may lie there.
+      this.blocks = blocks;
+      throw error;
+    }
   }
 
   private grow(end: number): void {
