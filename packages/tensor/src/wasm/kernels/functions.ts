@@ -1,4 +1,5 @@
 import type { Code, Local } from '../assembler';
+import { callForLanes } from '../imports';
 
 /**
  * Functions of four float32 numbers, as SIMD instructions. Each takes a local and leaves the result on the stack. NaN
@@ -276,7 +277,10 @@ export const elu = (alpha: number): VectorFunction => exponentialBelow(1, alpha)
 /** Error below 9e-7. */
 export const selu = exponentialBelow(1.0507009873554805, 1.6732632423543772);
 
-/** The sine of x + quarters pi / 2. Error below 2e-7 of 1, for |x| up to 1e6. */
+/** Above, n pi / 2 isn't exact enough. */
+const LARGE_ANGLE = 1e6;
+
+/** The sine of x + quarters pi / 2. Error below 2e-7 of 1; JavaScript's own for |x| above 1e6. */
 function sine(quarters: 0 | 1): VectorFunction {
   return (code, x) =>
     code.scope(() => {
@@ -342,6 +346,17 @@ function sine(quarters: 0 | 1): VectorFunction {
       code.i32(30);
       code.op('i32x4.shl');
       code.op('v128.xor');
+      const result = code.keep('v128');
+      code.get(x);
+      code.op('f32x4.abs');
+      code.splat(LARGE_ANGLE);
+      code.op('f32x4.gt');
+      code.op('v128.any_true');
+      code.when(() => {
+        callForLanes(code, quarters === 0 ? 'sin' : 'cos', [x], 'float32');
+        code.set(result);
+      });
+      code.get(result);
     });
 }
 
