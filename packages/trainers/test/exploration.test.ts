@@ -343,6 +343,35 @@ describe('shared goals', () => {
     expect(() => sharedGoals({ share: 2 })).toThrow(/sharedGoals: option share/);
   });
 
+  it("counts an action once that a walker names twice, and refuses what isn't an action", async () => {
+    const run = (answer: unknown, onRollout: (experience: Experience) => void = () => undefined) =>
+      selfPlay({
+        ...{ game, agents: agentsOf(), envs: 8, steps: 10, onRollout },
+        exploration: sharedGoals({
+          share: 1,
+          goals: { count: 1, isReached: () => true, actions: () => answer as number[] },
+        }),
+      });
+    const taken: number[] = [];
+    const repeated = run([STAY, STAY, STAY, 0], ({ actions, extras }) => {
+      Array.from(extras['explored'].data).forEach((flag, row) => {
+        if (flag === 1 && Math.abs(extras['logProbs'].data[row] + Math.log(2)) < 1e-6) taken.push(actions[row]);
+      });
+    });
+    await repeated.train({ envSteps: 80 });
+    repeated.dispose();
+    expect(taken.length).toBeGreaterThan(30);
+    const share = taken.filter((action) => action === STAY).length / taken.length;
+    expect(Math.abs(share - 0.5)).toBeLessThan(4 * Math.sqrt(0.25 / taken.length));
+    for (const answer of [undefined, [99]]) {
+      const odd = run(answer);
+      await expect(odd.train({ envSteps: 8 })).rejects.toThrow(
+        /goals\.actions\(0\): expected a list of actions from 0/,
+      );
+      odd.dispose();
+    }
+  });
+
   it('refuses an agent whose answers lack the log-probabilities that its learner reads', async () => {
     const agents = agentsOf().map((agent) => ({
       ...{ id: agent.id, name: 'bare', learner: agent.learner },

@@ -190,7 +190,7 @@ class GoalExplorers implements Explorers {
       if (this.goals[row] === NONE) this.goals[row] = this.drawGoal(view);
       if (this.goals[row] === NONE) continue;
       if (this.goalSet.isReached(this.goals[row], view)) this.acted[at]++;
-      const legal = this.goalSet.actions(this.goals[row], view).filter((action) => view.mask[action] === 1);
+      const legal = legalActions(this.goalSet, this.goals[row], view);
       if (legal.length === 0) continue;
       choices.actions[row] = legal[this.generator.integer(legal.length)];
       choices.logProbs[row] = -Math.log(legal.length);
@@ -253,6 +253,18 @@ class GoalExplorers implements Explorers {
     const bad = goals.find((goal) => goal < NONE || goal >= this.goalSet.count);
     if (bad !== undefined) fail(where, `goals below ${this.goalSet.count}`, String(bad), remedy);
   }
+}
+
+/** The different legal actions that lead on; the walker is another's code. */
+function legalActions(goals: ExplorationGoals, goal: number, view: ExplorerView): number[] {
+  const given: unknown = goals.actions(goal, view);
+  const K = view.mask.length;
+  const isAction = (value: unknown) => Number.isInteger(value) && (value as number) >= 0 && (value as number) < K;
+  if (!Array.isArray(given) || !given.every(isAction)) {
+    const remedy = 'Return [] where the agent shall act by its own policy.';
+    fail(`sharedGoals: goals.actions(${goal})`, `a list of actions from 0 to ${K - 1}`, show(given), remedy);
+  }
+  return [...new Set(given as readonly number[])].filter((action) => view.mask[action] === 1);
 }
 
 /** By row, the action that an explorer takes, or OWN, and the log-probability with which it was drawn. */
