@@ -57,6 +57,9 @@ const boxSchema = z.strictObject({
   high: bound.default(Infinity),
 });
 
+/** The most values, or options in all, of an action: arrays of a batch of actions must fit into memory. */
+const MOST_VALUES = 2 ** 20;
+
 /**
  * A space of real numbers. Bounds are rounded to float32, as actions are.
  *
@@ -65,6 +68,7 @@ const boxSchema = z.strictObject({
 export function box(options: BoxOptions): BoxSpace {
   const { shape, low, high } = checkOptions('box', boxSchema, options);
   const size = sizeOf(shape);
+  if (size > MOST_VALUES) fail('box: option shape', `at most ${MOST_VALUES} values`, show(shape), 'Make it smaller.');
   const lows = boundsOf('low', low, size);
   const highs = boundsOf('high', high, size);
   const wrong = lows.findIndex((value, i) => !(value < highs[i]));
@@ -93,6 +97,9 @@ export function multiDiscrete(counts: readonly number[]): MultiDiscreteSpace {
   const fault = countsSchema.safeParse(counts).success ? undefined : show(counts);
   if (fault)
     fail('multiDiscrete: counts', 'a list of whole numbers of at least 1', fault, 'Give the options of each choice.');
+  if (counts.reduce((sum, count) => sum + count, 0) > MOST_VALUES) {
+    fail('multiDiscrete: counts', `at most ${MOST_VALUES} options in all`, show(counts), 'Give fewer.');
+  }
   return { kind: 'multi-discrete', counts: [...counts] };
 }
 

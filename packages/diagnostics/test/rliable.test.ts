@@ -58,6 +58,17 @@ describe('stratifiedBootstrap', () => {
     expect(stratifiedBootstrap([[2], [4]])).toEqual({ value: 3, lower: Number.NaN, upper: Number.NaN, count: 1 });
   });
 
+  it('refuses a statistic that is no number, and keeps the scores from one that writes', () => {
+    for (const result of ['x', undefined, Number.POSITIVE_INFINITY]) {
+      const statistic = () => result as number;
+      expect(() => stratifiedBootstrap([[1, 2]], { statistic })).toThrow(/option statistic: what it returns/);
+    }
+    const scores = [[1, 2]];
+    const statistic = (sample: readonly ArrayLike<number>[]) => ((sample[0] as number[])[0] = 7);
+    stratifiedBootstrap(scores, { statistic, resamples: 10 });
+    expect(scores).toEqual([[1, 2]]);
+  });
+
   it('refuses what is no matrix of scores', () => {
     expect(() => stratifiedBootstrap([])).toThrow(/stratifiedBootstrap: scores: expected a list of tasks/);
     expect(() => stratifiedBootstrap([[1], []])).toThrow(/stratifiedBootstrap: scores\[1\]: expected/);

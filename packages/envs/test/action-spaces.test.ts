@@ -48,6 +48,12 @@ describe('spaces', () => {
     ['no number', () => box({ shape: [1], low: Number.NaN }), /option low/],
     ['a shape with 0', () => box({ shape: [0] }), /box: option shape/],
     ['another option', () => box({ shape: [1], min: 0 } as never), /"min"/],
+    ['more options than fit into memory', () => multiDiscrete([1e12]), /at most 1048576 options in all/],
+    [
+      'more values than fit into memory',
+      () => box({ shape: [5e9] }),
+      /box: option shape: expected at most 1048576 values/,
+    ],
     ['no choices', () => multiDiscrete([]), /multiDiscrete: counts/],
     ['a choice of nothing', () => multiDiscrete([2, 0]), /multiDiscrete: counts.*\[2, 0\]/],
   ])('are refused: %s', (_, make, message) => {

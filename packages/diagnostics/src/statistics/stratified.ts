@@ -1,5 +1,5 @@
 import { checkOptions, createGenerator, fail, type Generator, show, streamSeed } from '@coplay/core';
-import { checkNumbers, functions } from '@coplay/core/checks';
+import { checkNumber, checkNumbers, functions } from '@coplay/core/checks';
 import { type Estimate, percentileInterval, resamplingSchema } from './bootstrap';
 import { interquartileMean } from './summary';
 
@@ -35,16 +35,21 @@ const schema = resamplingSchema.extend({
  *
  * @param scores  [T][S], T >= 1, S >= 1 scores per task
  * @returns the estimate; `count` is the least number of seeds of a task; without an interval if that is 1
- * @throws CoplayError for no scores or wrong options
+ * @throws CoplayError for no scores, wrong options, or a statistic that isn't a finite number
  */
 export function stratifiedBootstrap(scores: Scores, options: StratifiedBootstrapOptions = {}): Estimate {
   const { statistic, confidence, resamples, seed } = checkOptions('stratifiedBootstrap', schema, options);
   const count = checkScores('stratifiedBootstrap', 'scores', scores);
-  const value = statistic(scores);
+  const measure = (of: Scores) => {
+    const result = statistic(of);
+    checkNumber('stratifiedBootstrap: option statistic', 'what it returns', result);
+    return result;
+  };
+  const value = measure(scores.map((task) => Array.from(task)));
   if (count === 1) return { value, lower: Number.NaN, upper: Number.NaN, count };
   const generator = createGenerator(streamSeed(seed, 'stratified bootstrap'));
   const results = new Float64Array(resamples);
-  for (let i = 0; i < resamples; i++) results[i] = statistic(resample(scores, generator));
+  for (let i = 0; i < resamples; i++) results[i] = measure(resample(scores, generator));
   return { value, ...percentileInterval(results, confidence), count };
 }
 
