@@ -21,7 +21,7 @@ export interface SeedLoopSetup {
   readonly identity: Identity;
   /** The commit that is checked out, kept with each seed. */
   readonly commit: string | null;
-  /** Receives the commit of every seed, also of those that were finished before. */
+  /** Receives the commit of every seed, including seeds that an earlier run finished. */
   ran(label: string, seed: number, commit: string | null): void;
   say(line: string): void;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createGenerator, type Game, vectorEnv } from '@coplay/core';
 import * as envs from '@coplay/envs';
 import { type Doors, door } from './doors';
+import { firstInput, firstStep } from './inputs';
 
 const folder = mkdtempSync(join(tmpdir(), 'coplay-arguments-'));
 const path = (name: string) => join(folder, name);
@@ -17,33 +18,9 @@ const recording = await envs.recordEpisode(game, agents());
 const bytes = await envs.encodeRecording(recording);
 await envs.writeRecording(path('episode.coplay'), recording);
 const scene = () => ({ rows: 1, columns: 1, items: [{ kind: 'agent', symbol: '1', row: 0, column: 0 }] });
-/** What an agent of a game acts on, at the start of one episode. */
-const input = (played: Game) => {
-  const env = vectorEnv(played, { envs: 1 });
-  const views = Object.entries(env.observations).map(([name, data]) => {
-    return [name, data.slice(0, data.length / played.agents.length)] as const;
-  });
-  return {
-    rows: 1,
-    observations: Object.fromEntries(views),
-    masks: env.masks.slice(0, played.actions),
-    active: Uint8Array.of(1),
-    isFirst: Uint8Array.of(1),
-    previousActions: new Int32Array(played.agents.length).fill(-1),
-  };
-};
-const step = () => ({
-  rows: 1,
-  actions: Int32Array.of(0, 0),
-  active: Uint8Array.of(1, 1),
-  rewards: new Float32Array(2),
-  ended: Uint8Array.of(0),
-  terminated: new Uint8Array(2),
-  infos: Object.fromEntries(game.infos.map((name) => [name, new Float32Array(2)])),
-});
 const acts = (played: Game = game, state?: () => unknown) => ({
   initialState: door(() => [1], [['2**33']]),
-  act: door(() => [input(played), state?.(), createGenerator(1)], ['nothing', state ? 'nothing' : 'anything']),
+  act: door(() => [firstInput(played), state?.(), createGenerator(1)], ['nothing', state ? 'nothing' : 'anything']),
 });
 const switching = () => ({ game, id, first: agents()[0], second: agents()[0], episodes: 1 });
 const maker = door(() => [{}], ['options']);
@@ -85,13 +62,13 @@ export const envsDoors: Doors = {
   stagHunt: maker,
   switcher: door(() => [switching()], [], {
     ...acts(game, () => envs.switcher(switching()).initialState(1)),
-    observe: door(() => [step()]),
+    observe: door(() => [firstStep(game)]),
     restore: door(() => [envs.switcher(switching()).save?.()]),
   }),
   timeLimit: door(() => [game, 2]),
   titForTat: door(() => [{ game, id }], [], {
     ...acts(),
-    observe: door(() => [step()]),
+    observe: door(() => [firstStep(game)]),
     restore: door(() => [envs.titForTat({ game, id }).save?.()]),
   }),
   withAgentId: door(() => [game]),

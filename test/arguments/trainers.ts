@@ -10,6 +10,7 @@ import { twoHotBins } from '@coplay/tensor/distributions';
 import * as trainers from '@coplay/trainers';
 import { encodeSafetensors, flattenState, latestCheckpoint, saveCheckpoint } from '@coplay/trainers/checkpoint';
 import { type Doors, door } from './doors';
+import { firstInput, firstStep } from './inputs';
 
 await ensureBackend();
 const folder = mkdtempSync(join(tmpdir(), 'coplay-arguments-'));
@@ -89,27 +90,7 @@ const dataOf = (experience: typeof lived) => () => [{ experience, progress: 0, g
 const cutValues = () => new Float32Array(lived.cuts.env.length * 2);
 const values = () => new Float32Array(lived.rewards.length);
 
-const env = vectorEnv(game, { envs: 2 });
-/** What the first seat sees. */
-const input = () => ({
-  rows: 1,
-  observations: Object.fromEntries(
-    Object.entries(env.observations).map(([name, data]) => [name, data.slice(0, data.length / 4)]),
-  ),
-  masks: env.masks.slice(0, game.actions),
-  active: Uint8Array.of(1),
-  isFirst: Uint8Array.of(1),
-  previousActions: Int32Array.of(-1, -1),
-});
-const step = () => ({
-  rows: 1,
-  actions: Int32Array.of(0, 0),
-  active: Uint8Array.of(1, 1),
-  rewards: new Float32Array(2),
-  ended: Uint8Array.of(0),
-  terminated: new Uint8Array(2),
-  infos: Object.fromEntries(game.infos.map((name) => [name, new Float32Array(2)])),
-});
+const input = () => firstInput(game);
 /** Anything that a checkpoint can hold. */
 const saved = [
   'null',
@@ -249,7 +230,7 @@ export const trainersDoors: Doors = {
     {
       ...acts(() => trainers.hopAgent(hop()).initialState(1)),
       ...learns(planned),
-      observe: door(() => [step()]),
+      observe: door(() => [firstStep(game)]),
       'learner.watch': door(() => [trainers.hopAgent(hop()).search]),
       'learner.coPlayerModelsOf': door(() => [0]),
     },

@@ -16,8 +16,9 @@ const schema = z.object({ watches: z.array(z.string()).min(1).optional() }).stri
 
 /**
  * TitForTat: plays NearestStag if, in the last episode, at least one of the agents that it watches hunted a stag
- * (legally: on its cell), else NearestHare. It begins with NearestStag. Several that watch each other hunt stags for
- * ever, as NearestStag does; those that watch one agent answer that agent.
+ * (legally: on its cell), else NearestHare. It begins with NearestStag. If all agents are TitForTat and watch all
+ * others, they hunt stags in every episode, as NearestStag does. With `watches: [id]` it answers the hunting of that
+ * agent only.
  *
  * It remembers that for each row, so for each set of co-players that it meets in one of B parallel games, beyond
  * episodes; `save` gives the memory out.

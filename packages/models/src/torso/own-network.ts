@@ -11,7 +11,7 @@ interface OwnNetworkShapes {
   readonly inputs?: InputShapes;
   /** Numbers in addition to the inputs. Default 0 */
   readonly more?: number;
-  /** Shapes of the arrays that it predicts, by name. Without them it makes features, as many as it has. */
+  /** Shapes of the arrays that it predicts, by name. Without them it makes features; the network decides how many. */
   readonly outputs?: InputShapes;
 }
 

@@ -41,9 +41,9 @@ class Draft {
 }
 
 /**
- * The nodes of a graph as units, in an order in which each comes after the ones that it reads. Elementwise nodes over
- * as many numbers are joined with those that they read, as far as no other unit must run in between. Nodes that only
- * make views belong to no unit.
+ * The nodes of a graph as units, each after the units that it reads. An elementwise node joins the unit of the node
+ * that it reads if both have the same number of elements and no other unit must run between them. Nodes that only make
+ * views belong to no unit.
  */
 export function unitsOf(graph: Graph): Unit[] {
   return new Fusion(graph).units();
@@ -194,7 +194,7 @@ function present(draft: Draft): Draft {
   return draft.joined ? present(draft.joined) : draft;
 }
 
-/** Values that a node reads, those that the body of a loop reads from outside included. */
+/** The values that a node reads. For a loop they include the outer values that its body reads. */
 function readsOf(node: Node): Value[] {
   const read = node.inputs.filter((input) => input !== undefined);
   if (!node.body) return read;

@@ -50,7 +50,7 @@ export function addEinsum(node: Node, lowering: Lowering): void {
   lowering.define(y, made.ordered([...result]));
 }
 
-/** One value with its axes in another order, summed over those that the result doesn't have. */
+/** Einsum of one array: a transpose, and a sum over the axes that the result lacks. */
 function addSum(labels: string, result: string, node: Node, lowering: Lowering): void {
   const [x] = node.inputs as [Value];
   const [y] = node.outputs;
