@@ -58,6 +58,9 @@ export const envsDoors: Doors = {
   renderText: door(() => [game, state(), 0, {}], ['nothing', ['longer'], ['undefined'], 'options']),
   replayEpisode: door(() => [game, recording]),
   sceneSvg: door(() => [scene(), 'a scene', 40], ['nothing', ["''", "'x'"], ['undefined', '1.5', '2**33']]),
+  simpleSpeakerListener: maker,
+  simpleSpread: maker,
+  simpleTag: maker,
   snowdrift: maker,
   stagHunt: maker,
   switcher: door(() => [switching()], [], {

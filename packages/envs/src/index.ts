@@ -16,6 +16,14 @@ export {
 export { cartPole, catchGame, gymEscalation, gymHarvest, gymHunt, pendulum } from './classic';
 export { matrixGame } from './matrix';
 export {
+  type SimpleSpeakerListenerOptions,
+  type SimpleSpreadOptions,
+  type SimpleTagOptions,
+  simpleSpeakerListener,
+  simpleSpread,
+  simpleTag,
+} from './particle';
+export {
   checkRecording,
   decodeRecording,
   encodeRecording,

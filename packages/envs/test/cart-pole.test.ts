@@ -1,25 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { assertGame, createGenerator, parallelEnv } from '@coplay/core';
-import { allocateObservations, allocateStepArrays } from '@coplay/core/arrays';
+import { allocateStepArrays } from '@coplay/core/arrays';
 import { cartPole } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
-
-/** See data/make_cartpole_golden.py. */
-interface Golden {
-  readonly start: readonly number[];
-  /** One digit an action. */
-  readonly actions: string;
-  /** State after some of the steps. */
-  readonly states: Readonly<Record<string, readonly number[]>>;
-  /** The last one. */
-  readonly observation: readonly number[];
-  readonly return: number;
-  readonly terminated: boolean;
-  readonly truncated: boolean;
-}
-
-const golden = JSON.parse(readFileSync(new URL('./data/cartpole-golden.json', import.meta.url), 'utf8'));
-const cases = Object.entries(golden.cases as Record<string, Golden>);
+import { expectSameEpisode, recordedCases } from './recorded';
 
 describe('cartPole', () => {
   it('keeps the contract', () => {
@@ -27,29 +10,9 @@ describe('cartPole', () => {
     assertGame(cartPole({ maxSteps: 5 }));
   });
 
-  it.each(cases)('moves as Gymnasium does: %s', (_, { start, actions, states, observation, ...ends }) => {
-    const game = cartPole();
-    const generator = createGenerator(0);
-    const state = new Float64Array(game.stateSize);
-    const result = allocateStepArrays(game, 1);
-    game.reset(state, 0, generator);
-    state.set(start);
-    let sum = 0;
-    [...actions].forEach((action, t) => {
-      game.step(state, 0, Int32Array.of(Number(action)), 0, generator, result, 0);
-      sum += result.rewards[0];
-      const isLast = t === actions.length - 1;
-      expect(result.terminated[0] === 1, `step ${t + 1}`).toBe(isLast && ends.terminated);
-      expect(result.truncated[0] === 1, `step ${t + 1}`).toBe(isLast && ends.truncated);
-      // Sines of different libraries may differ in the last of 16 digits.
-      states[t + 1]?.forEach((value, i) => {
-        expect(Math.abs(state[i] - value), `value ${i} after step ${t + 1}`).toBeLessThan(1e-12);
-      });
-    });
-    expect(sum).toBe(ends.return);
-    const seen = allocateObservations(game.observation, 1);
-    game.observe(state, 0, 0, seen, 0);
-    expect(Array.from(seen['state'])).toEqual(observation);
+  it.each(recordedCases('cartpole'))('moves as Gymnasium does: %s', (_, recorded) => {
+    // Sines of different libraries may differ in the last of 16 digits.
+    expectSameEpisode(cartPole(), recorded, { field: 'state', state: 1e-12 });
   });
 
   // 12 degrees are 0.20943951 rad; at rest neither position nor angle change in the first step.

@@ -1,60 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { assertGame, createGenerator, parallelEnv } from '@coplay/core';
-import { allocateObservations, allocateStepArrays } from '@coplay/core/arrays';
 import { pendulum } from '@coplay/envs';
 import { describe, expect, it } from 'vitest';
-
-/** See data/make_pendulum_golden.py. */
-interface Golden {
-  readonly start: readonly number[];
-  readonly actions: readonly number[];
-  /** After some of the steps. */
-  readonly states: Readonly<Record<string, readonly number[]>>;
-  readonly rewards: Readonly<Record<string, number>>;
-  /** The last one. */
-  readonly observation: readonly number[];
-  readonly return: number;
-  readonly steps: number;
-  readonly terminated: boolean;
-  readonly truncated: boolean;
-}
-
-const golden = JSON.parse(readFileSync(new URL('./data/pendulum-golden.json', import.meta.url), 'utf8'));
-const cases = Object.entries(golden.cases as Record<string, Golden>);
+import { expectSameEpisode, recordedCases } from './recorded';
 
 describe('pendulum', () => {
   it('keeps the contract', () => {
     assertGame(pendulum({ maxSteps: 20 }));
   });
 
-  it.each(cases)('moves as Gymnasium does: %s', (_, { start, actions, states, rewards, observation, ...ends }) => {
-    const game = pendulum();
-    const generator = createGenerator(0);
-    const state = new Float64Array(game.stateSize);
-    const result = allocateStepArrays(game, 1);
-    game.reset(state, 0, generator);
-    state.set(start);
-    let sum = 0;
-    actions.forEach((action, t) => {
-      game.step(state, 0, Float32Array.of(action), 0, generator, result, 0);
-      sum += result.rewards[0];
-      const isLast = t === ends.steps - 1;
-      expect(result.terminated[0] === 1, `step ${t + 1}`).toBe(isLast && ends.terminated);
-      expect(result.truncated[0] === 1, `step ${t + 1}`).toBe(isLast && ends.truncated);
-      if (!states[t + 1]) return;
-      // Sines of different libraries may differ in the last of 16 digits; the swing multiplies such differences.
-      states[t + 1].forEach((value, i) => {
-        expect(Math.abs(state[i] - value), `value ${i} after step ${t + 1}`).toBeLessThan(1e-10);
-      });
-      expect(Math.abs(result.rewards[0] - rewards[t + 1]), `reward of step ${t + 1}`).toBeLessThan(1e-6);
-    });
-    expect(actions).toHaveLength(200);
-    expect(Math.abs(sum / ends.return - 1)).toBeLessThan(1e-6);
-    const seen = allocateObservations(game.observation, 1);
-    game.observe(state, 0, 0, seen, 0);
-    observation.forEach((value, i) => {
-      expect(Math.abs(seen['state'][i] - value)).toBeLessThan(1e-6);
-    });
+  it.each(recordedCases('pendulum'))('moves as Gymnasium does: %s', (_, recorded) => {
+    expect(recorded.actions).toHaveLength(200);
+    // Sines of different libraries may differ in the last of 16 digits; the swing multiplies such differences.
+    expectSameEpisode(pendulum(), recorded, { field: 'state', state: 1e-10 });
   });
 
   it('starts with an angle anywhere and a velocity in [-1, 1)', () => {

@@ -12,6 +12,9 @@ import {
   nearestHare,
   nearestStag,
   randomAgent,
+  simpleSpeakerListener,
+  simpleSpread,
+  simpleTag,
   snowdrift,
   stagHunt,
   titForTat,
@@ -51,6 +54,9 @@ export const GAMES = {
   'gym-hunt': gymHunt,
   'gym-harvest': gymHarvest,
   'gym-escalation': gymEscalation,
+  'simple-spread': simpleSpread,
+  'simple-tag': simpleTag,
+  'simple-speaker-listener': simpleSpeakerListener,
 } satisfies Readonly<Record<string, (options: never) => Game>>;
 
 /** Agents by their kinds; games of configurations have discrete actions. */

@@ -15,6 +15,8 @@ const KINDS: Readonly<Record<string, string>> = {
   mature: '#1a9641',
   mark: '#f6c141',
   ball: '#c51b7d',
+  landmark: '#777777',
+  target: '#c51b7d',
 };
 const OTHER = '#999999';
 
