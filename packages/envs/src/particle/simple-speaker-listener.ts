@@ -54,11 +54,11 @@ const DARK = 0.15;
  * @throws CoplayError for an option that is unknown or out of range
  */
 export function simpleSpeakerListener(
-  options?: SimpleSpeakerListenerOptions & { readonly continuousActions?: false | undefined },
-): Game<'float64'>;
-export function simpleSpeakerListener(
   options: SimpleSpeakerListenerOptions & { readonly continuousActions: true },
 ): Game<'float64', Readonly<Record<string, BoxSpace>>>;
+export function simpleSpeakerListener(
+  options?: SimpleSpeakerListenerOptions & { readonly continuousActions?: false | undefined },
+): Game<'float64'>;
 export function simpleSpeakerListener(options: SimpleSpeakerListenerOptions = {}): unknown {
   const settings = checkOptions('simpleSpeakerListener', schema, options);
   const { maxSteps, continuousActions } = settings;

@@ -43,11 +43,11 @@ export const COVERED = 0.1;
  * @throws CoplayError for an option that is unknown or out of range
  */
 export function simpleSpread(
-  options?: SimpleSpreadOptions & { readonly continuousActions?: false | undefined },
-): Game<'float64'>;
-export function simpleSpread(
   options: SimpleSpreadOptions & { readonly continuousActions: true },
 ): Game<'float64', BoxSpace>;
+export function simpleSpread(
+  options?: SimpleSpreadOptions & { readonly continuousActions?: false | undefined },
+): Game<'float64'>;
 export function simpleSpread(options: SimpleSpreadOptions = {}): unknown {
   const settings = checkOptions('simpleSpread', schema, options);
   const { agents: A, localRatio, maxSteps, continuousActions } = settings;

@@ -44,10 +44,10 @@ const schema = z
  *
  * @throws CoplayError for an option that is unknown or out of range
  */
+export function simpleTag(options: SimpleTagOptions & { readonly continuousActions: true }): Game<'float64', BoxSpace>;
 export function simpleTag(
   options?: SimpleTagOptions & { readonly continuousActions?: false | undefined },
 ): Game<'float64'>;
-export function simpleTag(options: SimpleTagOptions & { readonly continuousActions: true }): Game<'float64', BoxSpace>;
 export function simpleTag(options: SimpleTagOptions = {}): unknown {
   const settings = checkOptions('simpleTag', schema, options);
   const { good, adversaries, obstacles, maxSteps, continuousActions } = settings;
