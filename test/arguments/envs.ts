@@ -38,6 +38,7 @@ export const envsDoors: Doors = {
   gymEscalation: maker,
   gymHarvest: maker,
   gymHunt: maker,
+  levelForaging: maker,
   limitedView: door(() => [game, 1, {}], ['nothing', 'nothing', 'options']),
   matrixGame: maker,
   mixed: door(

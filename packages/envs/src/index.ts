@@ -14,6 +14,7 @@ export {
   titForTat,
 } from './agents';
 export { cartPole, catchGame, gymEscalation, gymHarvest, gymHunt, pendulum } from './classic';
+export { type LevelForagingOptions, levelForaging } from './foraging';
 export { matrixGame } from './matrix';
 export {
   type SimpleSpeakerListenerOptions,

@@ -16,6 +16,7 @@ const KINDS: Readonly<Record<string, string>> = {
   mark: '#f6c141',
   ball: '#c51b7d',
   landmark: '#777777',
+  food: '#4d9221',
   target: '#c51b7d',
 };
 const OTHER = '#999999';

@@ -2,7 +2,8 @@
 
     pip install gymnasium==1.4.0                      # cartpole, pendulum
     pip install mpe2==1.1.1 pettingzoo==1.27.0        # particle
-    python record_episodes.py cartpole pendulum particle
+    pip install lbforaging==2.0.0                     # foraging
+    python record_episodes.py cartpole pendulum particle foraging
 
 A case has the options of our game, the first state in the layout of ours, the actions of all agents in each step, and of
 each step that is kept: rewards of all agents, the state after it, and what each agent then sees. Rewards of the steps
@@ -179,7 +180,92 @@ def particle_case(module, options, python, seed, continuous=False, toward=False,
     return case.finish(8)
 
 
-PACKAGES = {"cartpole": ["gymnasium"], "pendulum": ["gymnasium"], "particle": ["mpe2", "pettingzoo"]}
+def foraging():
+    """Greedy play toward the nearest food, with random actions in between."""
+    return {
+        "8x8": foraging_case({}, 1),
+        "8x8, all together": foraging_case({"size": 8, "agents": 3, "foods": 3, "forceCoop": True}, 2),
+        "15x15, sight 2": foraging_case({"size": 15, "agents": 4, "foods": 5, "sight": 2}, 3, keep=6),
+        "6x6, crowded": foraging_case({"size": 6, "agents": 7, "foods": 4, "sight": 1, "penalty": 0.1}, 4, keep=6),
+        "6x6, plain rewards": foraging_case(
+            {"size": 6, "agents": 3, "foods": 3, "normalizeReward": False, "minFoodLevel": 2, "maxFoodLevel": 4, "maxAgentLevel": 3}, 5
+        ),
+        "5x5 to the limit, hidden levels": foraging_case(
+            {"size": 5, "foods": 1, "minFoodLevel": 9, "maxFoodLevel": 9, "maxSteps": 12, "observeLevels": False, "penalty": 0.5}, 6
+        ),
+        "grid": foraging_case({"observation": "grid", "sight": 2, "agents": 4, "foods": 3, "size": 6}, 7),
+        "grid, hidden levels": foraging_case({"observation": "grid", "sight": 1, "size": 5, "observeLevels": False}, 8),
+    }
+
+
+def foraging_case(options, seed, keep=3):
+    import gymnasium
+    from lbforaging.foraging import ForagingEnv
+
+    # lbforaging gives the box of grid observations a wrong shape, which Gymnasium refuses.
+    Box = gymnasium.spaces.Box
+    gymnasium.spaces.Box = lambda low, high, shape, dtype: Box(low=low, high=high, dtype=dtype)
+    size, foods = options.get("size", 8), options.get("foods", 2)
+    env = ForagingEnv(
+        players=options.get("agents", 2),
+        min_player_level=1,
+        max_player_level=options.get("maxAgentLevel", 2),
+        min_food_level=options.get("minFoodLevel", 1),
+        max_food_level=options.get("maxFoodLevel"),
+        field_size=(size, size),
+        max_num_food=foods,
+        sight=options.get("sight", size),
+        max_episode_steps=options.get("maxSteps", 50),
+        force_coop=options.get("forceCoop", False),
+        normalize_reward=options.get("normalizeReward", True),
+        grid_observation=options.get("observation") == "grid",
+        observe_agent_levels=options.get("observeLevels", True),
+        penalty=options.get("penalty", 0.0),
+    )
+    gymnasium.spaces.Box = Box
+    env.reset(seed=seed)
+    draw = np.random.default_rng(seed)
+
+    def state():
+        cells = np.flatnonzero(env.field)
+        missing = [0] * (foods - len(cells))
+        return np.concatenate(
+            [
+                [env.current_step, env._food_spawned if env._normalize_reward else 1],
+                [row * size + column for row, column in (player.position for player in env.players)],
+                [player.level for player in env.players],
+                [*cells, *[-1 for _ in missing]],
+                [*env.field.ravel()[cells], *missing],
+            ]
+        )
+
+    def action(player):
+        row, column = player.position
+        if draw.random() < 0.3:
+            return int(draw.integers(6))
+        if env.adjacent_food(row, column) > 0:
+            return 5
+        y, x = min(zip(*env.field.nonzero()), key=lambda food: abs(food[0] - row) + abs(food[1] - column))
+        if draw.random() < abs(y - row) / (abs(y - row) + abs(x - column)):
+            return 1 if y < row else 2
+        return 3 if x < column else 4
+
+    case, over = Case(options, state()), False
+    while not over:
+        actions = [action(player) for player in env.players]
+        observations, rewards, over, truncated, _ = env.step(actions)
+        if options.get("observation") == "grid":
+            observations = [np.transpose(observation, (1, 2, 0)) for observation in observations]
+        case.add(actions, rewards, state(), observations, over, truncated)
+    return case.finish(keep)
+
+
+PACKAGES = {
+    "cartpole": ["gymnasium"],
+    "pendulum": ["gymnasium"],
+    "particle": ["mpe2", "pettingzoo"],
+    "foraging": ["lbforaging"],
+}
 
 for name in sys.argv[1:]:
     golden = {

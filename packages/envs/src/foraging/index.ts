@@ -1,0 +1,2 @@
+export { levelForaging } from './level-foraging';
+export type { LevelForagingOptions } from './options';
