@@ -50,6 +50,7 @@ export const envsDoors: Doors = {
   nearestHare: door(() => [{ game, id }], [], acts()),
   nearestStag: door(() => [{ game, id }], [], acts()),
   optimisticPartners: door(() => [game, { chance: 0.5, lacksPartners: () => false, join() {} }]),
+  overcooked: maker,
   permuteSeats: door(() => [game]),
   randomAgent: door(() => [{ game, id }], [], acts()),
   readRecording: door(() => [path('episode.coplay')], ['path']),

@@ -16,6 +16,7 @@ export {
 export { cartPole, catchGame, gymEscalation, gymHarvest, gymHunt, pendulum } from './classic';
 export { type LevelForagingOptions, levelForaging } from './foraging';
 export { matrixGame } from './matrix';
+export { type OvercookedOptions, overcooked } from './overcooked';
 export {
   type SimpleSpeakerListenerOptions,
   type SimpleSpreadOptions,

@@ -24,7 +24,7 @@ describe('levelForaging', () => {
 
   it('starts with agents anywhere, foods off the border and apart, and levels of all kinds', () => {
     const game = levelForaging({ size: 6, agents: 3, foods: 3, maxAgentLevel: 3 });
-    const starts = startsOf(game, 1000);
+    const starts = startsOf(game, 400);
     const agents = new Set<number>();
     const levels = [0, 0, 0, 0];
     for (const state of starts) {
@@ -49,8 +49,8 @@ describe('levelForaging', () => {
       expect(state[1]).toBe(foodLevels.reduce((a, b) => a + b));
     }
     expect(agents.size).toBe(36);
-    // The standard error of a count of 3,000 draws with chance 1/3 is sqrt(3000 * 2/9) = 26.
-    for (const level of [1, 2, 3]) expect(Math.abs(levels[level] - 1000)).toBeLessThan(110);
+    // The standard error of a count of 1,200 draws with chance 1/3 is sqrt(1200 * 2/9) = 16.
+    for (const level of [1, 2, 3]) expect(Math.abs(levels[level] - 400)).toBeLessThan(70);
   });
 
   it('gives all foods the sum of the three lowest levels with forceCoop', () => {

@@ -48,13 +48,13 @@ interface Rules {
  * Actions (K = 6): stay, up, down, left, right, load. Foods block the way, and load is legal next to a food. An illegal
  * action has the effect of staying, and sets the info `illegal`. Agents that want to be in the same cell all stay where
  * they are. As in lbforaging, two agents share a cell if one moves to the cell of another that doesn't get away.
- * Observation: `vector` float32 [3 foods + 3 A]: row, column and level of each food and of each agent (the observer, then
- * the others in the order of the seats), in the part of the grid that is seen; -1, -1 and 0 for all others. Or `grid`
- * uint8 [2 sight + 1, 2 sight + 1, 3], the observer in the middle: levels of agents, levels of foods, free cells.
- * Rewards: the level of a food that is loaded is paid to the agents that load it, in proportion to their levels, and
- * divided by the sum of the levels of all foods; without normalizeReward the product of the levels of food and agent.
- * Start: agents in different cells, then foods off the border, apart from each other, uniformly; levels uniform. End:
- * terminated when no food is left, else truncated after 50 steps. Goals: a food in each cell.
+ * Observation: `vector` float32 [3 foods + 3 A]: row, column and level of each food and of each agent (the observer,
+ * then the others in the order of the seats), in the part of the grid that is seen; -1, -1 and 0 for all others. Or
+ * `grid` uint8 [2 sight + 1, 2 sight + 1, 3], the observer in the middle: levels of agents, levels of foods, free
+ * cells. Rewards: the level of a food that is loaded is paid to the agents that load it, in proportion to their levels,
+ * and divided by the sum of the levels of all foods; without normalizeReward the product of the levels of food and
+ * agent. Start: agents in different cells, then foods off the border, apart from each other, uniformly; levels uniform.
+ * End: terminated when no food is left, else truncated after 50 steps. Goals: a food in each cell.
  *
  * @throws CoplayError for an option that is unknown or out of range
  */

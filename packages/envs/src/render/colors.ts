@@ -17,6 +17,13 @@ const KINDS: Readonly<Record<string, string>> = {
   ball: '#c51b7d',
   landmark: '#777777',
   food: '#4d9221',
+  pot: '#737373',
+  onions: '#e8c16a',
+  onion: '#e8c16a',
+  dishes: '#c6dbef',
+  dish: '#c6dbef',
+  serving: '#a1d99b',
+  soup: '#bf5b17',
   target: '#c51b7d',
 };
 const OTHER = '#999999';

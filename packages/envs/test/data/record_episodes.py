@@ -4,10 +4,17 @@
     pip install mpe2==1.1.1 pettingzoo==1.27.0        # particle
     pip install lbforaging==2.0.0                     # foraging
     python record_episodes.py cartpole pendulum particle foraging
+    pip install overcooked-ai==1.1.0                  # overcooked
+    python record_episodes.py overcooked
+
+Pots that cook by themselves are only in the repository of overcooked-ai, github.com/HumanCompatibleAI/overcooked_ai. With a
+checkout of the commit in PACKAGES, and gymnasium, numpy, scipy and tqdm:
+
+    PYTHONPATH=overcooked_ai/src python record_episodes.py overcooked_old
 
 A case has the options of our game, the first state in the layout of ours, the actions of all agents in each step, and of
-each step that is kept: rewards of all agents, the state after it, and what each agent then sees. Rewards of the steps
-between are in the return.
+each step that is kept: rewards of all agents, the state after it, and what each agent then sees. Rewards and infos of the
+steps between are in sums.
 """
 
 import importlib.metadata
@@ -25,15 +32,18 @@ class Case:
 
     def __init__(self, options, start):
         self.record = {"options": options, "start": numbers(start), "actions": [], "steps": []}
+        self.infos = {}
 
-    def add(self, actions, rewards, state, observations, terminated, truncated):
+    def add(self, actions, rewards, state, observations, terminated, truncated, infos={}):
+        for name, values in infos.items():
+            self.infos[name] = (np.array(values) + self.infos.get(name, 0)).tolist()
         self.record["actions"].append([action if isinstance(action, int) else numbers(action) for action in actions])
         self.record["steps"].append(
             {
                 "step": len(self.record["actions"]),
                 "rewards": numbers(rewards, 9),
                 "state": numbers(state, 14),
-                "observations": [numbers(observation, 9) for observation in observations],
+                "observations": [observation_of(observation) for observation in observations],
             }
         )
         self.end = {"terminated": bool(terminated), "truncated": bool(truncated)}
@@ -43,7 +53,16 @@ class Case:
         steps = self.record["steps"]
         returns = np.sum([step["rewards"] for step in steps], axis=0)
         kept = [t for t in range(len(steps)) if len(steps) <= 20 or t % keep == keep - 1 or t >= len(steps) - 2]
-        return {**self.record, "steps": [steps[t] for t in kept], "returns": numbers(returns), **self.end}
+        return {**self.record, "steps": [steps[t] for t in kept], "returns": numbers(returns), "infos": self.infos, **self.end}
+
+
+def observation_of(values):
+    """A list of numbers; the places and values of those that aren't 0 where there are many."""
+    flat = np.asarray(values).ravel()
+    if len(flat) < 200:
+        return numbers(flat, 9)
+    places = np.flatnonzero(flat)
+    return {"size": len(flat), "places": places.tolist(), "values": numbers(flat[places], 9)}
 
 
 def numbers(values, digits=17):
@@ -260,16 +279,129 @@ def foraging_case(options, seed, keep=3):
     return case.finish(keep)
 
 
+LAYOUTS = {
+    "cramped-room": "cramped_room",
+    "asymmetric-advantages": "asymmetric_advantages",
+    "coordination-ring": "coordination_ring",
+    "forced-coordination": "forced_coordination",
+    "counter-circuit": "counter_circuit_o_1order",
+}
+
+
+def overcooked():
+    """Cooks that do what fits what they hold, with random actions in between."""
+    cases = {layout: overcooked_case({"layout": layout}, i) for i, layout in enumerate(LAYOUTS)}
+    cases["often random"] = overcooked_case({"layout": "cramped-room", "maxSteps": 200}, 11, chance=0.6)
+    cases["soups of any size"] = overcooked_case({"layout": "asymmetric-advantages", "maxSteps": 300}, 12, hasty=True)
+    return cases
+
+
+def overcooked_old():
+    cook = {"autoCook": True, "maxSteps": 250}
+    return {
+        f"{layout}, cooks by itself": overcooked_case({**cook, "layout": layout}, i, old_dynamics=True)
+        for i, layout in enumerate(["cramped-room", "counter-circuit"])
+    }
+
+
+def overcooked_case(options, seed, chance=0.2, hasty=False, **dynamics):
+    from overcooked_ai_py.mdp.actions import Action, Direction
+    from overcooked_ai_py.mdp.overcooked_mdp import OvercookedGridworld
+
+    mdp = OvercookedGridworld.from_layout_name(LAYOUTS[options["layout"]], **dynamics)
+    horizon = options.get("maxSteps", 400)
+    draw = random.Random(seed)
+    world = mdp.get_standard_start_state()
+    width, cells = mdp.width, mdp.width * mdp.height
+    pots = sorted(mdp.get_pot_locations(), key=lambda place: place[1] * width + place[0])
+    item = lambda thing: 0 if thing is None else {"onion": 1, "dish": 2}.get(thing.name) or 2 + len(thing.ingredients)
+
+    def state():
+        counters = [0] * cells
+        for (x, y), thing in world.objects.items():
+            if (x, y) not in pots:
+                counters[y * width + x] = item(thing)
+        soups = [world.objects.get(pot) for pot in pots]
+        return [
+            world.timestep,
+            *[player.position[1] * width + player.position[0] for player in world.players],
+            *[Direction.DIRECTION_TO_INDEX[player.orientation] for player in world.players],
+            *[item(player.held_object) for player in world.players],
+            *counters,
+            *[len(soup.ingredients) if soup else 0 for soup in soups],
+            *[soup._cooking_tick if soup else -1 for soup in soups],
+        ]
+
+    def reach(start):
+        """Floor that can be reached, and the first action of a shortest way there."""
+        first, queue = {start: None}, [start]
+        for place in queue:
+            for action, step in enumerate(Direction.INDEX_TO_DIRECTION):
+                there = Action.move_in_direction(place, step)
+                if mdp.get_terrain_type_at_pos(there) == " " and there not in first:
+                    first[there] = action if first[place] is None else first[place]
+                    queue.append(there)
+        return first
+
+    def policy(player, other):
+        first, theirs = reach(player.position), reach(other.position)
+        beside = lambda floor: lambda place: any(Action.move_in_direction(place, d) in floor for d in Direction.INDEX_TO_DIRECTION)
+        soups = {pot: world.objects.get(pot) for pot in pots}
+        idle = [pot for pot in pots if soups[pot] is None or soups[pot].is_idle and len(soups[pot].ingredients) < 3]
+        started = [pot for pot in pots if soups[pot] and not soups[pot].is_idle]
+        full = [pot for pot in pots if soups[pot] and soups[pot].is_idle and (pot not in idle or hasty)]
+        on = lambda *names: [place for place, thing in world.objects.items() if thing.name in names and place not in pots]
+        handed = [place for place in mdp.get_counter_locations() if place not in world.objects and beside(theirs)(place)]
+        held = player.held_object.name if player.held_object else None
+        if held is None:
+            own = on("soup") + (on("dish") if started else on("onion")) if any(map(beside(first), pots)) else []
+            dispensers = mdp.get_dish_dispenser_locations() if started else mdp.get_onion_dispenser_locations()
+            wishes = [[] if dynamics else full, own, dispensers, mdp.get_onion_dispenser_locations()]
+        else:
+            wishes = [{"onion": idle, "dish": started, "soup": mdp.get_serving_locations()}[held], handed]
+        if draw.random() < chance:
+            return draw.randrange(6)
+        for wish in wishes:
+            for place in sorted(wish):
+                if not beside(first)(place):
+                    continue
+                ways = [(d, Action.move_in_direction(place, Direction.OPPOSITE_DIRECTIONS[step])) for d, step in enumerate(Direction.INDEX_TO_DIRECTION)]
+                ways = [(d, floor) for d, floor in ways if floor in first]
+                here = [d for d, floor in ways if floor == player.position]
+                if here:
+                    return 5 if Direction.DIRECTION_TO_INDEX[player.orientation] == here[0] else here[0]
+                return first[ways[0][1]]
+        return 4
+
+    case = Case(options, state())
+    for t in range(horizon):
+        one, two = world.players
+        actions = [policy(one, two), policy(two, one)]
+        world, infos = mdp.get_state_transition(world, [Action.INDEX_TO_ACTION[action] for action in actions])
+        sparse, shaped = infos["sparse_reward_by_agent"], infos["shaped_reward_by_agent"]
+        grids = [np.transpose(grid, (1, 0, 2)) for grid in mdp.lossless_state_encoding(world, horizon)]
+        case.add(actions, [sum(sparse)] * 2, state(), grids, False, t + 1 == horizon, {"sparse": sparse, "shaped": shaped})
+    return case.finish(23)
+
+
 PACKAGES = {
     "cartpole": ["gymnasium"],
     "pendulum": ["gymnasium"],
     "particle": ["mpe2", "pettingzoo"],
     "foraging": ["lbforaging"],
+    "overcooked": ["overcooked-ai"],
+    "overcooked_old": ["overcooked_ai@739950a079cdaed5a44fcc662efc40244c205d06"],
 }
+
+
+def version_of(package):
+    name, _, commit = package.partition("@")
+    return name, commit or importlib.metadata.version(name)
+
 
 for name in sys.argv[1:]:
     golden = {
-        "packages": {package: importlib.metadata.version(package) for package in PACKAGES[name]},
+        "packages": dict(version_of(package) for package in PACKAGES[name]),
         "cases": globals()[name](),
     }
     path = pathlib.Path(__file__).with_name(f"{name}-golden.json")

@@ -1,0 +1,1 @@
+export { type OvercookedOptions, overcooked } from './overcooked';
