@@ -1,6 +1,17 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type ActionArray, type AnyGame, createGenerator } from '@coplay/core';
 import { actionLayout, allocateObservations, allocateStepArrays } from '@coplay/core/arrays';
+import {
+  cartPole,
+  levelForaging,
+  overcooked,
+  pendulum,
+  simpleSpeakerListener,
+  simpleSpread,
+  simpleTag,
+} from '@coplay/envs';
 import { expect } from 'vitest';
 
 /** An episode of a public Python game, see data/record_episodes.py. */
@@ -40,34 +51,64 @@ interface Sparse {
   readonly values: readonly number[];
 }
 
-/** The episodes that were recorded of a game, by name. */
-export function recordedCases(name: string): [string, Recorded][] {
-  const path = new URL(`./data/${name}-golden.json`, import.meta.url);
-  return Object.entries((JSON.parse(readFileSync(path, 'utf8')) as { cases: Record<string, Recorded> }).cases);
+/** How a recording is compared with ours. */
+interface Comparison {
+  /** Modules of Python that make the recording */
+  readonly modules: readonly string[];
+  /** Our game for a case */
+  make(options: object, name: string): AnyGame;
+  /** How far numbers of a state may be apart */
+  readonly state: number;
 }
 
-/**
- * Plays a recorded episode with our game, and expects the same states, rewards, observations and ends.
- *
- * @param options.field        the observation's field that is compared
- * @param options.state        how far numbers of a state may be apart
- * @param options.write        writes a recorded state. Default: its numbers are the first ones of ours
- * @param options.read         the numbers of our state that are compared, in the order of the recording
- * @param options.terminates   whether our last step terminates; default: as recorded
- */
-export function expectSameEpisode(
-  game: AnyGame,
-  recorded: Recorded,
-  options: {
-    readonly field: string;
-    readonly state: number;
-    readonly write?: (start: readonly number[], state: Float64Array | Int32Array) => void;
-    readonly read?: (state: Float64Array | Int32Array) => readonly number[];
-    readonly terminates?: boolean;
+const overcookedGame = {
+  modules: ['numpy', 'overcooked_ai_py'],
+  make: overcooked,
+  state: 1e-9,
+};
+
+/** By the names that data/record_episodes.py takes. */
+export const COMPARISONS: Readonly<Record<string, Comparison>> = {
+  // Sines of different libraries may differ in the last of 16 digits.
+  cartpole: { modules: ['gymnasium'], make: cartPole, state: 1e-12 },
+  // The swing multiplies such differences.
+  pendulum: { modules: ['gymnasium'], make: pendulum, state: 1e-10 },
+  // Forces of a contact grow with exp(1000 overlap): they multiply a difference in the last digit.
+  particle: {
+    modules: ['mpe2', 'pettingzoo'],
+    make: (options, name) => PARTICLES[name.split(',')[0]](options),
+    state: 1e-9,
   },
-): void {
-  const { field, write = (start, state) => state.set(start), read = (state) => Array.from(state) } = options;
-  const { terminates = recorded.terminated } = options;
+  foraging: {
+    modules: ['lbforaging', 'gymnasium'],
+    make: levelForaging,
+    state: 1e-9,
+  },
+  overcooked: overcookedGame,
+  overcooked_old: overcookedGame,
+};
+
+const PARTICLES: Readonly<Record<string, (options: object) => AnyGame>> = {
+  spread: simpleSpread,
+  tag: simpleTag,
+  'speaker listener': simpleSpeakerListener,
+};
+
+const DATA = fileURLToPath(new URL('./data', import.meta.url));
+/** The script that makes recordings. */
+export const SCRIPT = join(DATA, 'record_episodes.py');
+
+/** The episodes of a recording, by name. */
+export function recordedCases(kind: string, folder = DATA): [string, Recorded][] {
+  const text = readFileSync(join(folder, `${kind}-golden.json`), 'utf8');
+  return Object.entries((JSON.parse(text) as { cases: Record<string, Recorded> }).cases);
+}
+
+/** Plays a recorded episode with our game, and expects the same states, rewards, infos, observations and ends. */
+export function expectSameEpisode(kind: string, name: string, recorded: Recorded): void {
+  const { make, state: tolerance } = COMPARISONS[kind];
+  const game = make(recorded.options, name);
+  const [field] = Object.keys(game.observation);
   const A = game.agents.length;
   const { width, dtype } = actionLayout(game);
   const generator = createGenerator(0);
@@ -79,7 +120,7 @@ export function expectSameEpisode(
   const infos = Object.keys(recorded.infos).map((name) => ({ name, sums: new Float64Array(A) }));
   const byStep = new Map(recorded.steps.map((step) => [step.step, step]));
   game.reset(state, 0, generator);
-  write(recorded.start, state);
+  state.set(recorded.start);
   recorded.actions.forEach((actions, t) => {
     const values: ActionArray = dtype === 'int32' ? new Int32Array(A * width) : new Float32Array(A * width);
     actions.forEach((action, agent) => {
@@ -90,15 +131,13 @@ export function expectSameEpisode(
     for (let agent = 0; agent < A; agent++) {
       sums[agent] += result.rewards[agent];
       for (const info of infos) info.sums[agent] += result.infos[info.name][agent];
-      expect(result.terminated[agent] === 1, `terminated in step ${t + 1}`).toBe(isLast && terminates);
-      const truncates = isLast && (recorded.truncated || recorded.terminated !== terminates);
-      expect(result.truncated[agent] === 1, `truncated in step ${t + 1}`).toBe(truncates);
+      expect(result.terminated[agent] === 1, `terminated in step ${t + 1}`).toBe(isLast && recorded.terminated);
+      expect(result.truncated[agent] === 1, `truncated in step ${t + 1}`).toBe(isLast && recorded.truncated);
     }
     const step = byStep.get(t + 1);
     if (!step) return;
     const where = `step ${t + 1}`;
-    const now = read(state);
-    expectNear([...step.state], now.slice(0, step.state.length), options.state, `state after ${where}`);
+    expectNear(step.state, state.subarray(0, step.state.length), tolerance, `state after ${where}`);
     expectNear(step.rewards, result.rewards, 1e-6, `rewards of ${where}`);
     for (let agent = 0; agent < A; agent++) game.observe(state, 0, agent, seen, agent);
     const size = seen[field].length / A;

@@ -15,20 +15,29 @@ checkout of the commit in PACKAGES, and gymnasium, numpy, scipy and tqdm:
 A case has the options of our game, the first state in the layout of ours, the actions of all agents in each step, and of
 each step that is kept: rewards of all agents, the state after it, and what each agent then sees. Rewards and infos of the
 steps between are in sums.
+
+With --seed other games are played, and --out names another folder: public-games.test.ts does that.
 """
 
+import argparse
 import importlib.metadata
 import json
 import math
 import pathlib
 import random
-import sys
 
 import numpy as np
 
+parser = argparse.ArgumentParser()
+parser.add_argument("names", nargs="+", help="cartpole, pendulum, particle, foraging, overcooked, overcooked_old")
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parent)
+arguments = parser.parse_args()
+SEED = arguments.seed
+
 
 class Case:
-    """One episode. `play` is called until it returns True; it calls `add` once."""
+    """One episode: `add` notes a step."""
 
     def __init__(self, options, start):
         self.record = {"options": options, "start": numbers(start), "actions": [], "steps": []}
@@ -92,7 +101,7 @@ def cartpole():
         "push right until it falls": ([0.0, 0.0, 0.0, 0.0], lambda s, t: 1),
         "push left until it falls": ([0.01, -0.02, 0.03, 0.04], lambda s, t: 0),
         "leaves the track": ([2.3, 1.5, 0.0, 0.0], lambda s, t: int(s[2] + 0.2 * s[3] > 0)),
-        "random": ([0.02, 0.03, -0.04, 0.01], lambda s, t: random.Random(t).getrandbits(1)),
+        "random": ([0.02, 0.03, -0.04, 0.01], lambda s, t: random.Random(t + 1000 * SEED).getrandbits(1)),
         "balanced to the limit": (
             [0.03, -0.01, 0.02, -0.04],
             lambda s, t: int(s[2] + 0.3 * s[3] + 0.02 * s[0] + 0.05 * s[1] > 0),
@@ -107,7 +116,7 @@ def pendulum():
         "hangs and is pushed both ways": ([math.pi, 0.0], lambda s, t: 2.0 if t % 20 < 10 else -2.0),
         "spins at full speed": ([1.0, 7.5], lambda s, t: 2.0),
         "spins backwards": ([-2.0, -7.9], lambda s, t: -2.0),
-        "random torques": ([-1.5, 0.5], lambda s, t: float(np.random.default_rng(t).uniform(-2, 2))),
+        "random torques": ([-1.5, 0.5], lambda s, t: float(np.random.default_rng(t + 1000 * SEED).uniform(-2, 2))),
         "swings up by its energy": (
             [math.pi - 0.1, 0.0],
             lambda s, t: 2.0 * math.copysign(1, s[1]) if math.cos(s[0]) < 0.9 else -1.9 * math.sin(s[0]),
@@ -153,6 +162,7 @@ def particle():
 
 def particle_case(module, options, python, seed, continuous=False, toward=False, steady=False):
     env = module.parallel_env(continuous_actions=continuous, **python)
+    seed += 100 * SEED
     env.reset(seed=seed)
     world = env.unwrapped.world
     draw = np.random.default_rng(seed)
@@ -242,6 +252,7 @@ def foraging_case(options, seed, keep=3):
         penalty=options.get("penalty", 0.0),
     )
     gymnasium.spaces.Box = Box
+    seed += 100 * SEED
     env.reset(seed=seed)
     draw = np.random.default_rng(seed)
 
@@ -272,10 +283,12 @@ def foraging_case(options, seed, keep=3):
     case, over = Case(options, state()), False
     while not over:
         actions = [action(player) for player in env.players]
-        observations, rewards, over, truncated, _ = env.step(actions)
+        observations, rewards, over, _, _ = env.step(actions)
         if options.get("observation") == "grid":
             observations = [np.transpose(observation, (1, 2, 0)) for observation in observations]
-        case.add(actions, rewards, state(), observations, over, truncated)
+        # lbforaging calls the end by the time limit a termination, too.
+        is_done = env.field.sum() == 0
+        case.add(actions, rewards, state(), observations, is_done, over and not is_done)
     return case.finish(keep)
 
 
@@ -310,7 +323,7 @@ def overcooked_case(options, seed, chance=0.2, hasty=False, **dynamics):
 
     mdp = OvercookedGridworld.from_layout_name(LAYOUTS[options["layout"]], **dynamics)
     horizon = options.get("maxSteps", 400)
-    draw = random.Random(seed)
+    draw = random.Random(seed + 100 * SEED)
     world = mdp.get_standard_start_state()
     width, cells = mdp.width, mdp.width * mdp.height
     pots = sorted(mdp.get_pot_locations(), key=lambda place: place[1] * width + place[0])
@@ -399,10 +412,9 @@ def version_of(package):
     return name, commit or importlib.metadata.version(name)
 
 
-for name in sys.argv[1:]:
+for name in arguments.names:
     golden = {
         "packages": dict(version_of(package) for package in PACKAGES[name]),
         "cases": globals()[name](),
     }
-    path = pathlib.Path(__file__).with_name(f"{name}-golden.json")
-    path.write_text(json.dumps(golden, separators=(",", ":")).replace('},"', '},\n"') + "\n")
+    (arguments.out / f"{name}-golden.json").write_text(json.dumps(golden, separators=(",", ":")).replace('},"', '},\n"') + "\n")
