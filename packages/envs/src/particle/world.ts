@@ -111,6 +111,7 @@ export function isCollision({ sizes }: World, state: Float64Array, offset: numbe
 
 /** ln(1 + exp(x)), for x of at least -40. */
 function softplus(x: number): number {
+  if (x > -FAR) return x;
   return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
 }
 
@@ -118,11 +119,10 @@ const LN2 = 0.6931471803691238; // in two parts: products of the first with smal
 const LN2_REST = 1.9082149292705877e-10;
 
 /**
- * e to the power of x, to the last digits, for x of at most 700. `Math.exp` may differ there between machines, and an
+ * e to the power of x, to the last digits, for x from -50 to 50. `Math.exp` may differ there between machines, and an
  * episode shall be the same everywhere.
  */
 export function exp(x: number): number {
-  if (x < -700) return 0;
   const power = Math.round(x / Math.LN2);
   const rest = x - power * LN2 - power * LN2_REST; // within ln(2) / 2 of 0
   let sum = 1;
