@@ -24,6 +24,7 @@ const above: Readonly<Record<string, readonly string[]>> = {
   'hop-plus': ['ppo', 'moa', 'omg', 'world-model'],
   'social-influence': ['ppo', 'moa'],
   export: ['ppo'],
+  load: ['checkpoint', 'ppo', 'social-influence', 'hop', 'hop-plus', 'dreamer', 'lola'],
 };
 
 /** Relative imports of a file, from the folder `src`: `ppo/learner`, or `ppo` for a folder's index. */

@@ -1,3 +1,10 @@
 export type { Terminal } from './command';
-export { type AgentMaker, type Configuration, checkConfiguration, defineConfig } from './configuration';
+export {
+  type AgentMaker,
+  type CodeOfRun,
+  type Configuration,
+  checkConfiguration,
+  codeOfRun,
+  defineConfig,
+} from './configuration';
 export { runCommand } from './main';

@@ -112,7 +112,7 @@ describe("a stranger's run", () => {
     expect(ended.err).toBe(
       `${run}: expected a run whose code you trained with on this machine (the same files at the same place), or --allow-code, ` +
         `got ${path}, which is not in your list ${join(stranger, 'coplay/own-code')}. ` +
-        'This code can do anything that you can. Read it; if you trust it, add --allow-code.',
+        'This code can do anything that you can. Read it; if you trust it, add --allow-code (allowCode: true).',
     );
     expect(traces()).toBe(before);
   });

@@ -68,6 +68,11 @@ export interface Agent<State extends Saved = Saved, Spaces extends ActionSpaces 
   readonly id: AgentId;
   /** For tables: `NearestStag`, `PPO`. */
   readonly name: string;
+  /**
+   * The options that made it, without game and id, as JSON, so that `loadRun` can make it again. Agents that learn have
+   * `learner.config` for that. Default: it can't be made again from a file
+   */
+  readonly options?: Readonly<Record<string, unknown>>;
   /** The recurrent state of B games that are about to begin. */
   initialState(rows: number): State;
   act(

@@ -36,6 +36,7 @@ export {
   writeRecording,
 } from './recordings';
 export { agentColor, renderReplay, renderSvg, renderText, sceneSvg } from './render';
+export { type GameDescription, type RuleDescription, remakeGame, remakeRule } from './remake';
 export { type SnowdriftOptions, snowdrift } from './snowdrift';
 export { type StagHuntOptions, stagHunt } from './stag-hunt';
 export {

@@ -42,6 +42,7 @@ export {
   type SharedHopPlusOptions,
   sharedHopPlusAgents,
 } from './hop-plus';
+export { type LoadedRun, type LoadOptions, loadAgents, loadRun, type OwnAgents } from './load';
 export {
   type IteratedGame,
   type IteratedGradients,

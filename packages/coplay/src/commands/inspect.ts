@@ -6,7 +6,6 @@ import {
   type Checkpoint,
   describeCheckpoint,
   flattenState,
-  latestCheckpoint,
   loadCheckpoint,
 } from '@coplay/trainers/checkpoint';
 import { command, EXIT, type Terminal } from '../command';
@@ -39,21 +38,16 @@ export const inspectCommand = command({
 
 async function find(path: string, { err }: Terminal): Promise<Checkpoint> {
   const expected = 'a checkpoint, or the directory of a run';
-  if (!existsSync(path)) fail('coplay inspect', expected, `${path}, which does not exist`, 'Check the path.');
-  if (existsSync(join(path, 'checkpoints'))) return newest(join(path, 'checkpoints'), err);
-  if (existsSync(join(path, 'config.json'))) {
-    fail('coplay inspect', expected, `${path}, a run without checkpoints`, 'Train it further, until one is saved.');
+  const refuse = (got: string, remedy: string): never => fail('coplay inspect', expected, `${path}, ${got}`, remedy);
+  if (!existsSync(path)) refuse('which does not exist', 'Check the path.');
+  const [isRun, isCheckpoint] = ['checkpoints', 'manifest.json'].map((name) => existsSync(join(path, name)));
+  if (!isRun && existsSync(join(path, 'config.json'))) {
+    refuse('a run without checkpoints', 'Train it further, until one is saved.');
   }
-  if (!existsSync(join(path, 'manifest.json'))) {
-    const remedy = 'Give a directory such as runs/a or runs/a/checkpoints/step-000000012345.';
-    fail('coplay inspect', expected, `${path}, which is neither`, remedy);
+  if (!isRun && !isCheckpoint) {
+    refuse('which is neither', 'Give a directory such as runs/a or runs/a/checkpoints/step-000000012345.');
   }
-  return loadCheckpoint(path);
-}
-
-async function newest(folder: string, warn: Terminal['err']): Promise<Checkpoint> {
-  const { checkpoint } = await latestCheckpoint(folder, { warn });
-  return checkpoint ?? fail('coplay inspect', `a good checkpoint in ${folder}`, 'none', 'Train it further.');
+  return loadCheckpoint(path, { warn: err });
 }
 
 /** A line for each array. */

@@ -1,6 +1,6 @@
 import { fail } from '@coplay/core';
 import { command, wholeNumber } from '../command';
-import { ALLOW_CODE, configurationIn } from '../configuration';
+import { ALLOW_CODE, configurationIn, trustOf } from '../configuration';
 import { holding, train, watchedRun } from './train';
 
 /** `coplay resume` */
@@ -14,7 +14,7 @@ export const resumeCommand = command({
   },
   async run([directory], flags, terminal) {
     const steps = wholeNumber(flags, 'steps', 1);
-    const configured = await configurationIn(directory, flags);
+    const configured = await configurationIn(directory, trustOf(flags));
     const configuration = { ...configured, envSteps: steps ?? configured.envSteps };
     const { run, last } = await watchedRun(configuration, directory, terminal);
     return holding(run, async () => {

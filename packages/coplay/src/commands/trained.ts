@@ -1,6 +1,6 @@
 import { fail, streamSeed } from '@coplay/core';
 import type { Flags, Terminal } from '../command';
-import { type BuiltRun, configurationIn, runOf } from '../configuration';
+import { type BuiltRun, configurationIn, runOf, trustOf } from '../configuration';
 
 /** A run that was trained. */
 export interface TrainedRun extends BuiltRun {
@@ -23,7 +23,7 @@ export function seedFor(command: 'evaluate' | 'record', { seed }: TrainedRun): n
  * @throws CoplayError where there is no checkpoint, or the run's code is a stranger's
  */
 export async function trainedRun(directory: string, flags: Flags, { err }: Terminal): Promise<TrainedRun> {
-  const configuration = await configurationIn(directory, flags);
+  const configuration = await configurationIn(directory, trustOf(flags));
   const { run, game } = await runOf(configuration, directory, { warn: err });
   if (await run.resume()) return { run, game, seed: configuration.seed };
   run.dispose();

@@ -1,7 +1,9 @@
 import { type Agent, type AgentId, type Experience, fail, type Game, show } from '@coplay/core';
+import { checkText } from '@coplay/core/checks';
 import { csv, jsonLines, progress, tensorboard } from '@coplay/diagnostics';
 import { ppoPresets, type SelfPlay, selfPlay } from '@coplay/trainers';
 import type { AgentMaker } from './define';
+import { configurationIn } from './directory';
 import { AGENTS, GAMES } from './kinds';
 import { withNetworks } from './networks';
 import { type CheckedAgents, isGame, type RunConfiguration } from './schema';
@@ -47,6 +49,31 @@ export async function runOf(
     ...listeners,
   });
   return { run, game };
+}
+
+/** The game of a run, and its agents. */
+export interface CodeOfRun {
+  readonly game: Game;
+  /** Agents as the run has them in the seat of `source`, for other ids. */
+  agents(source: AgentId, ids: readonly AgentId[]): Promise<readonly Agent[]>;
+}
+
+/**
+ * The game and the agents of a run that `coplay train` began, by its configuration: for `loadRun` of
+ * `@coplay/trainers`, which restores what they learned. Code of the configuration is run if this user trained with it on
+ * this machine, or with `allowCode`.
+ *
+ * @throws CoplayError for a directory without such a run, and for code that isn't allowed, is gone or has changed
+ */
+export async function codeOfRun(
+  directory: string,
+  { allowCode = false }: { readonly allowCode?: boolean } = {},
+): Promise<CodeOfRun> {
+  checkText('codeOfRun', 'directory', directory);
+  const configuration = await configurationIn(directory, { allowCode });
+  const { agents, seats, seed } = configuration;
+  const game = gameOf(configuration);
+  return { game, agents: (source, ids) => makeAgents(seats[source] ?? agents, game, ids, seed) };
 }
 
 /** The game of a configuration. @throws CoplayError for options that it doesn't have */

@@ -3,9 +3,8 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { checkOptions, fail } from '@coplay/core';
 import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
-import type { Flags } from '../command';
 import { checksumOf } from './code';
-import { checkAllowed } from './own-code';
+import { checkAllowed, type Trust } from './own-code';
 import { type ReadConfiguration, readConfiguration } from './read';
 import { checkConfiguration, type RunConfiguration, readJsonFile } from './schema';
 
@@ -93,10 +92,9 @@ function copiesOf(directory: string, files: readonly string[]): Map<string, stri
  * The configuration of a run that `coplay train` began. One that is code is loaded from where it is, if
  * {@link checkAllowed} lets it.
  *
- * @param flags  of the command, which has `--allow-code`
  * @throws CoplayError for a directory without one, or code that is a stranger's, is gone or has changed
  */
-export async function configurationIn(directory: string, flags: Flags): Promise<RunConfiguration> {
+export async function configurationIn(directory: string, trust: Trust): Promise<RunConfiguration> {
   const path = join(directory, FILE);
   if (!existsSync(path)) refuseDirectory(directory);
   const kept = readJsonFile(path);
@@ -106,7 +104,7 @@ export async function configurationIn(directory: string, flags: Flags): Promise<
   const place = realpathSync(directory);
   const checksums = new Map(Object.entries(files).map(([file, checksum]) => [resolve(place, file), checksum]));
   const file = resolve(place, code);
-  checkAllowed(directory, { file, files: Object.fromEntries(checksums) }, flags);
+  checkAllowed(directory, { file, files: Object.fromEntries(checksums) }, trust);
   const copies = copiesOf(directory, [...checksums.keys()]);
   for (const [path, checksum] of checksums) checkUnchanged(path, checksum, copies.get(path)!);
   const { configuration } = await readConfiguration(file, (loaded) => checkLoaded(loaded, checksums));

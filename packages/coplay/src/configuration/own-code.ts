@@ -14,6 +14,16 @@ export const ALLOW_CODE = {
   'allow-code': { what: 'runs the code of a run that you did not train yourself on this machine: it can do anything' },
 } as const;
 
+/** Whether code may be run that isn't in the list: `--allow-code`. */
+export interface Trust {
+  readonly allowCode: boolean;
+}
+
+/** The trust that the flags of a command say. */
+export function trustOf(flags: Flags): Trust {
+  return { allowCode: flags['allow-code'] === true };
+}
+
 /** Permissions that would let another user add to the list. */
 const WRITABLE_BY_OTHERS = 0o022;
 
@@ -42,12 +52,12 @@ export function noteOwnCode(code: Code, warn: (line: string) => void): void {
  * @param directory  of the run, for the message
  * @throws CoplayError for code that is neither
  */
-export function checkAllowed(directory: string, code: Code, flags: Flags): void {
-  if (flags['allow-code'] === true || ownFingerprints().has(fingerprint(code))) return;
+export function checkAllowed(directory: string, code: Code, { allowCode }: Trust): void {
+  if (allowCode || ownFingerprints().has(fingerprint(code))) return;
   const expected =
     'a run whose code you trained with on this machine (the same files at the same place), or --allow-code';
   const got = `${code.file}, which is not in your list ${listPath()}`;
-  const remedy = 'This code can do anything that you can. Read it; if you trust it, add --allow-code.';
+  const remedy = 'This code can do anything that you can. Read it; if you trust it, add --allow-code (allowCode: true).';
   fail(directory, expected, got, remedy);
 }
 

@@ -32,6 +32,7 @@ export function mixed(options: MixedOptions): Agent<Uint8Array> {
   return {
     id,
     name,
+    options: { p, ...hunting },
     initialState(rows) {
       checkCount(`${name} (${id}).initialState`, 'rows', rows);
       return new Uint8Array(rows);

@@ -28,7 +28,7 @@ const behaviour = z
 export function nearestStag(options: NearestStagOptions): Agent<null> {
   const { game, id, ...others } = recordOf('nearestStag', options);
   seatOf('nearestStag', game, id);
-  return ruleAgent(game, id, 'NearestStag', nearestStagRule('nearestStag', game, others));
+  return ruleAgent(game, id, 'NearestStag', nearestStagRule('nearestStag', game, others), others);
 }
 
 /** NearestHare (NH): the same with hares. When no hare is left it stays. */

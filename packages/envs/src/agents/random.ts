@@ -16,6 +16,7 @@ export function randomAgent<Spaces extends ActionSpaces>(options: RuleAgentOptio
   return {
     id,
     name: 'Random',
+    options: {},
     initialState: (rows) => {
       checkCount(`Random (${id}).initialState`, 'rows', rows);
       return null;

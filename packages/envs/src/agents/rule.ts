@@ -14,10 +14,17 @@ export function actionsBy(ruleOf: (row: number) => Rule, input: AgentInput, gene
 }
 
 /** An agent without memory that follows one rule. Its state is empty. */
-export function ruleAgent(game: Game, id: AgentId, name: string, rule: Rule): Agent<null> {
+export function ruleAgent(
+  game: Game,
+  id: AgentId,
+  name: string,
+  rule: Rule,
+  options: Agent['options'] = {},
+): Agent<null> {
   return {
     id,
     name,
+    options,
     initialState: (rows) => {
       checkCount(`${name} (${id}).initialState`, 'rows', rows);
       return null;

@@ -55,6 +55,7 @@ export function titForTat(options: TitForTatOptions): Agent<null> {
   return {
     id,
     name: 'TitForTat',
+    options: others,
     initialState(rows) {
       checkCount(`TitForTat (${id}).initialState`, 'rows', rows);
       memory.rows(rows);

@@ -20,6 +20,17 @@ export function wrapOptions(game: Game, wrapper: (typeof WRAPPERS)[number], valu
   return { ...game.options, [wrapper]: value, ...(order.length > 1 && { wrappers: order }) };
 }
 
+/** Takes apart what {@link wrapOptions} put together: the game's own options, and wrappers from the innermost. */
+export function wrappersOf(options: Game['options']): {
+  readonly own: Game['options'];
+  readonly wrappers: readonly (readonly [name: string, value: unknown])[];
+} {
+  const { wrappers = WRAPPERS.filter((name) => name in options), ...all } = options;
+  const order = wrappers as readonly string[];
+  const own = Object.fromEntries(Object.entries(all).filter(([name]) => !order.includes(name)));
+  return { own, wrappers: order.map((name) => [name, options[name]] as const) };
+}
+
 /**
  * The game with some parts replaced. The others stay bound to the game itself, so that a game may be an instance of a
  * class as well as a record. `grid` and `observesState` are left out (see {@link seenParts}): most wrappers change the

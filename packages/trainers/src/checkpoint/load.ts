@@ -1,4 +1,4 @@
-import { CoplayError, checkOptions, type SavedState } from '@coplay/core';
+import { CoplayError, checkOptions, fail, type SavedState } from '@coplay/core';
 import { checkText, parseJson } from '@coplay/core/checks';
 import { writeError } from '@coplay/core/node';
 import { z } from 'zod';
@@ -7,6 +7,7 @@ import { type FileSystem, nodeFileSystem } from './file-system';
 import { findCheckpoints } from './find';
 import { type Json, unflattenState } from './flatten';
 import { type Manifest, readChecked, readManifest, refuse } from './manifest';
+import { isCheckpointName } from './names';
 import { fileSystemSchema, warnSchema } from './options';
 
 /** A checkpoint that was read whole. */
@@ -37,33 +38,45 @@ export interface LatestCheckpoint {
   readonly skipped: readonly SkippedCheckpoint[];
 }
 
-/** Options of {@link loadCheckpoint}. */
-export interface LoadOptions {
+/** Options of {@link loadCheckpoint} and {@link latestCheckpoint}. */
+export interface LoadCheckpointOptions {
+  /** Receives a line for each checkpoint that is refused on the way to the newest good one. Default: none */
+  readonly warn?: (line: string) => void;
   /** Default: the machine's, through Node. */
   readonly fileSystem?: FileSystem;
 }
 
-/** Options of {@link latestCheckpoint}. */
-export interface LatestOptions extends LoadOptions {
-  /** Told a line for each checkpoint that is refused. Default: none; `skipped` has the same content. */
-  readonly warn?: (line: string) => void;
-}
-
-const loadSchema = z.strictObject({ fileSystem: fileSystemSchema.optional() });
-const latestSchema = loadSchema.extend({ warn: warnSchema.optional() });
+const schema = z.strictObject({ warn: warnSchema.optional(), fileSystem: fileSystemSchema.optional() });
 
 /**
  * Reads one checkpoint, every byte of it checked. This restores nothing by itself: give `saved` to the `restore` of the
- * saved object.
+ * saved object, or use `loadRun`.
  *
- * @param path  the directory of the checkpoint, such as `runs/a/checkpoints/step-000000012345`
+ * @param path  the directory of a run, of its `checkpoints`: the newest good one; or that of one checkpoint, such as
+ *              `runs/a/checkpoints/step-000000012345`
  * @throws CoplayError if it's unfinished, damaged, foreign or of another version; it says which
  */
-export async function loadCheckpoint(path: string, options: LoadOptions = {}): Promise<Checkpoint> {
+export async function loadCheckpoint(path: string, options: LoadCheckpointOptions = {}): Promise<Checkpoint> {
   checkText('loadCheckpoint', 'path', path);
-  const { fileSystem } = checkOptions('loadCheckpoint', loadSchema, options);
+  const { fileSystem, warn } = checkOptions('loadCheckpoint', schema, options);
   const files = fileSystem ?? (await nodeFileSystem());
-  return readCheckpoint(files, path, await readManifest(files, path));
+  const folder = await folderOfCheckpoints(files, path);
+  if (folder === undefined) return readCheckpoint(files, path, await readManifest(files, path));
+  const { checkpoint, skipped } = await newestGood(files, folder, warn);
+  if (checkpoint) return checkpoint;
+  const [first] = skipped;
+  const got = first ? `${first.path}, with ${first.reason}` : 'none';
+  const remedy = first ? 'Mend it, or use another run.' : 'Train it further, until one is saved.';
+  return fail('loadCheckpoint', `a good checkpoint in ${folder}`, got, remedy);
+}
+
+/** The folder of a run's checkpoints where `path` is a run or that folder; undefined for anything else. */
+async function folderOfCheckpoints(files: FileSystem, path: string): Promise<string | undefined> {
+  // What can't be listed is refused as a checkpoint.
+  const names = await files.list(path).catch((): readonly string[] => []);
+  if (names.includes('manifest.json')) return undefined;
+  if (names.includes('checkpoints')) return `${path}/checkpoints`;
+  return names.some(isCheckpointName) ? path : undefined;
 }
 
 /**
@@ -73,10 +86,17 @@ export async function loadCheckpoint(path: string, options: LoadOptions = {}): P
  * @param directory  where {@link saveCheckpoint} put them; it need not exist
  * @throws CoplayError if it can't be listed, such as a file
  */
-export async function latestCheckpoint(directory: string, options: LatestOptions = {}): Promise<LatestCheckpoint> {
+export async function latestCheckpoint(directory: string, options: LoadCheckpointOptions = {}): Promise<LatestCheckpoint> {
   checkText('latestCheckpoint', 'directory', directory);
-  const { fileSystem, warn } = checkOptions('latestCheckpoint', latestSchema, options);
-  const files = fileSystem ?? (await nodeFileSystem());
+  const { fileSystem, warn } = checkOptions('latestCheckpoint', schema, options);
+  return newestGood(fileSystem ?? (await nodeFileSystem()), directory, warn);
+}
+
+async function newestGood(
+  files: FileSystem,
+  directory: string,
+  warn?: (line: string) => void,
+): Promise<LatestCheckpoint> {
   const skipped: SkippedCheckpoint[] = [];
   const skip = (path: string, error: unknown): void => {
     const reason = error instanceof CoplayError ? error.complaint.got : String(error);

@@ -34,6 +34,9 @@ export function memoryOneAgent(options: MemoryOneOptions): Agent<null> {
   return {
     id,
     name: 'memory-one',
+    get options() {
+      return { parameters: [...parameters] }; // as they are now: a learner may change them
+    },
     initialState: (rows) => {
       checkCount(`memory-one (${id}).initialState`, 'rows', rows);
       return null;

@@ -27,6 +27,8 @@ interface Saveable {
 export class RunFiles {
   /** The resolved configuration, as JSON. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** By id, the options of agents that name them: with these, `loadRun` makes rules again. */
+  private readonly agentOptions: Readonly<Record<string, unknown>>;
   private savedAt = -1;
   /** The checkpoints that this run wrote or found when it resumed; absent before it has used the directory. */
   private known: ReadonlySet<string> | undefined;
@@ -40,6 +42,7 @@ export class RunFiles {
     partners?: Readonly<Record<string, unknown>>,
   ) {
     const { game, envs, steps, seed, exploration, curriculum } = options;
+    this.agentOptions = Object.fromEntries(agents.flatMap((one) => (one.options ? [[one.id, one.options]] : [])));
     this.config = {
       game: { name: game.name, options: game.options, agents: game.agents },
       envs,
@@ -94,7 +97,9 @@ export class RunFiles {
     }
     // The software on which the last bits of the run's results depend. A run may go on with another number of cores.
     const { reason } = await executorInfo();
-    const config = { ...this.config, compute: { executor: reason, ...(await threadInfo()) } };
+    const compute = { executor: reason, ...(await threadInfo()) };
+    const { agentOptions } = this;
+    const config = { ...this.config, ...(Object.keys(agentOptions).length > 0 && { agentOptions }), compute };
     await createRunDirectory(directory, { config, versions: runtimeVersions(), resume: known !== undefined });
     this.known ??= new Set();
   }

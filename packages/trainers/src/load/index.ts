@@ -1,0 +1,1 @@
+export { type LoadedRun, type LoadOptions, loadAgents, loadRun, type OwnAgents } from './load-run';
