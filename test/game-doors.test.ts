@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gridTransitions } from '@coplay/buffers';
 import {
   type AnyGame,
@@ -27,6 +30,7 @@ import {
   permuteSeats,
   randomAgent,
   recordEpisode,
+  remakeRule,
   renderSvg,
   renderText,
   replayEpisode,
@@ -49,6 +53,7 @@ import {
   hopAgent,
   hopPlusAgent,
   iteratedGame,
+  loadRun,
   lola,
   memoryOneAgent,
   ppoAgent,
@@ -73,6 +78,8 @@ const recording = await recordEpisode(sound, players);
 const starts = { states, previousActions: Int32Array.of(-1, -1), isFirst: Uint8Array.of(1) };
 const generator = createGenerator(0);
 const nobody = async () => 0;
+const directory = join(mkdtempSync(join(tmpdir(), 'coplay-doors-')), 'run');
+await selfPlay({ game: sound, agents: players, directory }).save();
 
 /** Every public function that is given a game. */
 const doors: Readonly<Record<string, (game: Game) => unknown>> = {
@@ -89,6 +96,7 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   nearestStag: (game) => nearestStag({ game, id }),
   mixed: (game) => mixed({ game, id, p: 0.5 }),
   titForTat: (game) => titForTat({ game, id }),
+  remakeRule: (game) => remakeRule({ game, id, name: 'Random', options: {} }),
   switcher: (game) => switcher({ game, id, first: players[0], second: players[0], episodes: 1 }),
   timeLimit: (game) => timeLimit(game, 3),
   optimisticPartners: (game) => optimisticPartners(game, { chance: 0.5, lacksPartners: () => false, join() {} }),
@@ -125,6 +133,7 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   createOmg: (game) => createOmg({ game, id }),
   createWorldModel: (game) => createWorldModel({ game }),
   socialInfluenceAgent: (game) => socialInfluenceAgent({ game, id }),
+  loadRun: (game) => loadRun(directory, { game }),
   lola: (game) => lola({ game }),
   iteratedGame: (game) => iteratedGame(game, 0.9),
   memoryOneAgent: (game) => memoryOneAgent({ game, id, parameters: new Float64Array(5) }),
@@ -154,6 +163,7 @@ const ofMatrixGames = ['lola', 'iteratedGame', 'memoryOneAgent'];
 const ofAllSpaces = [
   ...['allocateExperience', 'vectorEnv', 'parallelEnv', 'createRollout', 'evaluate', 'selfPlay'],
   ...['randomAgent', 'ppoAgent', 'sharedPpoAgents', 'inputEncoder', 'canCentre'],
+  ...['loadRun', 'remakeRule'],
 ];
 
 /** What each wrong description must be told of it. */

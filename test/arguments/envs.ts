@@ -59,6 +59,8 @@ export const envsDoors: Doors = {
   renderSvg: door(() => [game, state(), 0, {}], ['nothing', ['longer'], ['undefined'], 'options']),
   renderText: door(() => [game, state(), 0, {}], ['nothing', ['longer'], ['undefined'], 'options']),
   replayEpisode: door(() => [game, recording]),
+  remakeGame: door(() => [{ name: 'stag-hunt', options: {} }], [], {}, ['stagHunt']),
+  remakeRule: door(() => [{ game, id, name: 'Random', options: {} }], [], {}, ['randomAgent']),
   sceneSvg: door(() => [scene(), 'a scene', 40], ['nothing', ["''", "'x'"], ['undefined', '1.5', '2**33']]),
   simpleSpeakerListener: maker,
   simpleSpread: maker,

@@ -144,6 +144,10 @@ const moaRows = buffers.moaRows(lived, 1, { goals: game.goals });
 const view = () => ({ ...input(), rows: 1 });
 const runOptions = () => ({ game, agents: [trainers.ppoAgent(ppo()), random(other)], envs: 2, steps: 2 });
 
+const kept = trainers.selfPlay({ ...runOptions(), directory: path('loaded') });
+await kept.save();
+kept.dispose();
+
 /** The public functions of trainers, with valid arguments. */
 export const trainersDoors: Doors = {
   NonFiniteError: 'is made by learners',
@@ -247,6 +251,8 @@ export const trainersDoors: Doors = {
   gridGoals: door(() => [game, {}], ['nothing', 'options']),
   iteratedGame: door(() => [dilemma, 0.9]),
   iteratedGradients: door(() => [trainers.iteratedGame(dilemma, 0.9), logits(), logits()]),
+  loadAgents: door(() => [path('loaded'), {}], ['path', 'options'], {}, ['loadRun']),
+  loadRun: door(() => [path('loaded'), {}], ['path', 'options']),
   lola: door(() => [{ game: dilemma }], [], { train: door(() => [1]) }),
   memoryOneAgent: door(() => [{ game: dilemma, id: dilemma.agents[0], parameters: logits() }], [], {
     initialState: rows,

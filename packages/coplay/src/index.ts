@@ -2,6 +2,7 @@ export type { Terminal } from './command';
 export {
   type AgentMaker,
   type CodeOfRun,
+  type CodeOptions,
   type Configuration,
   checkConfiguration,
   codeOfRun,

@@ -13,6 +13,9 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { evaluate } from '@coplay/core';
+import { stagHunt } from '@coplay/envs';
+import { loadAgents, loadRun } from '@coplay/trainers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { coplay, files } from './command-line';
 
@@ -198,5 +201,34 @@ describe('a run that was mine and is no more', () => {
     const ended = await coplay(['evaluate', join(copy, 'runs/a')]);
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('--allow-code') });
     expect(traces(copy)).toBe(before);
+  });
+});
+
+describe('loadRun', () => {
+  it('makes the agents by code of a run that this user trained', async () => {
+    be(me);
+    const { game, agents, dispose } = await loadRun(run);
+    expect(agents.map(({ name }) => name)).toEqual(['PPO (frozen)', 'PPO (frozen)']);
+    expect((await evaluate(game, agents, { episodes: 2 })).episodes).toBe(2);
+    dispose();
+    const [moved] = await loadAgents(run, { seats: { agent_1: 'agent_0' } });
+    expect(moved.id).toBe('agent_1');
+  });
+
+  it("runs a stranger's code only where it is allowed", async () => {
+    be(stranger);
+    const before = traces();
+    await expect(loadRun(run)).rejects.toThrow('add --allow-code (allowCode: true)');
+    expect(traces()).toBe(before);
+    (await loadRun(run, { allowCode: true })).dispose();
+    expect(traces()).toBe(`${before}x`);
+  });
+
+  it('runs no code where the game or the agents are given by name', async () => {
+    be(stranger);
+    const before = traces();
+    const game = stagHunt({ size: 3, agents: 2, stags: 1, hares: 1, maxSteps: 4 });
+    (await loadRun(run, { game })).dispose();
+    expect(traces()).toBe(before);
   });
 });

@@ -35,8 +35,8 @@ export {
   replayEpisode,
   writeRecording,
 } from './recordings';
-export { agentColor, renderReplay, renderSvg, renderText, sceneSvg } from './render';
 export { type GameDescription, type RuleDescription, remakeGame, remakeRule } from './remake';
+export { agentColor, renderReplay, renderSvg, renderText, sceneSvg } from './render';
 export { type SnowdriftOptions, snowdrift } from './snowdrift';
 export { type StagHuntOptions, stagHunt } from './stag-hunt';
 export {

@@ -1,11 +1,20 @@
-import { type ActionSpaces, type Agent, type AgentId, type AnyGame, fail, type Game, type Saved, show } from '@coplay/core';
+import {
+  type ActionSpaces,
+  type Agent,
+  type AgentId,
+  type AnyGame,
+  fail,
+  type Game,
+  type Saved,
+  show,
+} from '@coplay/core';
 import { checkRecord, checkText } from '@coplay/core/checks';
 import { freeRider, mixed, nearestDrift, nearestHare, nearestStag, randomAgent, titForTat } from './agents';
 import { cartPole, catchGame, gymEscalation, gymHarvest, gymHunt, pendulum } from './classic';
 import { matrixGame } from './matrix';
 import { snowdrift } from './snowdrift';
 import { stagHunt } from './stag-hunt';
-import { limitedView, permuteSeats, timeLimit, wrappersOf, withAgentId, withPreviousActions } from './wrappers';
+import { limitedView, permuteSeats, timeLimit, withAgentId, withPreviousActions, wrappersOf } from './wrappers';
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -93,7 +102,9 @@ export interface RuleDescription {
  *
  * @throws CoplayError for another name, and for options that the rule doesn't have
  */
-export function remakeRule({ game, id, name, options }: RuleDescription): Agent<Saved, ActionSpaces> {
+export function remakeRule(description: RuleDescription): Agent<Saved, ActionSpaces> {
+  checkRecord('remakeRule', 'description', description);
+  const { game, id, name, options } = description;
   checkText('remakeRule', 'name', name);
   checkRecord('remakeRule', 'options', options);
   const rule = name.split('(')[0];

@@ -236,7 +236,9 @@ describe('what does not fit', () => {
 
   it('is refused by name: parts, classes, networks', async () => {
     expect(await messageOf(loadRun(directory, { agents }))).toContain('a network of the name mine');
-    expect(await messageOf(loadRun(directory, { parts: { mine: mine(3) } }))).toContain('Stays of agent_1, which is one');
+    expect(await messageOf(loadRun(directory, { parts: { mine: mine(3) } }))).toContain(
+      'Stays of agent_1, which is one',
+    );
     expect(await messageOf(loadRun(directory, { agents, parts: { mine: mine(4) } }))).toContain(
       'network.hidden 3, as in config.json, got 4',
     );

@@ -2,12 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fail } from '@coplay/core';
 import { textTable } from '@coplay/diagnostics';
-import {
-  type Checkpoint,
-  describeCheckpoint,
-  flattenState,
-  loadCheckpoint,
-} from '@coplay/trainers/checkpoint';
+import { type Checkpoint, describeCheckpoint, flattenState, loadCheckpoint } from '@coplay/trainers/checkpoint';
 import { command, EXIT, type Terminal } from '../command';
 
 /** `coplay inspect` */

@@ -1,7 +1,8 @@
-import { type Agent, type AgentId, type Experience, fail, type Game, show } from '@coplay/core';
+import { type Agent, type AgentId, checkOptions, type Experience, fail, type Game, show } from '@coplay/core';
 import { checkText } from '@coplay/core/checks';
 import { csv, jsonLines, progress, tensorboard } from '@coplay/diagnostics';
 import { ppoPresets, type SelfPlay, selfPlay } from '@coplay/trainers';
+import { z } from 'zod';
 import type { AgentMaker } from './define';
 import { configurationIn } from './directory';
 import { AGENTS, GAMES } from './kinds';
@@ -51,6 +52,14 @@ export async function runOf(
   return { run, game };
 }
 
+/** Options of {@link codeOfRun}. */
+export interface CodeOptions {
+  /** Whether code may be run that this user didn't train with on this machine: it can do anything. Default false */
+  readonly allowCode?: boolean;
+}
+
+const codeSchema = z.strictObject({ allowCode: z.boolean().default(false) });
+
 /** The game of a run, and its agents. */
 export interface CodeOfRun {
   readonly game: Game;
@@ -65,11 +74,9 @@ export interface CodeOfRun {
  *
  * @throws CoplayError for a directory without such a run, and for code that isn't allowed, is gone or has changed
  */
-export async function codeOfRun(
-  directory: string,
-  { allowCode = false }: { readonly allowCode?: boolean } = {},
-): Promise<CodeOfRun> {
+export async function codeOfRun(directory: string, options: CodeOptions = {}): Promise<CodeOfRun> {
   checkText('codeOfRun', 'directory', directory);
+  const { allowCode } = checkOptions('codeOfRun', codeSchema, options);
   const configuration = await configurationIn(directory, { allowCode });
   const { agents, seats, seed } = configuration;
   const game = gameOf(configuration);

@@ -57,7 +57,8 @@ export function checkAllowed(directory: string, code: Code, { allowCode }: Trust
   const expected =
     'a run whose code you trained with on this machine (the same files at the same place), or --allow-code';
   const got = `${code.file}, which is not in your list ${listPath()}`;
-  const remedy = 'This code can do anything that you can. Read it; if you trust it, add --allow-code (allowCode: true).';
+  const remedy =
+    'This code can do anything that you can. Read it; if you trust it, add --allow-code (allowCode: true).';
   fail(directory, expected, got, remedy);
 }
 

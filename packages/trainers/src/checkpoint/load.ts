@@ -86,7 +86,10 @@ async function folderOfCheckpoints(files: FileSystem, path: string): Promise<str
  * @param directory  where {@link saveCheckpoint} put them; it need not exist
  * @throws CoplayError if it can't be listed, such as a file
  */
-export async function latestCheckpoint(directory: string, options: LoadCheckpointOptions = {}): Promise<LatestCheckpoint> {
+export async function latestCheckpoint(
+  directory: string,
+  options: LoadCheckpointOptions = {},
+): Promise<LatestCheckpoint> {
   checkText('latestCheckpoint', 'directory', directory);
   const { fileSystem, warn } = checkOptions('latestCheckpoint', schema, options);
   return newestGood(fileSystem ?? (await nodeFileSystem()), directory, warn);

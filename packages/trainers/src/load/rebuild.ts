@@ -142,7 +142,11 @@ function searchOptions(search: Config) {
 
 function treeSearchOptions(build: Rebuild, { search, interOM, ...options }: Config) {
   const { temperature: _, ...numbers } = searchOptions(search as Config);
-  return { ...numbers, ...options, ...(interOM !== undefined && { interOM: functionNamed(build, interOM) as boolean }) };
+  return {
+    ...numbers,
+    ...options,
+    ...(interOM !== undefined && { interOM: functionNamed(build, interOM) as boolean }),
+  };
 }
 
 function networkOf(build: Pick<Rebuild, 'where' | 'parts'>, config: unknown): TorsoBuilder {
