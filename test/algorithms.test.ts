@@ -24,6 +24,7 @@ const above: Readonly<Record<string, readonly string[]>> = {
   'hop-plus': ['ppo', 'moa', 'omg', 'world-model'],
   'social-influence': ['ppo', 'moa'],
   export: ['ppo'],
+  'cross-play': [],
   load: ['checkpoint', 'ppo', 'social-influence', 'hop', 'hop-plus', 'dreamer', 'lola'],
 };
 

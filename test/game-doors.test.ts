@@ -47,8 +47,10 @@ import {
   createMoa,
   createOmg,
   createWorldModel,
+  crossPlay,
   curriculum,
   dreamerAgent,
+  exploitability,
   gridGoals,
   hopAgent,
   hopPlusAgent,
@@ -139,6 +141,8 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   memoryOneAgent: (game) => memoryOneAgent({ game, id, parameters: new Float64Array(5) }),
   selfPlay: (game) => selfPlay({ game, agents: players }),
   'selfPlay: curriculum': (game) => selfPlay({ game: sound, agents: players, curriculum: { game, setProgress() {} } }),
+  crossPlay: (game) => crossPlay({ game, policies: { random: players }, episodes: 1 }),
+  exploitability: (game) => exploitability({ game, agents: players }),
   curriculum: (game) => curriculum(() => game),
   gridGoals: (game) => gridGoals(game),
   goalTracker: (game) => goalTracker({ game, envs: 1 }),
@@ -163,7 +167,7 @@ const ofMatrixGames = ['lola', 'iteratedGame', 'memoryOneAgent'];
 const ofAllSpaces = [
   ...['allocateExperience', 'vectorEnv', 'parallelEnv', 'createRollout', 'evaluate', 'selfPlay'],
   ...['randomAgent', 'ppoAgent', 'sharedPpoAgents', 'inputEncoder', 'canCentre'],
-  ...['loadRun', 'remakeRule'],
+  ...['loadRun', 'remakeRule', 'crossPlay'],
 ];
 
 /** What each wrong description must be told of it. */

@@ -52,6 +52,14 @@ const audit = audits.symmetryAudit({ a: [1, 2], b: [2, 1] }, { permutations: 10 
 const rows = ablations.ablationSummary({ a: [1, 2], b: [2, 3] });
 const summary = () => rows;
 
+const plays = () => ({
+  game: 'a game',
+  agents: ['x'],
+  policies: ['a'],
+  plays: [{ seating: ['a'], returns: Float64Array.of(1, 2) }],
+});
+const crossed = () => diagnostics.crossPlaySummary(plays(), { resamples: 2 });
+
 let made = 0;
 const runInfo = () => ({ name: 'a game', config: {}, envSteps: 8, startedAt: 0 });
 /** The functions of a log of files, each in a folder of its own. */
@@ -78,6 +86,9 @@ export const diagnosticsDoors: Doors = {
   beliefFigure: door(() => [{ a: line }, {}], ['nothing', 'options']),
   beliefLine: door(() => [trace, 'stag']),
   boxPlot: door(() => [{ a: [1, 2] }, {}], ['record', 'options']),
+  crossPlayHeatMap: door(() => [crossed()]),
+  crossPlaySummary: door(() => [plays(), { resamples: 2 }], ['nothing', 'options']),
+  crossPlayTable: door(() => [crossed()]),
   csv: logRow(),
   curveOf: door(() => [entries, 'a'], [['[]', 'longer']]),
   distributionFigure: door(() => [distributions()['reward'], {}], ['nothing', 'options']),

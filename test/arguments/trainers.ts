@@ -148,6 +148,14 @@ const kept = trainers.selfPlay({ ...runOptions(), directory: path('loaded') });
 await kept.save();
 kept.dispose();
 
+/** An agent without chance or memory, for matrix games. */
+const cooperates = (seat: string): Agent => ({
+  id: seat,
+  name: 'cooperates',
+  initialState: () => null,
+  act: ({ rows: count }, state) => ({ actions: new Int32Array(count), state }),
+});
+
 /** The public functions of trainers, with valid arguments. */
 export const trainersDoors: Doors = {
   NonFiniteError: 'is made by learners',
@@ -160,6 +168,8 @@ export const trainersDoors: Doors = {
     ],
   ),
   curriculum: door(() => [() => game], [], { setProgress: door(() => [0.5]) }),
+  crossPlay: door(() => [{ game, policies: { random }, episodes: 1 }]),
+  exploitability: door(() => [{ game: dilemma, agents: dilemma.agents.map(cooperates) }]),
   createMoa: door(
     () => [moa()],
     [],

@@ -2,6 +2,7 @@ import { CoplayError, show } from '@coplay/core';
 import { checkArgument, checkFunction } from '@coplay/core/checks';
 import { z } from 'zod';
 import { type Command, EXIT, helpOf, parse, type Terminal, UsageError } from './command';
+import { crossPlayCommand } from './commands/cross-play';
 import { evaluateCommand } from './commands/evaluate';
 import { exportCommand } from './commands/export';
 import { inspectCommand } from './commands/inspect';
@@ -15,6 +16,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   train: trainCommand,
   resume: resumeCommand,
   evaluate: evaluateCommand,
+  'cross-play': crossPlayCommand,
   record: recordCommand,
   report: reportCommand,
   export: exportCommand,

@@ -20,7 +20,7 @@ describe('coplay', () => {
   it('shows its commands, and the help of each', async () => {
     const { code, out } = await coplay(['--help']);
     expect(code).toBe(0);
-    for (const name of ['train', 'resume', 'evaluate', 'record', 'report', 'export', 'inspect', 'play']) {
+    for (const name of ['train', 'resume', 'evaluate', 'cross-play', 'record', 'report', 'export', 'inspect', 'play']) {
       expect(out).toContain(`  ${name}`);
       const help = await coplay([name, '--help']);
       expect([help.code, help.out]).toEqual([0, expect.stringMatching(new RegExp(`^coplay ${name} .*--help`, 's'))]);

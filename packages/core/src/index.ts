@@ -11,6 +11,7 @@ export {
 export type { Agent, AgentInput, AgentOutput, AgentStep, Saved, SavedState, Trainer } from './agent';
 export { allocate, ndarray } from './arrays';
 export { checkGame } from './check-game';
+export type { CrossPlay, SeatedPlay } from './cross-play';
 export { CoplayError, checkOptions, fail, show } from './errors';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluate';
 export type { Experience } from './experience';

@@ -1,4 +1,5 @@
 export { type BeliefLine, beliefFigure, beliefLine, priorLine } from './beliefs';
+export { type CrossPlaySummary, crossPlayHeatMap, crossPlaySummary, crossPlayTable } from './cross-play';
 export {
   type Distribution,
   distributionFigure,

@@ -35,6 +35,7 @@ describe('numbers of report.json are numbers, or the file is refused by name', (
     ['belief', { beliefs: { a: { b: { steps: [0], belief: [ATTACK] } } } }],
     ['switches', { beliefs: { a: { b: { steps: [0], belief: [1], switches: [ATTACK] } } } }],
     ['tables', { tables: { a: [{ b: { markup: ATTACK } }] } }],
+    ['heatMaps', { heatMaps: { a: { rows: ['b'], columns: ['c'], values: [[{ markup: ATTACK }]] } } }],
   ])('%s', (name, extras) => {
     expect(() => report([run({ 'report.json': extras })])).toThrow(name);
   });

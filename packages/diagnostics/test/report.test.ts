@@ -119,6 +119,16 @@ describe('report', () => {
     addToReport(directory, {
       distributions: { reward, none },
       tables: { 'world model': [{ model: 'cells', mse: 0.5 }] },
+      heatMaps: {
+        'cross-play': {
+          rows: ['us', 'them'],
+          columns: ['us', 'them'],
+          values: [
+            [3, 1],
+            [2, Number.NaN],
+          ],
+        },
+      },
     });
     addToReport(directory, { beliefs: { 'P(stag)': { agent_1: line } } });
     const page = report([directory]);
@@ -126,6 +136,10 @@ describe('report', () => {
     expect(page.match(/class="bar-real /g)!.length).toBe(20);
     expect(page).toContain('<h4>none</h4><p>There were none');
     expect(page).toContain('<th scope="row">cells</th><td>0.500</td>');
+    // The greatest value is the darkest, the least the lightest; what is no number has no colour.
+    const shades = [...page.matchAll(/<rect class="f0" [^>]*fill-opacity="([\d.]+)"/g)].map(([, shade]) => shade);
+    expect(shades).toEqual(['0.60', '0.10', '0.35', '0']);
+    expect(page).toContain('<th scope="row">2 them</th><td>2</td>');
     expect(dataOf(page).beliefs.map(({ title }) => title)).toEqual(['P(stag)']);
     expect(() => addToReport(directory, { moa: { x: 1 as never } })).toThrow(/addToReport: option moa.x/);
   });

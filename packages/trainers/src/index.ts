@@ -1,4 +1,12 @@
 export {
+  type CrossPlayOptions,
+  crossPlay,
+  type Exploitability,
+  type ExploitabilityOptions,
+  exploitability,
+  type Policy,
+} from './cross-play';
+export {
   type DreamerAgent,
   type DreamerAgentOptions,
   type DreamerLearner,

@@ -1,5 +1,6 @@
 import type { Distribution, Origins } from '../distributions';
 import type { MoaEvaluation } from '../moa';
+import type { HeatMapData } from '../plots/heat-map';
 import type { TableRow } from '../tables';
 import { formatCell } from '../tables/format';
 import type { ReportExtras } from './extras';
@@ -15,6 +16,7 @@ export function extrasSection(extras: readonly ReportExtras[], names: readonly s
     const panels = [
       ...Object.entries(extra.distributions ?? {}).map(([title, origins]) => histogram(title, origins)),
       ...Object.entries(extra.moa ?? {}).map(([title, evaluation]) => moa(title, evaluation)),
+      ...Object.entries(extra.heatMaps ?? {}).map(([title, data]) => heatMapPanel(title, data)),
       ...Object.entries(extra.tables ?? {}).map(([title, rows]) => plainTable(title, rows)),
     ];
     if (panels.length === 0) return [];
@@ -73,6 +75,27 @@ function moa(title: string, { top1, top3, balancedAccuracy, classes, confusion }
   const summary = `Top-1 ${percent(top1)}, top-3 ${percent(top3)}, balanced ${percent(balancedAccuracy)}`;
   return `<article class="panel moa"><h4>${escapeHtml(title)}</h4><p>${escapeHtml(summary)}</p>${htmlTable('By action', ['action', 'count', 'recall', 'precision', 'F1'], rows)}
 <details><summary>Actions (rows) and guesses (columns)</summary>${htmlTable('Confusion', ['done', ...classes.map(({ name }) => name)], matrix)}</details></article>`;
+}
+
+/** Darker cells for larger values, and the values in a table below. */
+function heatMapPanel(title: string, { rows, columns, values }: HeatMapData): string {
+  const known = values.flat().filter((value) => Number.isFinite(value));
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const [width, height] = [(WIDTH - LEFT) / columns.length, 34];
+  const cells = values.flatMap((row, r) =>
+    row.map((value, c) => {
+      const [x, y] = [LEFT + c * width, r * height];
+      const share = most > least ? (value - least) / (most - least) : 0.5;
+      const shade = Number.isFinite(value) ? (0.1 + 0.5 * share).toFixed(2) : '0';
+      const text = `<text x="${(x + width / 2).toFixed(1)}" y="${y + 22}" text-anchor="middle">${escapeHtml(formatCell(value, 2))}</text>`;
+      return `<rect class="f0" x="${(x + 1).toFixed(1)}" y="${y + 1}" width="${(width - 2).toFixed(1)}" height="${height - 2}" fill-opacity="${shade}"/>${text}`;
+    }),
+  );
+  const numbers = rows.map((_, r) => `<text x="0" y="${r * height + 22}">${r + 1}</text>`);
+  const label = `${title}. Row 1 is ${rows[0]}; columns have the order of the table`;
+  const svg = `<svg viewBox="0 0 ${WIDTH} ${rows.length * height}" role="img" aria-label="${escapeHtml(label)}">${numbers.join('')}${cells.join('')}</svg>`;
+  const lines = rows.map((row, r) => [`${r + 1} ${row}`, ...values[r].map((value) => formatCell(value, 3))]);
+  return `<article class="panel heat-map"><h4>${escapeHtml(title)}</h4>${svg}${htmlTable(title, ['', ...columns], lines)}</article>`;
 }
 
 function plainTable(title: string, rows: readonly TableRow[]): string {

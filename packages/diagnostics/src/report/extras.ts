@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { BeliefLine } from '../beliefs';
 import type { Origins } from '../distributions';
 import type { MoaEvaluation } from '../moa';
+import type { HeatMapData } from '../plots/heat-map';
 import type { TableRow } from '../tables';
 
 /** An episode as `recordEpisode` of `@coplay/envs` recorded it; only the page reads its content. */
@@ -25,6 +26,8 @@ export interface ReportExtras {
   readonly moa?: Readonly<Record<string, MoaEvaluation>>;
   /** Tables such as `worldModelTable`'s. */
   readonly tables?: Readonly<Record<string, readonly TableRow[]>>;
+  /** Tables of numbers as colours, such as `crossPlayHeatMap`'s. */
+  readonly heatMaps?: Readonly<Record<string, HeatMapData>>;
   /** Recorded episodes, to be played on the page. */
   readonly replays?: Readonly<Record<string, RecordedEpisode>>;
 }
@@ -70,6 +73,18 @@ const schema = z.strictObject({
     )
     .optional(),
   tables: z.record(z.string(), z.array(z.record(z.string(), cell))).optional(),
+  heatMaps: z
+    .record(
+      z.string(),
+      z
+        .object({ rows: z.array(z.string()).min(1), columns: z.array(z.string()).min(1), values: z.array(numbers) })
+        .refine(
+          ({ rows, columns, values }) =>
+            values.length === rows.length && values.every((row) => row.length === columns.length),
+          'a value for each row and column',
+        ),
+    )
+    .optional(),
   replays: z
     .record(z.string(), z.looseObject({ format: z.literal('coplay-episode'), version: z.literal(1) }))
     .optional(),

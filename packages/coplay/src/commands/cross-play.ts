@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { fail } from '@coplay/core';
+import {
+  addToReport,
+  type CrossPlaySummary,
+  crossPlayHeatMap,
+  crossPlaySummary,
+  crossPlayTable,
+  textTable,
+  writeReport,
+} from '@coplay/diagnostics';
+import { crossPlay, exploitability, type LoadedRun, loadRun } from '@coplay/trainers';
+import { command, EXIT, type Terminal, textOf, wholeNumber } from '../command';
+import { ALLOW_CODE, trustOf } from '../configuration';
+
+/** `coplay cross-play` */
+export const crossPlayCommand = command({
+  usage: 'cross-play RUN RUN... [--episodes N]',
+  summary: 'Plays the agents of runs with and against each other: returns of pairs, self-play gap, ratings.',
+  words: { least: 1, most: Number.POSITIVE_INFINITY },
+  flags: {
+    episodes: { value: 'N', what: 'of each seating; default 200' },
+    seats: { value: 'ID,ID', what: "seats in which a run's agent plays among others; default: all" },
+    seed: { value: 'N', what: 'of the episodes, which are the same for all; default 0' },
+    report: { value: 'FILE', what: 'writes a report of the runs there, with the matrix as a heat map' },
+    json: { what: 'as JSON' },
+    ...ALLOW_CODE,
+  },
+  async run(directories, flags, terminal) {
+    const episodes = wholeNumber(flags, 'episodes', 1) ?? 200;
+    const seed = wholeNumber(flags, 'seed') ?? 0;
+    const seats = textOf(flags, 'seats')?.split(',');
+    const file = textOf(flags, 'report');
+    const runs: LoadedRun[] = [];
+    try {
+      for (const directory of directories) {
+        runs.push(await loadRun(directory, { ...trustOf(flags), warn: terminal.err }));
+      }
+      checkGames(directories, runs);
+      const [{ game }] = runs;
+      const policies = Object.fromEntries(directories.map((directory, i) => [directory, runs[i].agents]));
+      const plays = await crossPlay({ game, policies, episodes, seed, ...(seats && { seats }) });
+      const summary = crossPlaySummary(plays);
+      const nashConv = await exploited(directories, runs, terminal);
+      if (flags['json']) {
+        terminal.out(JSON.stringify({ game: game.name, episodes, seed, ...summary, ...(nashConv && { nashConv }) }));
+      } else {
+        print(summary, nashConv, terminal);
+      }
+      if (file !== undefined) {
+        const title = `Cross-play on ${game.name}: returns in one seat (rows) among agents of the columns`;
+        addToReport(directories[0], { heatMaps: { [title]: crossPlayHeatMap(summary) } });
+        writeReport(file, directories);
+        terminal.err(`Report: ${join(file)}`);
+      }
+      return EXIT.ok;
+    } finally {
+      for (const run of runs) run.dispose();
+    }
+  },
+});
+
+/** Refuses runs of different games, whose agents can't meet. */
+function checkGames(directories: readonly string[], runs: readonly LoadedRun[]): void {
+  const texts = runs.map(({ game: { name, options, agents } }) => JSON.stringify({ name, options, agents }));
+  const other = texts.findIndex((text) => text !== texts[0]);
+  if (other < 0) return;
+  const remedy = 'Agents can meet in one game only: give runs of the same game with the same options.';
+  fail(
+    'coplay cross-play',
+    `the game of ${directories[0]}, ${texts[0]}`,
+    `${texts[other]} in ${directories[other]}`,
+    remedy,
+  );
+}
+
+/** Exact, where all agents of a run play a matrix game without a memory. */
+async function exploited(
+  directories: readonly string[],
+  runs: readonly LoadedRun[],
+  { err }: Terminal,
+): Promise<Record<string, number> | undefined> {
+  if (!runs[0].game.name.startsWith('matrix')) return undefined;
+  const found: Record<string, number> = {};
+  for (const [i, { game, agents }] of runs.entries()) {
+    try {
+      found[directories[i]] = (await exploitability({ game, agents })).nashConv;
+    } catch (error) {
+      err((error as Error).message);
+    }
+  }
+  return found;
+}
+
+function print(summary: CrossPlaySummary, nashConv: Record<string, number> | undefined, { out }: Terminal): void {
+  const rows = crossPlayTable(summary).map((row) => {
+    const own = nashConv?.[String(row['policy'])];
+    return own === undefined ? row : { ...row, exploitability: own };
+  });
+  out(textTable(rows));
+  const { selfPlay, crossPlay: others, gap } = summary;
+  if (!others || !gap) return;
+  const text = ({ value, lower, upper }: typeof gap) =>
+    `${value.toFixed(3)} (${lower.toFixed(3)} to ${upper.toFixed(3)})`;
+  out(`Self-play ${text(selfPlay)}, cross-play ${text(others)}, gap ${text(gap)}; intervals are over runs.`);
+}

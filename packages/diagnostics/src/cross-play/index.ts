@@ -1,0 +1,1 @@
+export { type CrossPlaySummary, crossPlayHeatMap, crossPlaySummary, crossPlayTable } from './summary';

@@ -1,0 +1,2 @@
+export { type Exploitability, type ExploitabilityOptions, exploitability } from './exploitability';
+export { type CrossPlayOptions, crossPlay, type Policy } from './play';
