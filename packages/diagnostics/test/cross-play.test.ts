@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const play = (seating: string[], ...returns: number[]) => ({ seating, returns: Float64Array.from(returns) });
 
-/** Two policies, four episodes of each seating: `a` always earns 2 with itself, `b` 1; what they do to each other below. */
+/** Two policies, four episodes of each seating: with itself, `a` always earns 2, and `b` 1. */
 const two: CrossPlay = {
   game: 'matrix',
   agents: ['x', 'y'],

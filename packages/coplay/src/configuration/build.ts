@@ -69,8 +69,8 @@ export interface CodeOfRun {
 
 /**
  * The game and the agents of a run that `coplay train` began, by its configuration: for `loadRun` of
- * `@coplay/trainers`, which restores what they learned. Code of the configuration is run if this user trained with it on
- * this machine, or with `allowCode`.
+ * `@coplay/trainers`, which restores what they learned. Code of the configuration is run if this user trained with it
+ * on this machine, or with `allowCode`.
  *
  * @throws CoplayError for a directory without such a run, and for code that isn't allowed, is gone or has changed
  */

@@ -7,8 +7,9 @@ const TOLERANCE = 1e-10;
 
 /**
  * Strengths of P players by the model of Bradley and Terry (1952), in which i wins against j with probability
- * s_i / (s_i + s_j): the maximum of the likelihood by Hunter's (2004) minorisation, s_i = w_i / sum_j n_ij / (s_i + s_j),
- * where w_i are the wins of i and n_ij the meetings of i and j. The strengths have a geometric mean of 1.
+ * s_i / (s_i + s_j). The maximum of the likelihood, by Hunter's (2004) minorisation: each round sets s_i to
+ * w_i / sum_j (n_ij / (s_i + s_j)), where w_i are the wins of i and n_ij the meetings of i and j. The strengths have a
+ * geometric mean of 1.
  *
  * Finite where every two groups of players won and lost against each other, as with an imagined draw in each pair.
  *

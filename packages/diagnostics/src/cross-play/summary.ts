@@ -74,8 +74,8 @@ const WHERE = 'crossPlaySummary';
  * Returns of policies among each other, with intervals, and what follows from them: the gap between self-play and
  * cross-play, ratings, and best responses among the policies.
  *
- * Intervals of returns and ratings are over episodes: they are about these policies. Those of `selfPlay`, `crossPlay` and
- * `gap` are over policies: with one policy for each seed of an algorithm, they are about the algorithm.
+ * Intervals of returns and ratings are over episodes: they are about these policies. Those of `selfPlay`, `crossPlay`
+ * and `gap` are over policies: with one policy for each seed of an algorithm, they are about the algorithm.
  *
  * @param plays  of `crossPlay`
  * @throws CoplayError for plays of another form, and where a policy never met another

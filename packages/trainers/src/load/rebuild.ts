@@ -1,7 +1,8 @@
 /*
  * From the description of a learner in config.json (`learner.config`) back to the options that make it. A description
  * holds all numbers, with defaults filled in, so a default that changes later changes nothing. What JSON can't hold has
- * a name there, by which the caller gives it: a network of one's own, a model of the world, a reward, a memory of goals.
+ * a name there, by which the caller gives it: a network of one's own, a model of the world, a reward, a memory of
+ * goals.
  */
 import { type ActionSpaces, type AgentId, type AnyGame, fail, type Game } from '@coplay/core';
 import {
