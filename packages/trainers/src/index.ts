@@ -78,12 +78,15 @@ export {
   sharedPpoAgents,
 } from './ppo';
 export {
+  type BestEvaluation,
   type InterruptSignal,
   interruptSignal,
   type PartnerOptions,
   type SelfPlay,
   type SelfPlayOptions,
   selfPlay,
+  type TrainingCallbacks,
+  type TrainingMoment,
 } from './self-play';
 export {
   type SocialInfluenceAgent,

@@ -54,8 +54,8 @@ export interface LoadOptions<Spaces extends ActionSpaces = number> {
   readonly seats?: Readonly<Record<AgentId, AgentId>>;
   /** Whether agents can go on learning, in another run. Otherwise they only play. Default false */
   readonly learn?: boolean;
-  /** The step of the checkpoint. Default: the newest good one */
-  readonly step?: number;
+  /** The step of the checkpoint, or `best` of a run with `keepBest`. Default: the newest good one */
+  readonly step?: number | 'best';
   /**
    * Whether code of the run may be run: it can do anything. Code that you trained with on this machine always may.
    * Default false
@@ -83,7 +83,7 @@ const schema = z.strictObject({
   parts: makers.default({}),
   seats: z.record(z.string(), z.string()).optional(),
   learn: z.boolean().default(false),
-  step: z.int().min(0).optional(),
+  step: z.union([z.int().min(0), z.literal('best')]).optional(),
   allowCode: z.boolean().default(false),
   warn: functions<(line: string) => void>().default(() => (line: string) => console.warn(line)),
 });
@@ -187,7 +187,7 @@ async function remade(directory: string, described: RunConfig['game']): Promise<
 }
 
 async function checkpointOf(directory: string, config: RunConfig, { step, warn }: Loading): Promise<Checkpoint> {
-  const path = step === undefined ? directory : `${directory}/checkpoints/${checkpointName(step)}`;
+  const path = typeof step === 'number' ? `${directory}/checkpoints/${checkpointName(step)}` : newestIn(directory, step);
   const checkpoint = await loadCheckpoint(path, { warn });
   const { learners, agents, game } = config;
   try {
@@ -196,6 +196,10 @@ async function checkpointOf(directory: string, config: RunConfig, { step, warn }
     throw ofPart(`${WHERE}: ${checkpoint.path}`, error);
   }
   return checkpoint;
+}
+
+function newestIn(directory: string, step: 'best' | undefined): string {
+  return step === 'best' ? `${directory}/best` : directory;
 }
 
 /** The same parts of the configuration in a checkpoint. */

@@ -1,9 +1,35 @@
-import type { ActionSpaces, Agent, DType, Experience, Game, Log, Saved } from '@coplay/core';
+import type { ActionSpaces, Agent, DType, Evaluation, Experience, Game, Log, Metrics, Saved } from '@coplay/core';
 import { checkOptions, fail } from '@coplay/core';
 import { z } from 'zod';
 import { keepSchema } from '../checkpoint/options';
 import type { Curriculum, Exploration } from '../exploration';
 import { type PartnerOptions, partnersSchema } from './partners';
+
+/** When a callback is called. */
+export interface TrainingMoment {
+  /** Environment steps done. */
+  readonly envSteps: number;
+  /** Updates done. */
+  readonly update: number;
+}
+
+/** Functions around the parts of each update, in this order. An error in one ends the training. */
+export interface TrainingCallbacks<Spaces extends ActionSpaces = number> {
+  readonly beforeRollout?: (moment: TrainingMoment) => void | Promise<void>;
+  readonly afterRollout?: (moment: TrainingMoment & { readonly experience: Experience<Spaces> }) => void | Promise<void>;
+  readonly beforeUpdate?: (moment: TrainingMoment & { readonly experience: Experience<Spaces> }) => void | Promise<void>;
+  /** With the metrics that logs receive. */
+  readonly afterUpdate?: (moment: TrainingMoment & { readonly metrics: Metrics }) => void | Promise<void>;
+  readonly beforeEvaluation?: (moment: TrainingMoment) => void | Promise<void>;
+  readonly afterEvaluation?: (
+    moment: TrainingMoment & {
+      readonly evaluation: Evaluation;
+      readonly score: number;
+      /** Whether no earlier evaluation of the run had a better score or the same. */
+      readonly isBest: boolean;
+    },
+  ) => void | Promise<void>;
+}
 
 /** Options of {@link selfPlay}. */
 export interface SelfPlayOptions<Spaces extends ActionSpaces = number> {
@@ -34,6 +60,18 @@ export interface SelfPlayOptions<Spaces extends ActionSpaces = number> {
   readonly checkpointEvery?: number | false;
   /** Checkpoints kept; at least 1, or Infinity to keep all. Default 3 */
   readonly keepCheckpoints?: number;
+  /** Updates between evaluations in training, which play as `run.evaluate` does; false for none. Default false */
+  readonly evaluateEvery?: number | false;
+  /** Episodes of each of these evaluations, at least 1. Default 100 */
+  readonly evaluateEpisodes?: number;
+  /** What is better in an evaluation, for `keepBest` and `patience`; it must be finite. Default: the mean return */
+  readonly score?: (evaluation: Evaluation) => number;
+  /** Whether the state of the best evaluation is kept, in the folder `best` of the directory. Default false */
+  readonly keepBest?: boolean;
+  /** Evaluations in a row without a better score that end `train`, at least 1; or Infinity. Default Infinity */
+  readonly patience?: number;
+  /** Functions that are called around the parts of each update; a promise that one returns is awaited. Default: none */
+  readonly callbacks?: TrainingCallbacks<Spaces>;
   /** Sees each rollout after it was learned from. A promise that it returns is awaited before training goes on. */
   readonly onRollout?: (
     experience: Experience<Spaces>,
@@ -73,6 +111,18 @@ const schema = z.strictObject({
   directory: z.string().min(1).optional(),
   checkpointEvery: z.union([z.int().min(1), z.literal(false)]).default(50),
   keepCheckpoints: keepSchema.default(3),
+  evaluateEvery: z.union([z.int().min(1), z.literal(false)]).default(false),
+  evaluateEpisodes: z.int().min(1).default(100),
+  score: callable.default(() => ({ mean }: Evaluation) => mean),
+  keepBest: z.boolean().default(false),
+  patience: keepSchema.default(Number.POSITIVE_INFINITY),
+  callbacks: z
+    .strictObject({
+      ...{ beforeRollout: callable.optional(), afterRollout: callable.optional() },
+      ...{ beforeUpdate: callable.optional(), afterUpdate: callable.optional() },
+      ...{ beforeEvaluation: callable.optional(), afterEvaluation: callable.optional() },
+    })
+    .default({}),
   onRollout: callable.optional(),
   clock: callable.optional(),
   now: callable.optional(),
@@ -95,6 +145,7 @@ export function resolveSelfPlay<Spaces extends ActionSpaces>(options: SelfPlayOp
     const remedy = 'Train with partners after the exploration, in another run.';
     fail('selfPlay', 'one of the options exploration and partners', 'both', remedy);
   }
+  checkEvaluations(checked);
   const { warn = console.warn } = checked;
   return {
     clock: () => performance.now(),
@@ -105,4 +156,13 @@ export function resolveSelfPlay<Spaces extends ActionSpaces>(options: SelfPlayOp
       void Promise.resolve(warn(line)).catch((error) => console.warn(`warn: ${String(error)}. It was told: ${line}`));
     },
   } as ResolvedSelfPlay;
+}
+
+/** Refuses options about evaluations that never happen, and a best state without a place. */
+function checkEvaluations({ evaluateEvery, keepBest, patience, directory }: SelfPlayOptions<ActionSpaces>): void {
+  const remedy = 'Give evaluateEvery: 10, or leave it out.';
+  const asks = keepBest ? 'keepBest' : patience !== Number.POSITIVE_INFINITY ? 'patience' : undefined;
+  if (asks && !evaluateEvery) fail(`selfPlay: option ${asks}`, 'evaluations to go by', 'evaluateEvery: false', remedy);
+  if (!keepBest || directory !== undefined) return;
+  fail('selfPlay: option keepBest', 'a directory to keep it in', 'none', "Give the option directory: 'runs/NAME'.");
 }

@@ -120,18 +120,20 @@ export class RunFiles {
     this.options.warn(`Training goes on without this checkpoint. ${error.message}`);
   }
 
+  /** Keeps the state of the best evaluation, in a folder of its own. Training goes on where that fails. */
+  async keepBest(run: Saveable): Promise<void> {
+    await this.writeInto(`${this.options.directory}/best`, run, 1).catch((error: unknown) => this.warnOrThrow(error));
+  }
+
+  private async writeInto(folder: string, run: Saveable, keep: number): Promise<string> {
+    const { now, warn } = this.options;
+    const savedAt = new Date(now()).toISOString();
+    const about = { config: this.config, update: run.updates, savedAt, threads: threadChoices() };
+    return saveCheckpoint(folder, run.envSteps, await run.state(), { keep, about, warn });
+  }
+
   async write(run: Saveable): Promise<string> {
-    const { keepCheckpoints, now, warn } = this.options;
-    const path = await saveCheckpoint(this.checkpoints(), run.envSteps, await run.state(), {
-      keep: keepCheckpoints,
-      about: {
-        config: this.config,
-        update: run.updates,
-        savedAt: new Date(now()).toISOString(),
-        threads: threadChoices(),
-      },
-      warn,
-    });
+    const path = await this.writeInto(this.checkpoints(), run, this.options.keepCheckpoints);
     this.savedAt = run.envSteps;
     this.known = await checkpointMarks(this.checkpoints());
     return path;

@@ -33,8 +33,9 @@ import { stackLearners } from '../training/lockstep';
 import { takeOverParts } from '../training/restore';
 import { checkAgents, checkLearner, checkLearners, checkSaved } from './checks';
 import { type EpisodeTracker, episodeTracker } from './episode-tracker';
+import { type BestEvaluation, EvaluationScores, evaluationMetrics } from './evaluations';
 import { mergeMetrics, Stopwatch } from './metrics';
-import { type ResolvedSelfPlay, resolveSelfPlay, type SelfPlayOptions } from './options';
+import { type ResolvedSelfPlay, resolveSelfPlay, type SelfPlayOptions, type TrainingMoment } from './options';
 import { ownExperience, population, withoutPartners } from './partners';
 import { RunFiles } from './run-files';
 import { Sinks } from './sinks';
@@ -44,9 +45,14 @@ import { yieldToEventLoop } from './yield-to-event-loop';
 export interface TrainOptions {
   /**
    * Environment steps in all, counted from the start of the run, rounded up to whole rollouts of E x T; at least 1.
-   * Schedules end there. A later call with a larger number goes on; a call with a number already reached does nothing.
+   * A later call with a larger number goes on; a call with a number already reached does nothing.
    */
   readonly envSteps: number;
+  /**
+   * Environment steps at which schedules end (learning rates that fall, curricula); at least 1. Give the same number in
+   * each call where a run is trained in several. Default: `envSteps`
+   */
+  readonly horizon?: number;
   /** Stops the run after the present update, in good order; see `interruptSignal`. */
   readonly signal?: AbortSignal;
 }
@@ -65,7 +71,9 @@ export interface SelfPlay<Spaces extends ActionSpaces = number> {
   readonly updates: number;
   /** Episodes that have ended. */
   readonly episodes: number;
-  /** Trains until `envSteps` are done or the signal stops it; then a checkpoint is written, if there's a directory. */
+  /** The best evaluation in training so far (`evaluateEvery`); undefined before the first. */
+  readonly best: BestEvaluation | undefined;
+  /** Trains until `envSteps` are done, the signal stops it or the option `patience` is over; then a checkpoint is written, if there's a directory. */
   train(options: TrainOptions): Promise<void>;
   /**
    * Plays new games with the present agents, as `evaluate` of `@coplay/core` does. Changes nothing in the run. Without
@@ -105,6 +113,7 @@ export interface SelfPlay<Spaces extends ActionSpaces = number> {
 
 const trainSchema = z.strictObject({
   envSteps: z.int().min(1),
+  horizon: z.int().min(1).optional(),
   signal: z.instanceof(AbortSignal, { error: 'an AbortSignal, such as interruptSignal()' }).optional(),
 });
 
@@ -132,6 +141,7 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
   private readonly explorers: Explorers | undefined;
   private readonly tracker: EpisodeTracker;
   private readonly files: RunFiles;
+  private readonly scores: EvaluationScores;
   private generators: Generator[];
   /** For first parameters: a learner's later draws don't depend on the number of draws for parameters. */
   private readonly starts: readonly Generator[];
@@ -162,6 +172,7 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
     this.rollout = createRollout(this.env, players, createGenerator(streamSeed(seed, 'train/agents')));
     this.tracker = episodeTracker(game.agents, envs);
     this.files = new RunFiles(options, this.agents, this.learners, partners?.config);
+    this.scores = new EvaluationScores(options.patience);
     this.generators = this.generatorsOf('train/learners');
     this.starts = this.generatorsOf('train/parameters');
   }
@@ -173,22 +184,26 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
     return this.learners.map((learner) => root.split(game.agents.indexOf(learner.ids[0])));
   }
 
+  get best(): BestEvaluation | undefined {
+    return this.scores.best;
+  }
+
   get episodes(): number {
     return this.tracker.count;
   }
 
   async train(options: TrainOptions): Promise<void> {
-    const { envSteps, signal } = checkOptions('train', trainSchema, options);
+    const { envSteps, signal, horizon = envSteps } = checkOptions('train', trainSchema, options);
     if (this.isTraining) fail('train', 'a run that is not training', 'one that is', 'Await the first train().');
     this.isTraining = true;
     try {
-      await this.trainUntil(envSteps, signal);
+      await this.trainUntil(envSteps, horizon, signal);
     } finally {
       this.isTraining = false;
     }
   }
 
-  private async trainUntil(envSteps: number, signal: AbortSignal | undefined): Promise<void> {
+  private async trainUntil(envSteps: number, horizon: number, signal: AbortSignal | undefined): Promise<void> {
     await this.prepare('train');
     const { log, game, warn } = this.options;
     const info = { name: game.name, config: this.files.config, envSteps, startedAt: this.envSteps };
@@ -198,8 +213,8 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
       await this.files.open();
       await closing(sinks, async () => {
         await sinks.start({ ...info, ...this.files.place });
-        while (this.envSteps < envSteps && !signal?.aborted) {
-          await this.inTurn(() => this.round(envSteps, sinks));
+        while (this.envSteps < envSteps && !signal?.aborted && !this.scores.isPatienceOver) {
+          await this.inTurn(() => this.round(horizon, sinks));
           await yieldToEventLoop();
         }
         await this.inTurn(() => this.files.save(this.saveable, true));
@@ -265,6 +280,7 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
       env: { ...this.env.state() },
       rollout: this.rollout.state(),
       tracker: this.tracker.state(),
+      ...(this.options.evaluateEvery && { evaluations: this.scores.state() }),
       ...(this.explorers && { explorers: this.explorers.state() }),
       generators: this.generators.map((generator) => [...generator.state()]),
       // fromEntries takes every name for a key, `__proto__` too.
@@ -285,6 +301,8 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
       Record<string, SavedState>
     >;
     // Memory of numbers first: these refuse most of what doesn't fit before a network is made.
+    const scores = new EvaluationScores(this.options.patience);
+    scores.restore(saved['evaluations'] as SavedState | undefined);
     const words = restorePart('restore: saved.generators', () => {
       return (generators as unknown as GeneratorState[]).map(generatorFrom);
     });
@@ -310,6 +328,7 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
       }),
     ]);
     taken.keep();
+    this.scores.restore(scores.state());
     this.generators = words;
     this.envSteps = saved['envSteps'] as number;
     this.updates = saved['updates'] as number;
@@ -335,14 +354,18 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
   }
 
   /** One rollout, one update of every learner. */
-  private async round(target: number, sinks: Sinks): Promise<void> {
-    const { steps, envs, onRollout, clock } = this.options;
-    const watch = new Stopwatch(clock);
-    const progress = Math.min(1, this.envSteps / target);
+  private async round(horizon: number, sinks: Sinks): Promise<void> {
+    const { steps, envs, onRollout, clock, callbacks } = this.options;
+    const progress = Math.min(1, this.envSteps / horizon);
     this.explorers?.setProgress(progress);
     this.options.curriculum?.setProgress(progress);
+    await callbacks.beforeRollout?.(this.moment);
+    const watch = new Stopwatch(clock);
     const experience = await this.rollout.collect(steps);
     watch.lap('collect');
+    await callbacks.afterRollout?.({ ...this.moment, experience });
+    await callbacks.beforeUpdate?.({ ...this.moment, experience });
+    watch.skip();
     const learned = await this.learn(experience, progress);
     watch.lap('learn');
     this.envSteps += envs * steps;
@@ -353,10 +376,30 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
       ...mergeMetrics(learned),
       ...watch.metrics(envs * steps),
     };
+    await callbacks.afterUpdate?.({ ...this.moment, metrics });
+    Object.assign(metrics, await this.evaluateIfDue());
     const entry: LogEntry = { envSteps: this.envSteps, update: this.updates, metrics };
     await sinks.write(entry);
     await onRollout?.(experience, { envSteps: this.envSteps, update: this.updates });
     await this.files.save(this.saveable, false);
+  }
+
+  private get moment(): TrainingMoment {
+    return { envSteps: this.envSteps, update: this.updates };
+  }
+
+  /** Plays an evaluation where one is due, and keeps the state of the best. @returns its metrics */
+  private async evaluateIfDue(): Promise<Metrics> {
+    const { evaluateEvery, evaluateEpisodes: episodes, callbacks, keepBest, score: scoreOf, game } = this.options;
+    if (evaluateEvery === false || this.updates % evaluateEvery !== 0) return {};
+    await callbacks.beforeEvaluation?.(this.moment);
+    const seed = streamSeed(this.options.seed, 'train/evaluations');
+    const evaluation = await evaluate(game, this.agents, { episodes, seed });
+    const score = scoreOf(evaluation);
+    const isBest = this.scores.add(score, this.envSteps);
+    if (isBest && keepBest) await this.files.keepBest(this.saveable);
+    await callbacks.afterEvaluation?.({ ...this.moment, evaluation, score, isBest });
+    return evaluationMetrics(evaluation, score, this.scores);
   }
 
   /**
