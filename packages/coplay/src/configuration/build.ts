@@ -34,7 +34,8 @@ export async function runOf(
   directory: string,
   listeners: Listeners,
 ): Promise<BuiltRun> {
-  const { envs, steps, seed, checkpointEvery, keepCheckpoints, log } = configuration;
+  const { envs, steps, seed, checkpointEvery, keepCheckpoints, log, patience } = configuration;
+  const { evaluateEvery, evaluateEpisodes, keepBest } = configuration;
   const game = gameOf(configuration);
   const sinks = { progress: () => progress(), csv: () => csv(directory), tensorboard: () => tensorboard(directory) };
   const run = selfPlay({
@@ -46,6 +47,8 @@ export async function runOf(
     directory,
     checkpointEvery,
     keepCheckpoints,
+    ...{ evaluateEvery, evaluateEpisodes, keepBest },
+    ...(patience !== undefined && { patience }),
     log: [jsonLines(directory), ...log.map((name) => sinks[name]())],
     ...listeners,
   });

@@ -68,6 +68,14 @@ export interface Configuration {
   readonly checkpointEvery?: number | false;
   /** Checkpoints kept; at least 1. Default 3 */
   readonly keepCheckpoints?: number;
+  /** Updates between evaluations in training, at least 1; false for none. Default false */
+  readonly evaluateEvery?: number | false;
+  /** Episodes of each, at least 1. Default 100 */
+  readonly evaluateEpisodes?: number;
+  /** Whether the state of the best evaluation is kept. Default false */
+  readonly keepBest?: boolean;
+  /** Evaluations in a row without a better mean return that end the training, at least 1. Default: none do */
+  readonly patience?: number;
   /** Outputs of metrics in addition to `log.jsonl`. Default `['progress']` */
   readonly log?: readonly ('progress' | 'csv' | 'tensorboard')[];
 }

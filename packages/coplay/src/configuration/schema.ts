@@ -79,6 +79,10 @@ const schema = z.strictObject({
   directory: z.string().min(1).optional(),
   checkpointEvery: z.union([z.int().min(1), z.literal(false)]).default(50),
   keepCheckpoints: z.int().min(1).default(3),
+  evaluateEvery: z.union([z.int().min(1), z.literal(false)]).default(false),
+  evaluateEpisodes: z.int().min(1).default(100),
+  keepBest: z.boolean().default(false),
+  patience: z.int().min(1).optional(),
   log: z.array(z.enum(logs)).default(['progress']),
 });
 

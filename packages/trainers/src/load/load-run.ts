@@ -187,7 +187,8 @@ async function remade(directory: string, described: RunConfig['game']): Promise<
 }
 
 async function checkpointOf(directory: string, config: RunConfig, { step, warn }: Loading): Promise<Checkpoint> {
-  const path = typeof step === 'number' ? `${directory}/checkpoints/${checkpointName(step)}` : newestIn(directory, step);
+  const path =
+    typeof step === 'number' ? `${directory}/checkpoints/${checkpointName(step)}` : newestIn(directory, step);
   const checkpoint = await loadCheckpoint(path, { warn });
   const { learners, agents, game } = config;
   try {

@@ -18,7 +18,7 @@ export function mergeMetrics(learned: readonly (readonly [name: string, metrics:
 
 /** Times the parts of a round. */
 export class Stopwatch {
-  private readonly start: number;
+  private start: number;
   private last: number;
   private readonly laps: Metrics = {};
 

@@ -16,8 +16,12 @@ export interface TrainingMoment {
 /** Functions around the parts of each update, in this order. An error in one ends the training. */
 export interface TrainingCallbacks<Spaces extends ActionSpaces = number> {
   readonly beforeRollout?: (moment: TrainingMoment) => void | Promise<void>;
-  readonly afterRollout?: (moment: TrainingMoment & { readonly experience: Experience<Spaces> }) => void | Promise<void>;
-  readonly beforeUpdate?: (moment: TrainingMoment & { readonly experience: Experience<Spaces> }) => void | Promise<void>;
+  readonly afterRollout?: (
+    moment: TrainingMoment & { readonly experience: Experience<Spaces> },
+  ) => void | Promise<void>;
+  readonly beforeUpdate?: (
+    moment: TrainingMoment & { readonly experience: Experience<Spaces> },
+  ) => void | Promise<void>;
   /** With the metrics that logs receive. */
   readonly afterUpdate?: (moment: TrainingMoment & { readonly metrics: Metrics }) => void | Promise<void>;
   readonly beforeEvaluation?: (moment: TrainingMoment) => void | Promise<void>;
@@ -113,7 +117,11 @@ const schema = z.strictObject({
   keepCheckpoints: keepSchema.default(3),
   evaluateEvery: z.union([z.int().min(1), z.literal(false)]).default(false),
   evaluateEpisodes: z.int().min(1).default(100),
-  score: callable.default(() => ({ mean }: Evaluation) => mean),
+  score: callable.default(
+    () =>
+      ({ mean }: Evaluation) =>
+        mean,
+  ),
   keepBest: z.boolean().default(false),
   patience: keepSchema.default(Number.POSITIVE_INFINITY),
   callbacks: z
