@@ -16,6 +16,8 @@ interface Flag {
   readonly what: string;
   /** Whether it takes a value, and what that's called in the help: `N`, `FILE`. Default: none */
   readonly value?: string;
+  /** Whether it may be given several times. Default false */
+  readonly isMany?: boolean;
 }
 
 /** A command. */
@@ -30,8 +32,16 @@ export interface Command<Name extends string = string> {
   run(words: readonly string[], flags: Flags<Name>, terminal: Terminal): Promise<number>;
 }
 
-/** What flags were given: text, or whether it's there. */
-export type Flags<Name extends string = string> = Readonly<Partial<Record<Name, string | boolean>>>;
+/** What flags were given: text, or whether it's there; of one that may be given several times, all texts. */
+export type Flags<Name extends string = string> = Readonly<Partial<Record<Name, string | boolean | readonly string[]>>>;
+
+/** The flag of every command. */
+export const JSON_FLAG = { json: { what: 'the result as JSON, on one line' } } as const;
+
+/** Prints a result: as JSON with `--json`, else as text. */
+export function answer({ out }: Terminal, flags: Flags, result: object, text: () => string): void {
+  out(flags['json'] === true ? JSON.stringify(result) : text());
+}
 
 /** A wrong command line: exit code 2. */
 export class UsageError extends Error {}
@@ -46,9 +56,9 @@ export function command<Name extends string>(one: Command<Name>): Command {
 
 /** Takes a command line apart. @throws UsageError that names the fault */
 export function parse({ flags, words, usage }: Command, args: readonly string[]): { words: string[]; flags: Flags } {
-  const types = Object.entries(flags).map(([name, { value }]) => [
+  const types = Object.entries(flags).map(([name, { value, isMany = false }]) => [
     name,
-    { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+    { type: value === undefined ? ('boolean' as const) : ('string' as const), multiple: isMany },
   ]);
   // Not strictly: errors have our own words.
   const options = { options: Object.fromEntries(types), allowPositionals: true, strict: false, tokens: true } as const;
@@ -103,4 +113,10 @@ export function wholeNumber(flags: Flags, name: string, least = 0, most = Number
 export function textOf(flags: Flags, name: string): string | undefined {
   const text = flags[name];
   return typeof text === 'string' ? text : undefined;
+}
+
+/** All texts of a flag that may be given several times. */
+export function textsOf(flags: Flags, name: string): readonly string[] {
+  const texts = flags[name];
+  return Array.isArray(texts) ? texts : [];
 }

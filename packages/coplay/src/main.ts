@@ -1,5 +1,6 @@
 import { CoplayError, show } from '@coplay/core';
 import { checkArgument, checkFunction } from '@coplay/core/checks';
+import { runtimeVersions } from '@coplay/trainers/checkpoint';
 import { z } from 'zod';
 import { type Command, EXIT, helpOf, parse, type Terminal, UsageError } from './command';
 import { crossPlayCommand } from './commands/cross-play';
@@ -40,6 +41,11 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     terminal.out(overview());
     return name === undefined ? EXIT.usage : EXIT.ok;
+  }
+  if (name === '--version' || name === '-v') {
+    const versions = runtimeVersions();
+    terminal.out(rest.includes('--json') ? JSON.stringify(versions) : versions['coplay']);
+    return EXIT.ok;
   }
   const chosen = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!chosen) {
@@ -83,5 +89,11 @@ function isOfSystem(error: NodeJS.ErrnoException): boolean {
 function overview(): string {
   const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
   const lines = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
-  return ['coplay COMMAND ...', '', ...lines, '', 'Help of a command: coplay COMMAND --help'].join('\n');
+  return [
+    'coplay COMMAND ...',
+    '',
+    ...lines,
+    '',
+    'Help of a command: coplay COMMAND --help. The version: coplay --version',
+  ].join('\n');
 }

@@ -35,7 +35,7 @@ describe('coplay', () => {
     [
       ['report', 'a', '--watsh'],
       2,
-      'There is no flag --watsh. Flags of coplay report: --out, --title, --watch, --every, --help.',
+      'There is no flag --watsh. Flags of coplay report: --out, --title, --watch, --every, --json, --help.',
     ],
     [['report', 'a', '--watch=yes'], 2, '--watch takes no value.'],
     [['evaluate', 'a', '--episode', '3'], 2, 'There is no flag --episode. Flags of coplay evaluate: --episodes,'],

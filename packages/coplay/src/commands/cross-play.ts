@@ -10,7 +10,7 @@ import {
   writeReport,
 } from '@coplay/diagnostics';
 import { crossPlay, exploitability, type LoadedRun, loadRun } from '@coplay/trainers';
-import { command, EXIT, type Terminal, textOf, wholeNumber } from '../command';
+import { answer, command, EXIT, JSON_FLAG, type Terminal, textOf, wholeNumber } from '../command';
 import { ALLOW_CODE, trustOf } from '../configuration';
 
 /** `coplay cross-play` */
@@ -23,7 +23,7 @@ export const crossPlayCommand = command({
     seats: { value: 'ID,ID', what: "seats in which a run's agent plays among others; default: all" },
     seed: { value: 'N', what: 'of the episodes, which are the same for all; default 0' },
     report: { value: 'FILE', what: 'writes a report of the runs there, with the matrix as a heat map' },
-    json: { what: 'as JSON' },
+    ...JSON_FLAG,
     ...ALLOW_CODE,
   },
   async run(directories, flags, terminal) {
@@ -42,11 +42,8 @@ export const crossPlayCommand = command({
       const plays = await crossPlay({ game, policies, episodes, seed, ...(seats && { seats }) });
       const summary = crossPlaySummary(plays);
       const nashConv = await exploited(directories, runs, terminal);
-      if (flags['json']) {
-        terminal.out(JSON.stringify({ game: game.name, episodes, seed, ...summary, ...(nashConv && { nashConv }) }));
-      } else {
-        print(summary, nashConv, terminal);
-      }
+      const result = { game: game.name, episodes, seed, ...summary, ...(nashConv && { nashConv }) };
+      answer(terminal, flags, result, () => textOfSummary(summary, nashConv));
       if (file !== undefined) {
         const title = `Cross-play on ${game.name}: returns in one seat (rows) among agents of the columns`;
         addToReport(directories[0], { heatMaps: { [title]: crossPlayHeatMap(summary) } });
@@ -92,15 +89,15 @@ async function exploited(
   return found;
 }
 
-function print(summary: CrossPlaySummary, nashConv: Record<string, number> | undefined, { out }: Terminal): void {
+function textOfSummary(summary: CrossPlaySummary, nashConv: Record<string, number> | undefined): string {
   const rows = crossPlayTable(summary).map((row) => {
     const own = nashConv?.[String(row['policy'])];
     return own === undefined ? row : { ...row, exploitability: own };
   });
-  out(textTable(rows));
   const { selfPlay, crossPlay: others, gap } = summary;
-  if (!others || !gap) return;
+  if (!others || !gap) return textTable(rows);
   const text = ({ value, lower, upper }: typeof gap) =>
     `${value.toFixed(3)} (${lower.toFixed(3)} to ${upper.toFixed(3)})`;
-  out(`Self-play ${text(selfPlay)}, cross-play ${text(others)}, gap ${text(gap)}; intervals are over runs.`);
+  const line = `Self-play ${text(selfPlay)}, cross-play ${text(others)}, gap ${text(gap)}; intervals are over runs.`;
+  return `${textTable(rows)}\n${line}`;
 }

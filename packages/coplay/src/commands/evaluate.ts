@@ -1,5 +1,5 @@
 import { textTable } from '@coplay/diagnostics';
-import { command, EXIT, wholeNumber } from '../command';
+import { answer, command, EXIT, JSON_FLAG, wholeNumber } from '../command';
 import { ALLOW_CODE } from '../configuration';
 import { seedFor, trainedRun } from './trained';
 
@@ -14,7 +14,7 @@ export const evaluateCommand = command({
       value: 'N',
       what: "of the episodes; default: a child of the run's, other than that of the evaluation after training",
     },
-    json: { what: 'as JSON' },
+    ...JSON_FLAG,
     ...ALLOW_CODE,
   },
   async run([directory], flags, terminal) {
@@ -25,12 +25,10 @@ export const evaluateCommand = command({
     const seed = asked ?? seedFor('evaluate', trained);
     try {
       const { byAgent, mean, lengthMean } = await run.evaluate({ episodes, seed });
-      if (flags['json']) {
-        terminal.out(JSON.stringify({ envSteps: run.envSteps, episodes, seed, mean, lengthMean, byAgent }));
-      } else {
-        terminal.out(textTable(Object.entries(byAgent).map(([agent, row]) => ({ agent, ...row }))));
-        terminal.out(`Mean over agents ${mean.toFixed(3)}, ${episodes} episodes of ${lengthMean.toFixed(1)} steps.`);
-      }
+      answer(terminal, flags, { envSteps: run.envSteps, episodes, seed, mean, lengthMean, byAgent }, () => {
+        const table = textTable(Object.entries(byAgent).map(([agent, row]) => ({ agent, ...row })));
+        return `${table}\nMean over agents ${mean.toFixed(3)}, ${episodes} episodes of ${lengthMean.toFixed(1)} steps.`;
+      });
       return EXIT.ok;
     } finally {
       run.dispose();

@@ -1,6 +1,6 @@
 import { fail } from '@coplay/core';
 import { exportOnnx } from '@coplay/trainers';
-import { command, EXIT, textOf } from '../command';
+import { answer, command, EXIT, JSON_FLAG, textOf } from '../command';
 import { ALLOW_CODE } from '../configuration';
 import { policyOf } from './policy';
 import { trainedRun } from './trained';
@@ -13,6 +13,7 @@ export const exportCommand = command({
   flags: {
     agent: { value: 'ID', what: "whose; default: the game's first agent" },
     value: { what: "with the critic's value as an output too" },
+    ...JSON_FLAG,
     ...ALLOW_CODE,
   },
   async run([directory, file], flags, terminal) {
@@ -32,7 +33,10 @@ export const exportCommand = command({
       }
       const { size, inputs, outputs } = await exportOnnx(policy, file, { value: flags['value'] === true });
       const named = `in: ${Object.keys(inputs).join(', ')}; out: ${Object.keys(outputs).join(', ')}`;
-      terminal.out(`${file}: ${agent.name} of ${id} after ${run.envSteps} steps, ${size} bytes; ${named}`);
+      const written = { file, agent: id, name: agent.name, envSteps: run.envSteps, size, inputs, outputs };
+      answer(terminal, flags, written, () => {
+        return `${file}: ${agent.name} of ${id} after ${run.envSteps} steps, ${size} bytes; ${named}`;
+      });
       return EXIT.ok;
     } finally {
       run.dispose();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fail } from '@coplay/core';
 import { textTable } from '@coplay/diagnostics';
 import { type Checkpoint, describeCheckpoint, flattenState, loadCheckpoint } from '@coplay/trainers/checkpoint';
-import { command, EXIT, type Terminal } from '../command';
+import { command, EXIT, JSON_FLAG, type Terminal } from '../command';
 
 /** `coplay inspect` */
 export const inspectCommand = command({
@@ -14,7 +14,7 @@ export const inspectCommand = command({
   flags: {
     config: { what: 'the configuration of the run, as the checkpoint tells it' },
     arrays: { what: 'every array, with shape, extremes and how many numbers are not finite' },
-    json: { what: 'all of it as JSON' },
+    ...JSON_FLAG,
   },
   async run([path], flags, terminal) {
     const checkpoint = await find(path, terminal);

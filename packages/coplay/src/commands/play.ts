@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fail } from '@coplay/core';
 import { toOnnx } from '@coplay/trainers';
 import { type PlayPolicy, type PlaySetting, playPage } from '@coplay/viewer';
-import { command, EXIT, type Flags, type Terminal, textOf, wholeNumber } from '../command';
+import { answer, command, EXIT, type Flags, JSON_FLAG, type Terminal, textOf, wholeNumber } from '../command';
 import { ALLOW_CODE } from '../configuration';
 import { type ServedFile, serveFiles } from '../serve';
 import { policyOf } from './policy';
@@ -23,6 +23,7 @@ export const playCommand = command({
   flags: {
     port: { value: 'N', what: 'default 8000; 0 for any free one' },
     host: { value: 'ADDRESS', what: 'default 127.0.0.1, this machine alone; 0.0.0.0 lets others in' },
+    ...JSON_FLAG,
     ...ALLOW_CODE,
   },
   async run(runs, flags, terminal) {
@@ -35,7 +36,7 @@ export const playCommand = command({
     files.set('/', playPage(settings.length > 0 ? { settings } : {}));
     const signal = terminal.interrupt();
     const server = await serveFiles(files, host, port);
-    terminal.out(server.url);
+    answer(terminal, flags, { url: server.url }, () => server.url);
     terminal.err('Open it in a browser; Ctrl-C ends the server.');
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     await server.close();

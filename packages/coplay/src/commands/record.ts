@@ -6,7 +6,7 @@ import { addToReport, textTable, writeReport } from '@coplay/diagnostics';
 import { type Recording, recordEpisode, writeRecording } from '@coplay/envs';
 import { isLearning, type WorldModelLearner, withInsight } from '@coplay/trainers';
 import { replayPage } from '@coplay/viewer';
-import { command, EXIT, textOf, wholeNumber } from '../command';
+import { answer, command, EXIT, JSON_FLAG, textOf, wholeNumber } from '../command';
 import { ALLOW_CODE } from '../configuration';
 import { checkWritable } from '../writable';
 import { seedFor, type TrainedRun, trainedRun } from './trained';
@@ -25,6 +25,7 @@ export const recordCommand = command({
     page: { value: 'FILE', what: 'a page that replays them all, which needs no other file' },
     report: { what: "shows them in the run's report, too" },
     seed: { value: 'N', what: "of the episodes; default: a child of the run's" },
+    ...JSON_FLAG,
     ...ALLOW_CODE,
   },
   async run([directory], flags, terminal) {
@@ -37,13 +38,16 @@ export const recordCommand = command({
       checkPlaces(files, page);
       const recordings = await record(trained, episodes, seed ?? seedFor('record', trained));
       for (const [i, recording] of recordings.entries()) await writeRecording(files[i], recording);
-      terminal.out(textTable(recordings.map((recording, i) => rowOf(files[i], recording))));
+      const rows = recordings.map((recording, i) => rowOf(files[i], recording));
       const title = `${trained.game.name} after ${trained.run.envSteps} steps`;
       if (page !== undefined) {
         await writeWhole(page, await replayPage(recordings, { title }), { where: '--page' });
-        terminal.out(`Page: ${page}`);
       }
-      if (flags['report']) terminal.out(`Report: ${report(directory, title, recordings)}`);
+      const shown = flags['report'] ? report(directory, title, recordings) : undefined;
+      answer(terminal, flags, { episodes: rows, page, report: shown }, () => {
+        const places = [page && `Page: ${page}`, shown && `Report: ${shown}`].filter((line) => line !== undefined);
+        return [textTable(rows), ...places].join('\n');
+      });
       return EXIT.ok;
     } finally {
       trained.run.dispose();

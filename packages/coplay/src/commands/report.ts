@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ReportOptions, writeReport } from '@coplay/diagnostics';
-import { command, EXIT, type Terminal, textOf, wholeNumber } from '../command';
+import { answer, command, EXIT, JSON_FLAG, type Terminal, textOf, wholeNumber } from '../command';
 
 /** Seconds that a timer of Node can wait: those in 2^31 - 1 milliseconds. */
 const LONGEST = 2_147_483;
@@ -17,6 +17,7 @@ export const reportCommand = command({
     title: { value: 'TEXT', what: 'heading of the page' },
     watch: { what: 'write it again whenever a log grows, until Ctrl-C; the open page loads itself again' },
     every: { value: 'N', what: 'seconds between looks at the logs; default 10' },
+    ...JSON_FLAG,
   },
   async run(runs, flags, terminal) {
     const file = textOf(flags, 'out') ?? (runs.length === 1 ? join(runs[0], 'report.html') : 'report.html');
@@ -24,7 +25,7 @@ export const reportCommand = command({
     const title = textOf(flags, 'title');
     const options = { ...(title !== undefined && { title }), refreshSeconds: flags['watch'] ? seconds : 0 };
     writeReport(file, runs, options);
-    terminal.out(resolve(file));
+    answer(terminal, flags, { report: resolve(file) }, () => resolve(file));
     if (flags['watch']) await watch(file, runs, options, terminal);
     return EXIT.ok;
   },

@@ -1,5 +1,5 @@
 import { fail } from '@coplay/core';
-import { command, wholeNumber } from '../command';
+import { command, JSON_FLAG, wholeNumber } from '../command';
 import { ALLOW_CODE, configurationIn, trustOf } from '../configuration';
 import { holding, train, watchedRun } from './train';
 
@@ -10,6 +10,7 @@ export const resumeCommand = command({
   words: { least: 1, most: 1 },
   flags: {
     steps: { value: 'N', what: 'environment steps in all, those done included; default: as it was configured' },
+    ...JSON_FLAG,
     ...ALLOW_CODE,
   },
   async run([directory], flags, terminal) {
@@ -23,7 +24,7 @@ export const resumeCommand = command({
         const remedy = `Ask for more: coplay resume ${directory} --steps ${2 * run.envSteps}`;
         fail('coplay resume', `fewer than ${configuration.envSteps} steps done`, `${run.envSteps}`, remedy);
       }
-      return train(run, configuration, directory, terminal, last);
+      return train(run, configuration, directory, { terminal, flags }, last);
     });
   },
 });

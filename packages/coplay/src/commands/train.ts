@@ -4,11 +4,12 @@ import { type Experience, fail } from '@coplay/core';
 import { addToReport, realAndImagined, textTable, writeReport } from '@coplay/diagnostics';
 import { executorInfo } from '@coplay/tensor';
 import type { SelfPlay } from '@coplay/trainers';
-import { command, EXIT, type Terminal, textOf, wholeNumber } from '../command';
+import { answer, command, EXIT, type Flags, JSON_FLAG, type Terminal, textOf, textsOf, wholeNumber } from '../command';
 import {
   giveBack,
   keepConfiguration,
   noteOwnCode,
+  type ReadConfiguration,
   type RunConfiguration,
   readConfiguration,
   refuseBegun,
@@ -25,32 +26,69 @@ export const trainCommand = command({
     directory: { value: 'DIR', what: 'where its files go; default: that of the configuration' },
     steps: { value: 'N', what: 'environment steps in all; default: envSteps of the configuration' },
     seed: { value: 'N', what: 'default: that of the configuration' },
+    seeds: { value: 'N', what: 'trains N runs, with this seed and the next ones, in DIR/seed-1, DIR/seed-2, ...' },
+    set: {
+      value: 'FIELD=VALUE',
+      what: 'another value of a field: envs=64, game.size=8, ppo.learningRate=1e-3',
+      isMany: true,
+    },
+    ...JSON_FLAG,
   },
   async run([path], flags, terminal) {
     const envSteps = wholeNumber(flags, 'steps', 1);
     const seed = wholeNumber(flags, 'seed');
-    const { configuration: given, ...read } = await readConfiguration(path);
+    const seeds = wholeNumber(flags, 'seeds', 1);
+    const { configuration: given, ...read } = await readConfiguration(path, { settings: textsOf(flags, 'set') });
     const directory = textOf(flags, 'directory') ?? given.directory;
     if (!directory) {
       fail('coplay train', 'a directory', 'none', 'Give --directory runs/NAME, or directory in the configuration.');
     }
-    refuseBegun(directory);
     const configuration = { ...given, directory, envSteps: envSteps ?? given.envSteps, seed: seed ?? given.seed };
-    const { run, last } = await watchedRun(configuration, directory, terminal);
-    // Another process may have begun a run there while this one was being made.
-    if (isHeld(run)) refuseBegun(directory);
-    return holding(run, async () => {
-      keepConfiguration(directory, { configuration, ...read });
-      if (read.code) noteOwnCode(read.code, terminal.err);
-      try {
-        return await train(run, configuration, directory, terminal, last);
-      } catch (error) {
-        giveBack(directory);
-        throw error;
-      }
+    const begin = (one: RunConfiguration) => trainInto({ configuration: one, ...read }, { terminal, flags });
+    if (seeds === undefined) return begin(configuration);
+    const all = Array.from({ length: seeds }, (_, i) => configuration.seed + i).map((own) => {
+      return { ...configuration, seed: own, directory: join(directory, `seed-${own}`) };
     });
+    for (const one of all) refuseBegun(one.directory);
+    for (const one of all) {
+      const code = await begin(one);
+      if (code !== EXIT.ok) return code;
+    }
+    const report = join(directory, 'report.html');
+    writeReport(
+      report,
+      all.map((one) => one.directory),
+    );
+    terminal.err(`Report of all seeds: ${report}`);
+    return EXIT.ok;
   },
 });
+
+/** A command's terminal and flags. */
+interface Setting {
+  readonly terminal: Terminal;
+  readonly flags: Flags;
+}
+
+/** Trains a run anew in the directory of its configuration. */
+async function trainInto(read: ReadConfiguration, { terminal, flags }: Setting): Promise<number> {
+  const { configuration, code } = read;
+  const directory = configuration.directory!;
+  refuseBegun(directory);
+  const { run, last } = await watchedRun(configuration, directory, terminal);
+  // Another process may have begun a run there while this one was being made.
+  if (isHeld(run)) refuseBegun(directory);
+  return holding(run, async () => {
+    keepConfiguration(directory, read);
+    if (code) noteOwnCode(code, terminal.err);
+    try {
+      return await train(run, configuration, directory, { terminal, flags }, last);
+    } catch (error) {
+      giveBack(directory);
+      throw error;
+    }
+  });
+}
 
 /** Whether another run holds the directory. */
 function isHeld(run: SelfPlay): boolean {
@@ -102,9 +140,9 @@ export async function watchedRun(
  */
 export async function train(
   run: SelfPlay,
-  { envSteps }: RunConfiguration,
+  { envSteps, patience }: RunConfiguration,
   directory: string,
-  terminal: Terminal,
+  { terminal, flags }: Setting,
   last: Readonly<Last>,
 ): Promise<number> {
   terminal.err(`Compiled functions run on ${(await executorInfo()).reason}. Files go to ${directory}`);
@@ -112,13 +150,21 @@ export async function train(
   await run.train({ envSteps, signal });
   if (last.experience) addToReport(directory, { distributions: distributionsOf(last.experience) });
   if (existsSync(join(directory, 'log.jsonl'))) writeReport(join(directory, 'report.html'), [directory]);
-  if (run.envSteps < envSteps) {
+  if (run.envSteps < envSteps && signal.aborted) {
     terminal.err(`Stopped after ${run.envSteps} of ${envSteps} steps. To go on: coplay resume ${directory}`);
     return EXIT.interrupted;
   }
-  const { byAgent } = await run.evaluate({ episodes: 200 });
-  terminal.out(textTable(Object.entries(byAgent).map(([agent, row]) => ({ agent, ...row }))));
-  terminal.out(`Report: ${join(directory, 'report.html')}`);
+  if (run.envSteps < envSteps) {
+    terminal.err(
+      `Ended after ${run.envSteps} of ${envSteps} steps: ${patience} evaluations weren't better than before.`,
+    );
+  }
+  const { byAgent, mean } = await run.evaluate({ episodes: 200 });
+  const report = join(directory, 'report.html');
+  const result = { directory, envSteps: run.envSteps, episodes: 200, mean, byAgent, report, best: run.best };
+  answer(terminal, flags, result, () => {
+    return `${textTable(Object.entries(byAgent).map(([agent, row]) => ({ agent, ...row })))}\nReport: ${report}`;
+  });
   return run.missing.length > 0 ? EXIT.failed : EXIT.ok;
 }
 

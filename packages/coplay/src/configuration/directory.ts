@@ -107,7 +107,7 @@ export async function configurationIn(directory: string, trust: Trust): Promise<
   checkAllowed(directory, { file, files: Object.fromEntries(checksums) }, trust);
   const copies = copiesOf(directory, [...checksums.keys()]);
   for (const [path, checksum] of checksums) checkUnchanged(path, checksum, copies.get(path)!);
-  const { configuration } = await readConfiguration(file, (loaded) => checkLoaded(loaded, checksums));
+  const { configuration } = await readConfiguration(file, { approve: (loaded) => checkLoaded(loaded, checksums) });
   return { ...configuration, ...told };
 }
 

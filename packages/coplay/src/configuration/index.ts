@@ -2,5 +2,5 @@ export { type BuiltRun, type CodeOfRun, type CodeOptions, codeOfRun, runOf } fro
 export { type AgentMaker, type Configuration, defineConfig } from './define';
 export { configurationIn, giveBack, keepConfiguration, refuseBegun } from './directory';
 export { ALLOW_CODE, noteOwnCode, trustOf } from './own-code';
-export { readConfiguration } from './read';
+export { type ReadConfiguration, readConfiguration } from './read';
 export { checkConfiguration, type RunConfiguration } from './schema';
