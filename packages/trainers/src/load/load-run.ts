@@ -129,7 +129,10 @@ export async function loadRun<Spaces extends ActionSpaces = number>(
   return run as unknown as LoadedRun<Spaces>;
 }
 
-/** The trained agents of a run, in the order of the game's seats: {@link loadRun} without the rest. */
+/**
+ * The trained agents of a run, in the order of the game's seats: {@link loadRun} without the rest. Their networks stay in
+ * memory until the process ends, or the learners of agents that learn are disposed of.
+ */
 export async function loadAgents<Spaces extends ActionSpaces = number>(
   directory: string,
   options: LoadOptions<Spaces> = {},

@@ -73,7 +73,10 @@ export interface SelfPlay<Spaces extends ActionSpaces = number> {
   readonly episodes: number;
   /** The best evaluation in training so far (`evaluateEvery`); undefined before the first. */
   readonly best: BestEvaluation | undefined;
-  /** Trains until `envSteps` are done, the signal stops it or the option `patience` is over; then a checkpoint is written, if there's a directory. */
+  /**
+   * Trains until `envSteps` are done, the signal stops it or the option `patience` is over; then a checkpoint is written,
+   * if there's a directory.
+   */
   train(options: TrainOptions): Promise<void>;
   /**
    * Plays new games with the present agents, as `evaluate` of `@coplay/core` does. Changes nothing in the run. Without
