@@ -103,6 +103,15 @@ describe.each(Object.entries(KINDS))('%s', (name, make) => {
     const { directory, returns } = await trained(name.replaceAll(' ', '-'), game, make());
     const learning = await loadRun(directory, { learn: true });
     expect((await evaluate(learning.game, learning.agents, EPISODES)).returns).toEqual(returns);
+    // Returns of a few episodes are coarse: the states tell more.
+    const { saved } = await loadCheckpoint(directory);
+    const { learners, memories } = saved as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    const states: Record<string, unknown> = {};
+    for (const agent of learning.agents) {
+      if (isLearning(agent)) states[agent.learner.name] = await agent.learner.state();
+      if (agent.save) expect(agent.save()).toEqual(memories[agent.id]);
+    }
+    expect(states).toEqual(learners);
     learning.dispose();
     const frozen = await loadRun(directory);
     expect(frozen.agents.map(isLearning)).toEqual([false, false]);
