@@ -108,6 +108,7 @@ export const diagnosticsDoors: Doors = {
     createGenerator(1),
   ]),
   markdownTable: door(() => [[{ a: 1 }], {}], [['[]', 'longer'], 'options']),
+  mlflow: door(() => [{ uri: 'http://127.0.0.1:5000' }]),
   moaEvaluation: door(() => [predictions()]),
   moaFigures: door(() => [epochs(), epochs()[0]], [['longer'], ['undefined']]),
   priorLine: door(() => [trace, 'stag']),

@@ -9,7 +9,7 @@ export {
   realAndImagined,
 } from './distributions';
 export { type GoalTracker, type GoalTrackerOptions, goalTracker } from './goals';
-export { csv, jsonLines, progress, readLog, tensorboard } from './logs';
+export { csv, jsonLines, type MlflowOptions, mlflow, progress, readLog, tensorboard } from './logs';
 export { type MoaEvaluation, moaEvaluation, moaFigures, writeMoaEvaluation } from './moa';
 export { barChart, boxPlot, heatMap, learningCurves, toPng, writeFigure } from './plots';
 export { linearProbe, type ProbeResult } from './probes';

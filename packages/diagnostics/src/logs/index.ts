@@ -1,5 +1,6 @@
 export { csv } from './csv';
 export { jsonLines } from './json-lines';
+export { type MlflowOptions, mlflow } from './mlflow';
 export { progress } from './progress';
 export { type ReadLogOptions, readLog } from './rows';
 export { tensorboard } from './tensorboard';
