@@ -35,7 +35,7 @@ export {
   replayEpisode,
   writeRecording,
 } from './recordings';
-export { type GameDescription, type RuleDescription, remakeGame, remakeRule } from './remake';
+export { type GameDescription, gamesByName, type RuleDescription, remakeGame, remakeRule } from './remake';
 export { agentColor, renderReplay, renderSvg, renderText, sceneSvg } from './render';
 export { type SnowdriftOptions, snowdrift } from './snowdrift';
 export { type StagHuntOptions, stagHunt } from './stag-hunt';

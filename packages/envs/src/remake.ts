@@ -11,25 +11,34 @@ import {
 import { checkRecord, checkText } from '@coplay/core/checks';
 import { freeRider, mixed, nearestDrift, nearestHare, nearestStag, randomAgent, titForTat } from './agents';
 import { cartPole, catchGame, gymEscalation, gymHarvest, gymHunt, pendulum } from './classic';
+import { levelForaging } from './foraging';
 import { matrixGame } from './matrix';
+import { overcooked } from './overcooked';
+import { simpleSpeakerListener, simpleSpread, simpleTag } from './particle';
 import { snowdrift } from './snowdrift';
 import { stagHunt } from './stag-hunt';
 import { limitedView, permuteSeats, timeLimit, withAgentId, withPreviousActions, wrappersOf } from './wrappers';
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Games by `game.name`; a matrix game's name goes on with its kind. */
-const GAMES: Readonly<Record<string, (options: Options) => AnyGame>> = {
+/** Makers of games with discrete actions by `game.name`; the name of a matrix game goes on with its kind. */
+export const gamesByName = {
   'stag-hunt': stagHunt,
   snowdrift,
   matrix: matrixGame,
   'cart-pole': cartPole,
   catch: catchGame,
-  pendulum,
   'gym-hunt': gymHunt,
   'gym-harvest': gymHarvest,
   'gym-escalation': gymEscalation,
-};
+  'level-foraging': levelForaging,
+  overcooked,
+  'simple-spread': simpleSpread,
+  'simple-tag': simpleTag,
+  'simple-speaker-listener': simpleSpeakerListener,
+} satisfies Readonly<Record<string, (options: never) => Game>>;
+
+const GAMES: Readonly<Record<string, (options: never) => AnyGame>> = { ...gamesByName, pendulum };
 
 /** Wrappers by the option in which they say that they are there; their values are JSON. */
 const WRAPPERS: Readonly<Record<string, (game: Game, value: unknown) => Game>> = {
@@ -75,7 +84,7 @@ export function remakeGame(description: GameDescription): AnyGame {
     fail('remakeGame', `one of ${Object.keys(GAMES).join(', ')}`, show(name), remedy);
   }
   const { own, wrappers } = wrappersOf(options);
-  let game = GAMES[family](own);
+  let game = (GAMES[family] as (options: Options) => AnyGame)(own);
   for (const [wrapper, value] of wrappers) {
     if (!Object.hasOwn(WRAPPERS, wrapper)) {
       const expected = `a game in wrappers that JSON describes: ${Object.keys(WRAPPERS).join(', ')}`;

@@ -18,6 +18,7 @@ import {
   matrixGame,
   overcooked,
   permuteSeats,
+  remakeGame,
   simpleSpread,
   snowdrift,
   stagHunt,
@@ -46,6 +47,12 @@ const games: Game[] = [
   permuteSeats(withPreviousActions(stagHunt({ size: 2, agents: 1, stags: 0, hares: 2, maxSteps: 5 }))),
 ];
 const named = games.map((game) => [`${game.name} ${JSON.stringify(game.options).slice(0, 60)}`, game] as const);
+
+it.each(named)('%s is made again from its description', (_, game) => {
+  const { name, options, agents, actions, observation, stateSize } = game;
+  const again = remakeGame(JSON.parse(JSON.stringify({ name, options })));
+  expect(again).toMatchObject({ name, options, agents, actions, observation, stateSize });
+});
 
 /** Some legal action for every agent of one environment of a batch. */
 function legalActions({ game, masks }: VectorEnv, env: number, t: number): number[] {

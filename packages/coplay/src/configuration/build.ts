@@ -1,11 +1,12 @@
 import { type Agent, type AgentId, checkOptions, type Experience, fail, type Game, show } from '@coplay/core';
 import { checkText } from '@coplay/core/checks';
 import { csv, jsonLines, progress, tensorboard } from '@coplay/diagnostics';
+import { gamesByName } from '@coplay/envs';
 import { ppoPresets, type SelfPlay, selfPlay } from '@coplay/trainers';
 import { z } from 'zod';
 import type { AgentMaker } from './define';
 import { configurationIn } from './directory';
-import { AGENTS, GAMES } from './kinds';
+import { AGENTS } from './kinds';
 import { withNetworks } from './networks';
 import { type CheckedAgents, isGame, type RunConfiguration } from './schema';
 
@@ -90,7 +91,7 @@ export async function codeOfRun(directory: string, options: CodeOptions = {}): P
 function gameOf({ game }: RunConfiguration): Game {
   if (isGame(game)) return game;
   const { name, ...options } = game;
-  const make = GAMES[name] as (options: Readonly<Record<string, unknown>>) => Game;
+  const make = gamesByName[name] as (options: Readonly<Record<string, unknown>>) => Game;
   return make(options);
 }
 

@@ -1,14 +1,15 @@
 import type { Agent, AgentId, Game } from '@coplay/core';
 import { checkArgument } from '@coplay/core/checks';
+import type { gamesByName } from '@coplay/envs';
 import type { ppoPresets } from '@coplay/trainers';
 import { z } from 'zod';
-import type { AGENTS, GAMES } from './kinds';
+import type { AGENTS } from './kinds';
 import type { NetworkConfiguration } from './networks';
 
 /** A game by its name, with the options of the function of that name in `@coplay/envs`. */
 export type GameConfiguration = {
-  [Name in keyof typeof GAMES]: { readonly name: Name } & NonNullable<Parameters<(typeof GAMES)[Name]>[0]>;
-}[keyof typeof GAMES];
+  [Name in keyof typeof gamesByName]: { readonly name: Name } & NonNullable<Parameters<(typeof gamesByName)[Name]>[0]>;
+}[keyof typeof gamesByName];
 
 /**
  * Agents by their kind, with the options of the function that makes them. Those with PPO's numbers can begin from a

@@ -1,26 +1,5 @@
 import { type Agent, type AgentId, checkOptions, type Game } from '@coplay/core';
-import {
-  cartPole,
-  catchGame,
-  freeRider,
-  gymEscalation,
-  gymHarvest,
-  gymHunt,
-  levelForaging,
-  matrixGame,
-  mixed,
-  nearestDrift,
-  nearestHare,
-  nearestStag,
-  overcooked,
-  randomAgent,
-  simpleSpeakerListener,
-  simpleSpread,
-  simpleTag,
-  snowdrift,
-  stagHunt,
-  titForTat,
-} from '@coplay/envs';
+import { freeRider, mixed, nearestDrift, nearestHare, nearestStag, randomAgent, titForTat } from '@coplay/envs';
 import {
   dreamerAgent,
   hopAgent,
@@ -45,23 +24,6 @@ interface MemoryOne {
 }
 
 const memoryOneSchema = z.strictObject({ parameters: z.array(z.number()).readonly() });
-
-/** Games by the names that configurations have for them. */
-export const GAMES = {
-  'stag-hunt': stagHunt,
-  snowdrift,
-  matrix: matrixGame,
-  'cart-pole': cartPole,
-  catch: catchGame,
-  'gym-hunt': gymHunt,
-  'gym-harvest': gymHarvest,
-  'gym-escalation': gymEscalation,
-  'level-foraging': levelForaging,
-  overcooked,
-  'simple-spread': simpleSpread,
-  'simple-tag': simpleTag,
-  'simple-speaker-listener': simpleSpeakerListener,
-} satisfies Readonly<Record<string, (options: never) => Game>>;
 
 /** Agents by their kinds; games of configurations have discrete actions. */
 export const AGENTS = {

@@ -1,16 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { checkGame, checkOptions, fail, type Game } from '@coplay/core';
 import { parseJson } from '@coplay/core/checks';
+import { gamesByName } from '@coplay/envs';
 import { ppoPresets } from '@coplay/trainers';
 import { type ZodType, z } from 'zod';
 import type { AgentMaker, Configuration } from './define';
-import { AGENTS, AROUND_PPO, GAMES, namesOf } from './kinds';
+import { AGENTS, AROUND_PPO, namesOf } from './kinds';
 import { isPlainRecord } from './networks';
 
 const logs = ['progress', 'csv', 'tensorboard'] as const;
 
 /** A game by its name, with the options of `stagHunt()`, `snowdrift()` and so on. */
-const namedGame = z.looseObject({ name: z.enum(namesOf(GAMES)) }, { error: 'a game by its name, or one of your own' });
+const namedGame = z.looseObject(
+  { name: z.enum(namesOf(gamesByName)) },
+  { error: 'a game by its name, or one of your own' },
+);
 
 /** Who plays: an algorithm or a rule, with its options. The library's functions check them. */
 const agentOfKind = z

@@ -64,6 +64,7 @@ export function levelForaging(options: LevelForagingOptions = {}): Game<'int32'>
   const { at, grid } = rules;
   const { agents, size, sight, observation, observeLevels, normalizeReward } = settings;
   const isVector = observation === 'vector';
+  const { maxFoodLevel, ...others } = settings;
   return {
     name: 'level-foraging',
     agents: Array.from({ length: agents }, (_, i) => `agent_${i}`),
@@ -74,7 +75,7 @@ export function levelForaging(options: LevelForagingOptions = {}): Game<'int32'>
     stateSize: at.size,
     maxSteps: settings.maxSteps,
     infos: ['illegal', 'loaded'],
-    options: { ...settings },
+    options: { ...others, ...(maxFoodLevel > 0 && { maxFoodLevel }) }, // no limit is an option left out
     observesState: isVector && observeLevels && !normalizeReward && sight >= size - 1,
     reset: (state, offset, generator) => reset(rules, state, offset, generator),
     step: (state, offset, actions, actionsOffset, _generator, result, row) =>
