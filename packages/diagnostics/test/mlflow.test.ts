@@ -136,17 +136,28 @@ describe.runIf(isThere)('a real mlflow server', { tags: ['learning'] }, () => {
     expect(run.info).toMatchObject({ status: 'FINISHED', run_name: 'stag-hunt' });
     expect(run.data.params).toEqual(expect.arrayContaining([{ key: 'game.options.size', value: '4' }]));
     const { metrics } = await get(`metrics/get-history?run_id=${run.info.run_id}&metric_key=policy/loss`);
-    expect(metrics.map(({ step, value }: { step: number; value: number }) => [Number(step), value])).toEqual([
+    expect(metrics.map(({ step, value }) => [Number(step), value])).toEqual([
       [4, 1],
       [8, 0.5],
     ]);
   });
 
-  const get = async (path: string) => (await fetch(`${uri}/api/2.0/mlflow/${path}`)).json();
-  const post = async (path: string, body: object) => {
+  /** The parts of the server's answers that are read. */
+  interface Answer {
+    readonly experiment: { readonly experiment_id: string };
+    readonly runs: readonly {
+      readonly info: { readonly run_id: string };
+      readonly data: { readonly params: readonly object[] };
+    }[];
+    readonly metrics: readonly { readonly step: number; readonly value: number }[];
+  }
+
+  async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
+    return (await (await fetch(`${uri}/api/2.0/mlflow/${path}`, init)).json()) as Answer;
+  }
+  const get = (path: string) => ask(path);
+  const post = (path: string, body: object) => {
     const headers = { 'Content-Type': 'application/json' };
-    return (
-      await fetch(`${uri}/api/2.0/mlflow/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    ).json();
+    return ask(path, { method: 'POST', headers, body: JSON.stringify(body) });
   };
 });

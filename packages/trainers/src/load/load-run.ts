@@ -130,8 +130,8 @@ export async function loadRun<Spaces extends ActionSpaces = number>(
 }
 
 /**
- * The trained agents of a run, in the order of the game's seats: {@link loadRun} without the rest. Their networks stay in
- * memory until the process ends, or the learners of agents that learn are disposed of.
+ * The trained agents of a run, in the order of the game's seats: {@link loadRun} without the rest. Their networks stay
+ * in memory until the process ends, or the learners of agents that learn are disposed of.
  */
 export async function loadAgents<Spaces extends ActionSpaces = number>(
   directory: string,

@@ -74,8 +74,8 @@ export interface SelfPlay<Spaces extends ActionSpaces = number> {
   /** The best evaluation in training so far (`evaluateEvery`); undefined before the first. */
   readonly best: BestEvaluation | undefined;
   /**
-   * Trains until `envSteps` are done, the signal stops it or the option `patience` is over; then a checkpoint is written,
-   * if there's a directory.
+   * Trains until `envSteps` are done, the signal stops it or the option `patience` is over; then a checkpoint is
+   * written, if there's a directory.
    */
   train(options: TrainOptions): Promise<void>;
   /**
