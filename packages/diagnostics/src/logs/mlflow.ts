@@ -46,8 +46,8 @@ interface Answer {
 
 /**
  * Sends metrics to an MLflow tracking server by its REST API: the configuration as parameters, and each metric with
- * `envSteps` as its step. A run with a directory keeps the id of its MLflow run there (`mlflow.json`), and goes on in it
- * when it is resumed. Values that aren't finite are left out: JSON has no word for them.
+ * `envSteps` as its step. A run with a directory keeps the id of its MLflow run there (`mlflow.json`), and goes on in
+ * it when it is resumed. Values that aren't finite are left out: JSON has no word for them.
  *
  * @throws CoplayError for wrong options; `start` for a server that can't be reached or refuses, which it names. Entries
  *         that can't be sent are missing, and the training goes on, as for a full disk
