@@ -165,9 +165,9 @@ const ofMatrixGames = ['lola', 'iteratedGame', 'memoryOneAgent'];
 
 /** Doors that take games with any spaces of actions; docs/spaces.md lists them. */
 const ofAllSpaces = [
+  ...['loadRun', 'crossPlay', 'remakeRule'],
   ...['allocateExperience', 'vectorEnv', 'parallelEnv', 'createRollout', 'evaluate', 'selfPlay'],
   ...['randomAgent', 'ppoAgent', 'sharedPpoAgents', 'inputEncoder', 'canCentre'],
-  ...['loadRun', 'remakeRule', 'crossPlay'],
 ];
 
 /** What each wrong description must be told of it. */
