@@ -124,6 +124,44 @@ export function isBox(space: ActionSpace): space is BoxSpace {
   return typeof space !== 'number' && space.kind === 'box';
 }
 
+/** How many numbers describe an action to a network: the one-hots of its choices, or the values of a box. */
+export function codeSizeOf(space: ActionSpace): number {
+  return isBox(space) ? widthOf(space) : maskSizeOf(space);
+}
+
+/**
+ * Writes an action as networks read it: each choice as a one-hot, the values of a box as they are. Allocates nothing.
+ *
+ * @param actions  the action's values from `from` on; what isn't an option, and NaN, say that there was none
+ * @param out      zeros from `at` on; stays so where there was no action
+ */
+export function writeActionCode(
+  space: ActionSpace,
+  actions: ArrayLike<number>,
+  from: number,
+  out: { [index: number]: number },
+  at: number,
+): void {
+  if (typeof space === 'number') {
+    writeOption(actions[from], space, out, at);
+  } else if (space.kind === 'box') {
+    for (let i = 0; i < space.low.length; i++) {
+      const value = actions[from + i];
+      out[at + i] = Number.isNaN(value) ? 0 : value;
+    }
+  } else {
+    let start = at;
+    for (let i = 0; i < space.counts.length; i++) {
+      writeOption(actions[from + i], space.counts[i], out, start);
+      start += space.counts[i];
+    }
+  }
+}
+
+function writeOption(option: number, count: number, out: { [index: number]: number }, at: number): void {
+  if (option >= 0 && option < count) out[at + option] = 1;
+}
+
 /** Of a game: whose actions are how. */
 export interface ActionSpec {
   readonly agents: readonly string[];
@@ -267,14 +305,36 @@ export function describeSpaces(actions: ActionSpaces): string {
 
 /** Whether two games' actions are the same. */
 export function haveSameSpaces(first: ActionSpec, second: ActionSpec): boolean {
-  const text = (spec: ActionSpec) =>
-    actionLayout(spec)
-      .spaces.map((space) => {
-        if (typeof space === 'number') return String(space);
-        return isBox(space) ? [space.shape, space.low, space.high].join(';') : `choices ${space.counts}`;
-      })
-      .join(' | ');
+  const [own, others] = [actionLayout(first).spaces, actionLayout(second).spaces];
+  return own.length === others.length && own.every((space, seat) => isSameSpace(space, others[seat]));
+}
+
+/** Whether two spaces are the same. */
+export function isSameSpace(first: ActionSpace, second: ActionSpace): boolean {
+  const text = (space: ActionSpace) => {
+    if (typeof space === 'number') return String(space);
+    return isBox(space) ? [space.shape, space.low, space.high].join(';') : `choices ${space.counts}`;
+  };
   return text(first) === text(second);
+}
+
+/** A space as JSON, which has no infinity: null for a bound that isn't there. */
+export type SavedSpace =
+  | number
+  | MultiDiscreteSpace
+  | (Omit<BoxSpace, 'low' | 'high'> & Readonly<Record<'low' | 'high', readonly (number | null)[]>>);
+
+/** A space for files. */
+export function saveSpace(space: ActionSpace): SavedSpace {
+  const bounds = (values: readonly number[]) => values.map((value) => (Number.isFinite(value) ? value : null));
+  return isBox(space) ? { ...space, low: bounds(space.low), high: bounds(space.high) } : space;
+}
+
+/** The space that {@link saveSpace} saved. */
+export function readSpace(saved: SavedSpace): ActionSpace {
+  if (typeof saved === 'number' || saved.kind === 'multi-discrete') return saved;
+  const { low, high } = saved;
+  return { ...saved, low: low.map((value) => value ?? -Infinity), high: high.map((value) => value ?? Infinity) };
 }
 
 /** The part of a description's actions that is wrong, and its value; undefined where none is. */

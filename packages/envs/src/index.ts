@@ -26,6 +26,7 @@ export {
   simpleTag,
 } from './particle';
 export {
+  actionText,
   checkRecording,
   decodeRecording,
   encodeRecording,
@@ -40,10 +41,18 @@ export { agentColor, renderReplay, renderSvg, renderText, sceneSvg } from './ren
 export { type SnowdriftOptions, snowdrift } from './snowdrift';
 export { type StagHuntOptions, stagHunt } from './stag-hunt';
 export {
+  clipActions,
+  flattenObservations,
+  frameStack,
   limitedView,
+  noOpAfterEnd,
   type OptimisticPartnersOptions,
   optimisticPartners,
   permuteSeats,
+  type RescaleActionsOptions,
+  rescaleActions,
+  scaleRewards,
+  stickyActions,
   timeLimit,
   withAgentId,
   withPreviousActions,

@@ -5,10 +5,16 @@ export {
   type ActionLayout,
   actionLayout,
   choicesOf,
+  codeSizeOf,
   drawAction,
   isBox,
+  isSameSpace,
   maskSizeOf,
+  readSpace,
+  type SavedSpace,
+  saveSpace,
   widthOf,
+  writeActionCode,
 } from '../action-spaces';
 export { dtypeOf, inThisRealm, isArrayOf, isTypedArray, sizeOf } from '../arrays';
 export {

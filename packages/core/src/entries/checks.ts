@@ -1,6 +1,7 @@
 /*
  * `@coplay/core/checks`: checks of arguments and of saved states, and other helpers for packages of your own.
  */
+export { actionFault } from '../action-spaces';
 export { checkAct, checkAgentInput, checkAgentStep, checkObservationArrays } from '../check-agents';
 export { checkExperience, checkExperienceOf, checkFieldNames } from '../check-experience';
 export { checkEpisodeLength, checkExperienceSpec } from '../check-game';

@@ -1,6 +1,12 @@
+export { clipActions, type RescaleActionsOptions, rescaleActions } from './box-actions';
+export { flattenObservations } from './flatten-observations';
+export { frameStack } from './frame-stack';
 export { limitedView } from './limited-view';
+export { noOpAfterEnd } from './no-op-after-end';
 export { type OptimisticPartnersOptions, optimisticPartners } from './optimistic-partners';
 export { permuteSeats } from './permute-seats';
+export { scaleRewards } from './scale-rewards';
+export { stickyActions } from './sticky-actions';
 export { timeLimit } from './time-limit';
 export { withAgentId } from './with-agent-id';
 export { withPreviousActions } from './with-previous-actions';

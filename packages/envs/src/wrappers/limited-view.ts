@@ -1,4 +1,6 @@
 import {
+  type ActionSpaces,
+  type AnyGame,
   checkGame,
   checkOptions,
   type DType,
@@ -30,12 +32,12 @@ const schema = z.strictObject({ field: z.string().default('planes') });
  * @param radius  1 to 64 cells
  * @throws CoplayError for another radius, or a game without such planes
  */
-export function limitedView<State extends DType>(
-  game: Game<State>,
+export function limitedView<State extends DType, Spaces extends ActionSpaces>(
+  game: Game<State, Spaces>,
   radius: number,
   options: LimitedViewOptions = {},
-): Game<State> {
-  checkGame('limitedView', game);
+): Game<State, Spaces> {
+  checkGame('limitedView', game, 'any');
   const { field } = checkOptions('limitedView', schema, options);
   const planes = checkPlanes(game, radius, field);
   const window = windowOf(planes, radius);
@@ -90,7 +92,7 @@ function windowOf({ shape, dtype, kind, channels }: ObservationField, radius: nu
   return { field, size, cut };
 }
 
-function checkPlanes(game: Game, radius: number, field: string): ObservationField {
+function checkPlanes<State extends DType>(game: AnyGame<State>, radius: number, field: string): ObservationField {
   if (!Number.isInteger(radius) || radius < 1 || radius > 64) {
     fail('limitedView', 'a radius from 1 to 64', show(radius), 'Give the number of cells seen in each direction.');
   }

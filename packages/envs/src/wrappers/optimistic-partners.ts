@@ -1,20 +1,30 @@
-import { type ArrayOf, checkGame, checkOptions, type DType, type Game, type StepArrays } from '@coplay/core';
+import {
+  type ActionSpaces,
+  type ActionsOf,
+  type ArrayOf,
+  checkGame,
+  checkOptions,
+  type DType,
+  type Game,
+  type StepArrays,
+} from '@coplay/core';
 import { functions } from '@coplay/core/checks';
 import { z } from 'zod';
 import { wrap, wrapOptions } from './wrap';
 
 /** Options of {@link optimisticPartners}: the outcome that takes several agents, and how often a lone one gets it. */
-export interface OptimisticPartnersOptions<State extends DType = DType> {
+export interface OptimisticPartnersOptions<State extends DType = DType, Spaces extends ActionSpaces = number> {
   /** Probability, 0 to 1, with which partners join a lone agent. */
   readonly chance: number;
   /**
    * Whether an active agent does its part in this step, and only its partners are missing. `actions[actionsOffset + i]`
-   * is the action of agent i, and the state is the one before the step.
+   * is the action of agent i (in other spaces its W values begin at `actionsOffset + i W`), and the state is the one
+   * before the step.
    */
   lacksPartners(
     state: ArrayOf<State>,
     offset: number,
-    actions: Int32Array,
+    actions: ActionsOf<Spaces>,
     actionsOffset: number,
     agent: number,
   ): boolean;
@@ -41,11 +51,11 @@ const schema = z.strictObject({
  *
  * @throws CoplayError for unknown options, or a chance outside of [0, 1]
  */
-export function optimisticPartners<State extends DType>(
-  game: Game<State>,
-  options: OptimisticPartnersOptions<State>,
-): Game<State> {
-  checkGame('optimisticPartners', game);
+export function optimisticPartners<State extends DType, Spaces extends ActionSpaces>(
+  game: Game<State, Spaces>,
+  options: OptimisticPartnersOptions<State, Spaces>,
+): Game<State, Spaces> {
+  checkGame('optimisticPartners', game, 'any');
   const { chance } = checkOptions('optimisticPartners', schema, options);
   const A = game.agents.length;
   const isJoined = new Uint8Array(A);

@@ -1,5 +1,9 @@
 import {
+  type ActionSpaces,
+  type ActionsOf,
+  type AnyGame,
   type ArrayOf,
+  allocate,
   checkGame,
   type DType,
   fail,
@@ -8,7 +12,7 @@ import {
   type GoalStep,
   show,
 } from '@coplay/core';
-import { allocateStepArrays } from '@coplay/core/arrays';
+import { actionLayout, allocateStepArrays, isSameSpace } from '@coplay/core/arrays';
 import { checkFits, goalsWithin, wrap, wrapOptions } from './wrap';
 
 /**
@@ -20,14 +24,20 @@ import { checkFits, goalsWithin, wrap, wrapOptions } from './wrap';
  *
  * Goals that read states receive the agent's seat, since the state holds the seats. Other goals are those of a step in
  * any seat: if they read `step.agent`, `reached` throws a CoplayError.
+ *
+ * @throws CoplayError for a game whose agents have different actions
  */
-export function permuteSeats<State extends DType>(game: Game<State>): Game<State> {
-  checkGame('permuteSeats', game);
+export function permuteSeats<State extends DType, Spaces extends ActionSpaces>(
+  game: Game<State, Spaces>,
+): Game<State, Spaces> {
+  checkGame('permuteSeats', game, 'any');
   const A = game.agents.length;
   checkFits('permuteSeats', game, A);
+  const { width, dtype } = actionLayout(game);
+  checkEqualSeats(game);
   /** [A] the seat of each agent; behind the game's own state */
   const seats = game.stateSize;
-  const seatActions = new Int32Array(A);
+  const seatActions = allocate(dtype, A * width) as ActionsOf<Spaces>;
   const seatResult = allocateStepArrays(game, 1);
   const seatOf = (state: ArrayOf<State>, offset: number, agent: number) => state[offset + seats + agent];
   const identity = Array.from({ length: A }, (_, i) => i);
@@ -45,7 +55,9 @@ export function permuteSeats<State extends DType>(game: Game<State>): Game<State
     },
     step(state, offset, actions, actionsOffset, generator, result, row) {
       for (let agent = 0; agent < A; agent++) {
-        seatActions[seatOf(state, offset, agent)] = actions[actionsOffset + agent];
+        const to = seatOf(state, offset, agent) * width;
+        const from = actionsOffset + agent * width;
+        for (let i = 0; i < width; i++) seatActions[to + i] = actions[from + i];
       }
       game.step(state, offset, seatActions, 0, generator, seatResult, 0);
       for (let agent = 0; agent < A; agent++) {
@@ -93,8 +105,16 @@ export function permuteSeats<State extends DType>(game: Game<State>): Game<State
   });
 }
 
+function checkEqualSeats<State extends DType>(game: AnyGame<State>): void {
+  const { spaces } = actionLayout(game);
+  const other = spaces.findIndex((space) => !isSameSpace(space, spaces[0]));
+  if (other < 0) return;
+  const got = `other ones of ${game.agents[other]} than of ${game.agents[0]} in ${game.name}`;
+  fail('permuteSeats', 'the same actions for every agent', got, 'Give all agents one space, and mask with legal().');
+}
+
 /** A step of an agent whose seat isn't known. */
-function withoutSeat<State extends DType>({ name }: Game<State>, step: GoalStep<State>): GoalStep<State> {
+function withoutSeat<State extends DType>({ name }: AnyGame<State>, step: GoalStep<State>): GoalStep<State> {
   return {
     ...step,
     get agent(): number {

@@ -1,4 +1,4 @@
-import { checkGame, type DType, fail, type Game, show } from '@coplay/core';
+import { type ActionSpaces, checkGame, type DType, fail, type Game, show } from '@coplay/core';
 import { seenParts, wrap, wrapOptions } from './wrap';
 
 /**
@@ -8,8 +8,11 @@ import { seenParts, wrap, wrapOptions } from './wrap';
  * @param steps  1 to the game's `maxSteps`
  * @throws CoplayError for any other number
  */
-export function timeLimit<State extends DType>(game: Game<State>, steps: number): Game<State> {
-  checkGame('timeLimit', game);
+export function timeLimit<State extends DType, Spaces extends ActionSpaces>(
+  game: Game<State, Spaces>,
+  steps: number,
+): Game<State, Spaces> {
+  checkGame('timeLimit', game, 'any');
   if (!Number.isInteger(steps) || steps < 1 || steps > game.maxSteps) {
     const remedy = 'A longer episode is made by the option maxSteps of the game.';
     fail('timeLimit', `steps from 1 to ${game.maxSteps}, the limit of ${game.name}`, show(steps), remedy);

@@ -1,4 +1,4 @@
-import { checkGame, type DType, fail, type Game } from '@coplay/core';
+import { type ActionSpaces, checkGame, type DType, fail, type Game } from '@coplay/core';
 import { seenParts, wrap, wrapOptions } from './wrap';
 
 /**
@@ -9,8 +9,10 @@ import { seenParts, wrap, wrapOptions } from './wrap';
  *
  * @throws CoplayError for a game that has the field already
  */
-export function withAgentId<State extends DType>(game: Game<State>): Game<State> {
-  checkGame('withAgentId', game);
+export function withAgentId<State extends DType, Spaces extends ActionSpaces>(
+  game: Game<State, Spaces>,
+): Game<State, Spaces> {
+  checkGame('withAgentId', game, 'any');
   if ('agentId' in game.observation) {
     fail('withAgentId', 'a game without the field agentId', `${game.name}, which has it`, 'Use the game as it is.');
   }

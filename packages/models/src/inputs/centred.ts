@@ -50,6 +50,7 @@ export function centredEncoder(game: SeenGame, encoder: InputEncoder): InputEnco
   return {
     shapes,
     kinds: encoder.kinds,
+    measured: Object.fromEntries(Object.entries(encoder.measured).filter(([name]) => !images.includes(name))),
     allocate: (rows) => larger(encoder.allocate(rows)),
     encode: (source, into) => {
       const apart = Object.entries(encoder.allocate(into ? source.rows : 0)).filter(([name]) => images.includes(name));

@@ -1,6 +1,4 @@
 import {
-  type ActionArray,
-  type ActionSpace,
   type ActionSpaces,
   type AgentInput,
   allocate,
@@ -12,7 +10,16 @@ import {
   type ObservationField,
   type TypedArray,
 } from '@coplay/core';
-import { actionLayout, choicesOf, dtypeOf, highOf, isBox, kindOf, sizeOf, widthOf } from '@coplay/core/arrays';
+import {
+  actionLayout,
+  choicesOf,
+  codeSizeOf,
+  dtypeOf,
+  highOf,
+  kindOf,
+  sizeOf,
+  writeActionCode,
+} from '@coplay/core/arrays';
 import { checkArgument, checkCount, checkExperienceSpec, checkObservations, checkRecord } from '@coplay/core/checks';
 import { z } from 'zod';
 import { centredEncoder } from './centred';
@@ -29,6 +36,8 @@ import {
 /** A part of the vector: writes `size` numbers of row i from `at` on. */
 interface VectorPart {
   readonly size: number;
+  /** Whether it is a field of the kind `vector`. */
+  readonly isMeasured?: boolean;
   write(source: RowSource, row: number, out: Float32Array, at: number): void;
 }
 
@@ -76,6 +85,15 @@ export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading
     shapes['vector'] = [vectorSize];
     kinds['vector'] = { kind: 'vector' };
   }
+  const measured: Record<string, NDArray<Uint8Array>> = {};
+  for (const name of apart) {
+    if (kindOf(game.observation[name]) !== 'vector') continue;
+    measured[name] = { data: new Uint8Array(sizeOf(shapes[name])).fill(1), shape: shapes[name] };
+  }
+  if (parts.some(({ isMeasured }) => isMeasured)) {
+    const flags = parts.flatMap(({ size, isMeasured }) => new Array<number>(size).fill(isMeasured ? 1 : 0));
+    measured['vector'] = { data: Uint8Array.from(flags), shape: [vectorSize] };
+  }
   const zeros = (rows: number, dtypeIn: (name: string) => DType): NamedArrays => {
     const arrays: Record<string, NDArray> = {};
     for (const name in shapes) {
@@ -88,6 +106,7 @@ export function inputEncoder(game: SeenGame, options: InputOptions = {}, reading
   const plain: InputEncoder = {
     shapes,
     kinds,
+    measured,
     allocate: (rows) => {
       checkCount('inputEncoder.allocate', 'rows', rows);
       return zeros(rows, (name) => game.observation[name].dtype);
@@ -212,7 +231,9 @@ function vectorParts(game: SeenGame, names: readonly string[], options: InputOpt
   for (const name of names) {
     const field = game.observation[name];
     const size = sizeOf(field.shape);
-    parts.push(kindOf(field) === 'indices' ? indicesPart(name, size, field.classes as number) : fieldPart(name, size));
+    const kind = kindOf(field);
+    if (kind === 'indices') parts.push(indicesPart(name, size, field.classes as number));
+    else parts.push({ ...fieldPart(name, size), isMeasured: kind === 'vector' });
   }
   if (options.mask) parts.push(maskPart(maskSizeOf(game)));
   if (options.previousActions) parts.push(previousPart(game));
@@ -271,34 +292,18 @@ function previousPart(game: SeenGame): VectorPart {
 /** The previous actions of spaces that aren't one number: boxes as they are, choices as one-hots; zeros for none. */
 function previousSpacesPart(game: SeenGame): VectorPart {
   const { spaces, width } = actionLayout(game);
-  const sizes = spaces.map((space) => (isBox(space) ? widthOf(space) : sum(choicesOf(space))));
+  const sizes = spaces.map(codeSizeOf);
   return {
     size: sum(sizes),
     write: ({ previousActions, seat }, row, out, start) => {
       let at = start;
       for (let i = 0; i < spaces.length; i++) {
         const other = (seat + i) % spaces.length;
-        writeAction(spaces[other], previousActions, (row * spaces.length + other) * width, out, at);
+        writeActionCode(spaces[other], previousActions, (row * spaces.length + other) * width, out, at);
         at += sizes[other];
       }
     },
   };
-}
-
-function writeAction(space: ActionSpace, actions: ActionArray, from: number, out: Float32Array, start: number): void {
-  if (isBox(space)) {
-    for (let i = 0; i < widthOf(space); i++) {
-      const value = actions[from + i];
-      out[start + i] = Number.isNaN(value) ? 0 : value;
-    }
-    return;
-  }
-  let at = start;
-  choicesOf(space).forEach((count, i) => {
-    const option = actions[from + i];
-    if (option >= 0 && option < count) out[at + option] = 1;
-    at += count;
-  });
 }
 
 function sum(values: readonly number[]): number {

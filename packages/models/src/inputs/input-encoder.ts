@@ -1,4 +1,11 @@
-import { type ActionArray, type AnyGame, fail, type NamedArrays, type ObservationArrays } from '@coplay/core';
+import {
+  type ActionArray,
+  type AnyGame,
+  fail,
+  type NamedArrays,
+  type NDArray,
+  type ObservationArrays,
+} from '@coplay/core';
 import { sizeOf } from '@coplay/core/arrays';
 import { checkArgument, functions, namedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
@@ -72,6 +79,11 @@ export type InputKinds = Readonly<Record<string, InputKind>>;
 export interface InputEncoder {
   readonly shapes: InputShapes;
   readonly kinds: InputKinds;
+  /**
+   * For each input with measured numbers, that is fields of the kind `vector`: an array of its shape with a 1 for each
+   * of them. Images that are moved have none
+   */
+  readonly measured: Readonly<Record<string, NDArray<Uint8Array>>>;
   /** Zeros [rows, ...shape] for each of `shapes`, of the type that {@link encode} gives. */
   allocate(rows: number): NamedArrays;
   /**
@@ -106,7 +118,11 @@ export type SeenGame = Pick<AnyGame, 'name' | 'agents' | 'actions' | 'observatio
 /** The schema of {@link InputShapes}. */
 export const shapesSchema = z.record(z.string(), z.array(z.int().min(0)));
 /** The schema of an {@link InputEncoder}, for functions that receive one. */
-export const encoderSchema = z.looseObject({ shapes: shapesSchema, allocate: functions(), encode: functions() });
+export const encoderSchema = z
+  .looseObject({ shapes: shapesSchema, measured: namedArrays, allocate: functions(), encode: functions() })
+  .refine(({ shapes, measured }) => Object.keys(measured).every((name) => Object.hasOwn(shapes, name)), {
+    error: 'inputs of the encoder as keys of measured',
+  });
 
 /** Refuses arrays that an encoder of these shapes can't write so many rows to. */
 export function checkRoom(where: string, shapes: InputShapes, into: NamedArrays, rows: number): void {

@@ -27,6 +27,11 @@ export function jointEncoder(own: InputEncoder, agents: number): InputEncoder {
   return {
     shapes,
     kinds: own.kinds,
+    measured: mapColumns(own.measured, (flags, name) => {
+      const joined = new Uint8Array(sizeOf(shapes[name]));
+      joinLast(new Array<typeof flags>(agents).fill(flags), joined);
+      return { data: joined, shape: shapes[name] };
+    }),
     allocate,
     encode: (source, into) => {
       checkRecord('jointEncoder.encode', 'source', source);
