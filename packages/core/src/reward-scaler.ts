@@ -48,6 +48,8 @@ export interface RewardScaler {
    * @returns [E, T, A] scaled rewards; 0 where the agent was not active
    */
   scale(experience: ScaledSteps): Float32Array;
+  /** [A] what each agent's rewards are divided by now; 1 as long as its returns don't differ */
+  readonly deviations: Float64Array;
   state(): SavedState;
   restore(saved: SavedState): void;
 }
@@ -83,6 +85,12 @@ class ReturnScaler implements RewardScaler {
     return scaled;
   }
 
+  get deviations(): Float64Array {
+    return Float64Array.from(this.moments, ({ variance: [variance] }) => {
+      return variance === 0 ? 1 : Math.sqrt(variance + this.options.epsilon);
+    });
+  }
+
   state(): SavedState {
     return { sums: this.sums.slice(), moments: this.moments.map((moments) => moments.state()) };
   }
@@ -110,7 +118,7 @@ class ReturnScaler implements RewardScaler {
 
   /** Step t of one agent in all environments. */
   private scaleStep(experience: ScaledSteps, t: number, agent: number, out: Float32Array): void {
-    const { envs, agents, gamma, clip, epsilon } = this.options;
+    const { envs, agents, gamma, clip } = this.options;
     const { rewards, active, ended, isFirst, steps } = experience;
     const sums = new Float64Array(envs);
     const present = new Uint8Array(envs);
@@ -123,8 +131,7 @@ class ReturnScaler implements RewardScaler {
       this.sums[env * agents + agent] = sums[env];
     }
     this.moments[agent].update(sums, present);
-    const variance = this.moments[agent].variance[0];
-    const scale = variance === 0 ? 1 : Math.sqrt(variance + epsilon);
+    const scale = this.deviations[agent];
     for (let env = 0; env < envs; env++) {
       const row = (env * steps + t) * agents + agent;
       if (present[env] === 1) out[row] = Math.min(clip, Math.max(-clip, rewards[row] / scale));

@@ -1,4 +1,4 @@
-import type { Agent, AgentInput, Generator, Saved } from '@coplay/core';
+import type { ActionSpaces, Agent, AgentInput, Generator, Saved } from '@coplay/core';
 import { checkAgent } from '@coplay/core/checks';
 import { hideLearner, isLearning } from './training/learner';
 
@@ -19,16 +19,16 @@ import { hideLearner, isLearning } from './training/learner';
  * not train it. Agents without `insight` are returned as they are, so that a
  * list of agents can be mapped.
  */
-export function withInsight(agent: Agent): Agent {
-  checkAgent('withInsight', agent);
+export function withInsight<Spaces extends ActionSpaces>(agent: Agent<Saved, Spaces>): Agent<Saved, Spaces> {
+  checkAgent('withInsight', agent as unknown as Agent<Saved, ActionSpaces>);
   if (!agent.insight) return agent;
   const { observe, save, restore } = agent;
   const insight = agent.insight.bind(agent);
-  const insightful: Agent = {
+  const insightful: Agent<Saved, Spaces> = {
     id: agent.id,
     name: agent.name,
     initialState: (rows) => agent.initialState(rows),
-    async act(input: AgentInput, state: Saved, generator: Generator) {
+    async act(input: AgentInput<Spaces>, state: Saved, generator: Generator) {
       const output = await agent.act(input, state, generator);
       return { ...output, extras: { ...output.extras, ...(await insight(input, state, output)) } };
     },

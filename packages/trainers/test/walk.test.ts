@@ -14,7 +14,8 @@ const LEFT_OUT: Record<string, RegExp> = {
   'layers of networks': /^models\/src\/(layers|torso|actor-critic)/,
   'metrics and files of a run':
     /self-play\/(checks|episode-tracker|metrics|options|run-files|sinks|yield)|ppo\/metrics/,
-  'turns, options, life cycle': /one-at-a-time|ppo\/(options|setup)|training\/(annealed|lockstep|network)/,
+  'turns, options, life cycle':
+    /one-at-a-time|ppo\/(normalisation|options|setup)|training\/(annealed|lockstep|network)/,
   'operations on tensors': /^tensor\//,
   'this test': /test\/fixtures/,
 };

@@ -88,10 +88,11 @@ interface Scale {
 
 /** What turns the critic's numbers into returns. */
 async function valueScale(learner: PpoLearner): Promise<Scale> {
-  if (!learner.setup.options.normaliseValues) return { mean: 0, deviation: 1 };
+  const unit = learner.rewardDeviation;
+  if (!learner.setup.options.normaliseValues) return { mean: 0, deviation: unit };
   const norm = createValueNorm();
   norm.restore((await learner.state())['valueNorm'] as SavedState);
-  return { mean: norm.mean, deviation: Math.sqrt(norm.variance) };
+  return { mean: unit * norm.mean, deviation: unit * Math.sqrt(norm.variance) };
 }
 
 /** The critic's value [B] of the observation, and its next state where it's recurrent. */

@@ -48,6 +48,7 @@ import {
 } from './data';
 import { runEpochs } from './epochs';
 import { dataMetrics, imaginedMetrics } from './metrics';
+import { ObservationStatistics, RewardStatistics } from './normalisation';
 import { chosenRewards } from './options';
 import { joinNetworks, kindOf, type PpoNetwork, type PpoSetup, ppoNetwork } from './setup';
 
@@ -81,6 +82,8 @@ export class PpoLearner implements Learner {
   readonly policy: Policy;
   private readonly buffer: PpoBuffer;
   private readonly valueNorm: ValueNorm = createValueNorm();
+  private readonly observations: ObservationStatistics;
+  private readonly rewards: RewardStatistics;
   /** By seat, the recurrent critic's state after the last step that was seen. */
   private criticStates: ReadonlyMap<number, Float32Array> = new Map();
 
@@ -89,6 +92,8 @@ export class PpoLearner implements Learner {
     this.network = ppoNetwork(setup, this.name);
     this.policy = createPolicy(setup, () => this.network.functions.act);
     this.buffer = createPpoBuffer({ agents: setup.ids });
+    this.observations = new ObservationStatistics(setup.normalised);
+    this.rewards = new RewardStatistics(setup.options.gamma);
   }
 
   get ids(): readonly AgentId[] {
@@ -97,6 +102,11 @@ export class PpoLearner implements Learner {
 
   get config() {
     return this.setup.config;
+  }
+
+  /** What rewards are divided by; 1 without `normaliseRewards`. */
+  get rewardDeviation(): number {
+    return this.rewards.deviation;
   }
 
   get lockstep(): Lockstep<PpoLearner> | undefined {
@@ -122,7 +132,8 @@ export class PpoLearner implements Learner {
   async values(experience: Experience<ActionSpaces>): Promise<Float32Array> {
     checkExperienceOf(`PPO (${this.name}).values`, this.setup.game, experience, 'experience', 'any');
     const table = createTable(this.setup, [experience]);
-    return (await this.evaluateCritic(experience, this.encode(table, experience))).values;
+    const { values } = await this.evaluateCritic(experience, this.encode(table, experience));
+    return this.inRewards(values);
   }
 
   /**
@@ -151,7 +162,7 @@ export class PpoLearner implements Learner {
     const raw = values.data as Float32Array;
     return {
       policy: policy.data as Float32Array,
-      values: options.normaliseValues ? this.valueNorm.denormalise(raw) : raw,
+      values: this.inRewards(options.normaliseValues ? this.valueNorm.denormalise(raw) : raw),
     };
   }
 
@@ -176,6 +187,12 @@ export class PpoLearner implements Learner {
     return { ...experience, extras: { ...experience.extras, logProbs: renewed } };
   }
 
+  /** Values of normalised rewards in the unit of the game's. */
+  private inRewards(values: Float32Array): Float32Array {
+    const { rewardDeviation } = this;
+    return rewardDeviation === 1 ? values : values.map((value) => value * rewardDeviation);
+  }
+
   async update(data: LearnerData<ActionSpaces>): Promise<Metrics> {
     checkLearnerData(`PPO (${this.name}).update`, this.setup.game, data, 'any');
     const { experience, imagined = [], progress, generator } = data;
@@ -183,10 +200,11 @@ export class PpoLearner implements Learner {
     const length = this.sequenceLength(experience.steps);
     if (imagined.length > 0) this.checkFeedforward();
     const table = createTable(this.setup, [experience, ...imagined], length);
-    const real = await this.take(table, experience);
+    const { rows, metrics: real } = await this.take(table, experience);
     const made: Metrics[] = [];
-    for (const one of imagined) made.push(await this.take(table, one));
+    for (const one of imagined) made.push((await this.take(table, one)).metrics);
     const learned = await this.learn(table, progress, generator);
+    await this.addObservations(rows);
     await this.checkParameters();
     this.network.tidy(this.updates);
     this.buffer.clear(); // checkpoints needn't hold it
@@ -195,13 +213,13 @@ export class PpoLearner implements Learner {
   }
 
   /** Puts an experience's rows into the table, and those to learn from into the buffer. */
-  private async take(table: RowTable, experience: Experience<ActionSpaces>): Promise<Metrics> {
+  private async take(
+    table: RowTable,
+    experience: Experience<ActionSpaces>,
+  ): Promise<{ readonly rows: readonly SeatRows[]; readonly metrics: Metrics }> {
     const { setup, seats } = this;
-    const { options, reward, game, net, policyTarget } = setup;
-    const rewarded: Experience<ActionSpaces> = {
-      ...experience,
-      rewards: chosenRewards(reward, experience, options.gamma),
-    };
+    const { options, game, net, policyTarget } = setup;
+    const rewarded = this.rewarded(experience);
     const rows = this.encode(table, rewarded);
     const valuation = await this.evaluateCritic(rewarded, rows);
     const targets = ppoTargets(rewarded, valuation.values, valuation.cutValues, options);
@@ -213,7 +231,22 @@ export class PpoLearner implements Learner {
       if (targets) fillPolicyTarget(seatRows, targets, experience.agents.length);
       this.buffer.push(game.agents[seatRows.seat], learnedRows(setup, seatRows));
     }
-    return dataMetrics(rewarded, seats, valuation.values, targets);
+    return { rows, metrics: dataMetrics(rewarded, seats, valuation.values, targets) };
+  }
+
+  /** The experience with the rewards that are learned from. */
+  private rewarded(experience: Experience<ActionSpaces>): Experience<ActionSpaces> {
+    const { reward, options } = this.setup;
+    const chosen = { ...experience, rewards: chosenRewards(reward, experience, options.gamma) };
+    return options.normaliseRewards ? { ...chosen, rewards: this.rewards.scale(chosen, this.seats) } : chosen;
+  }
+
+  /** From now on, the networks read observations with the statistics of these rows, too. */
+  private async addObservations(rows: readonly SeatRows[]): Promise<void> {
+    if (!this.setup.options.normaliseObservations) return;
+    for (const { steps, active } of rows) this.observations.add(steps, active);
+    const { params } = this.network.groups;
+    params.write({ ...(await params.read()), ...this.observations.parameters() });
   }
 
   private encode(table: RowTable, experience: Experience<ActionSpaces>): SeatRows[] {
@@ -296,6 +329,8 @@ export class PpoLearner implements Learner {
       updates: this.updates,
       valueNorm: this.valueNorm.state(),
       buffer: this.buffer.state(),
+      ...(this.setup.options.normaliseObservations && { observations: this.observations.state() }),
+      ...(this.setup.options.normaliseRewards && { rewards: this.rewards.state() }),
       criticStates: Object.fromEntries(this.criticStates),
     };
   }
@@ -312,7 +347,16 @@ export class PpoLearner implements Learner {
     this.checkCriticStates(`${where}: saved.criticStates`, criticStates);
     const valueNorm = { path: 'saved.valueNorm', part: this.valueNorm, saved: saved['valueNorm'] as SavedState };
     const buffer = { path: 'saved.buffer', part: this.buffer, saved: saved['buffer'] as SavedState };
-    const taken = await takeOverParts(where, [valueNorm, buffer], this.network.takeOver(where, 'saved', saved));
+    const { normaliseObservations, normaliseRewards } = this.setup.options;
+    const statistics = [
+      ...(normaliseObservations ? [{ path: 'saved.observations', part: this.observations }] : []),
+      ...(normaliseRewards ? [{ path: 'saved.rewards', part: this.rewards }] : []),
+    ].map((part) => ({ ...part, saved: saved[part.path.slice('saved.'.length)] as SavedState }));
+    const taken = await takeOverParts(
+      where,
+      [valueNorm, buffer, ...statistics],
+      this.network.takeOver(where, 'saved', saved),
+    );
     const before = { updates: this.updates, criticStates: this.criticStates };
     this.updates = saved['updates'] as number;
     this.criticStates = new Map(Object.entries(criticStates).map(([seat, state]) => [Number(seat), state]));

@@ -31,6 +31,17 @@ export interface PpoOptions {
   readonly huberDelta?: number | false;
   /** Whether the critic predicts normalised returns (MAPPO's ValueNorm). Default false */
   readonly normaliseValues?: boolean;
+  /**
+   * Whether the networks read observations normalised by their running mean and variance, within 10: fields of the kind
+   * `vector`. Updates add what their rollout observed; evaluations play with the numbers of the last update. Default
+   * false
+   */
+  readonly normaliseObservations?: boolean;
+  /**
+   * Whether rewards are divided by the running standard deviation of their discounted sums, and limited to 10. Logged
+   * and evaluated returns stay in the unit of the game. Default false
+   */
+  readonly normaliseRewards?: boolean;
   /** Where advantages are normalised: in each minibatch, once per update, or not. Default `minibatch` */
   readonly normaliseAdvantages?: 'minibatch' | 'update' | false;
   /** Passes over the data per update, at least 1. Default 4 */
@@ -81,6 +92,8 @@ export const ppoSchema = z.strictObject({
   valueClip: z.union([positive, z.literal(false)]).default(0.2),
   huberDelta: z.union([positive, z.literal(false)]).default(false),
   normaliseValues: z.boolean().default(false),
+  normaliseObservations: z.boolean().default(false),
+  normaliseRewards: z.boolean().default(false),
   normaliseAdvantages: z.union([z.enum(['minibatch', 'update']), z.literal(false)]).default('minibatch'),
   epochs: z.int().min(1).default(4),
   minibatchSize: z.int().min(1).default(256),

@@ -1,5 +1,5 @@
 import { type ActionSpace, type AgentId, type AnyGame, checkGame, checkOptions, fail } from '@coplay/core';
-import { actionLayout, isBox } from '@coplay/core/arrays';
+import { actionLayout, kindOf as fieldKind, isBox, isSameSpace } from '@coplay/core/arrays';
 import {
   type ActorCritic,
   actorCritic,
@@ -32,6 +32,7 @@ import { Network } from '../training/network';
 import { optionNames, unchecked } from '../training/option-names';
 import { type ActionDistribution, actionDistribution } from './action-distribution';
 import { actForward, ppoUpdate, tableUpdate, type UpdateInputs, valueForward } from './algorithm';
+import { type NormalisedColumns, normalisedColumns, normalisedNet } from './normalisation';
 import { type PpoOptions, ppoSchema, type ResolvedPpoOptions, type RewardChoice, resolvePpoOptions } from './options';
 
 /** The parts of a PPO agent, in addition to the algorithm's hyperparameters. */
@@ -94,6 +95,8 @@ export interface PpoSetup {
   readonly critic: 'own' | 'joint';
   readonly actorEncoder: InputEncoder;
   readonly criticEncoder: InputEncoder;
+  /** The inputs whose numbers are normalised; none without `normaliseObservations` */
+  readonly normalised: NormalisedColumns;
   readonly reward: RewardChoice;
   readonly executor: ExecutorChoice;
   /** Given by algorithms that extend PPO. */
@@ -154,7 +157,9 @@ export function ppoSetup(
     fail(`${where}: option inputs`, 'something to read', 'no fields and nothing else', remedy);
   }
   const criticEncoder = checked.critic === 'joint' ? jointEncoder(actorEncoder, game.agents.length) : actorEncoder;
-  const net = actorCritic({
+  const normalised = options.normaliseObservations ? normalisedColumns(actorEncoder, criticEncoder) : {};
+  if (options.normaliseObservations) checkMeasured(`${where}: option ppo.normaliseObservations`, game, normalised);
+  const plain = actorCritic({
     inputs: actorEncoder.shapes,
     criticInputs: criticEncoder.shapes,
     actions: space,
@@ -163,11 +168,16 @@ export function ppoSetup(
     criticNetwork,
     recurrent: checked.recurrent,
   });
+  const net = options.normaliseObservations ? normalisedNet(plain, normalised, criticEncoder !== actorEncoder) : plain;
   const distribution = actionDistribution(space, continuous);
   const reward = networks.reward ?? 'own';
+  const { normaliseObservations, normaliseRewards, ...rest } = options;
   const config = {
     algorithm: 'ppo',
-    ...options,
+    ...rest,
+    // Named where they are on, so that runs from before there were such options go on.
+    ...(normaliseObservations && { normaliseObservations }),
+    ...(normaliseRewards && { normaliseRewards }),
     network: network.config,
     criticNetwork: criticNetwork.config,
     recurrent: checked.recurrent,
@@ -178,7 +188,21 @@ export function ppoSetup(
   };
   const { critic, executor } = checked;
   return {
-    ...{ game, ids, options, net, distribution, inputs, critic, actorEncoder, criticEncoder, reward, executor, config },
+    ...{
+      game,
+      ids,
+      options,
+      net,
+      distribution,
+      inputs,
+      critic,
+      actorEncoder,
+      criticEncoder,
+      normalised,
+      reward,
+      executor,
+      config,
+    },
     networks: { network, criticNetwork },
   };
 }
@@ -187,7 +211,7 @@ export function ppoSetup(
 function commonSpace(where: string, game: AnyGame, ids: readonly AgentId[]): ActionSpace {
   const { spaces } = actionLayout(game);
   const own = ids.map((id) => spaces[game.agents.indexOf(id)]);
-  const other = own.findIndex((space) => JSON.stringify(space) !== JSON.stringify(own[0]));
+  const other = own.findIndex((space) => !isSameSpace(space, own[0]));
   if (other < 0) return own[0];
   const expected = `agents with the same actions as ${ids[0]}`;
   return fail(`${where}: option ids`, expected, ids[other], 'Give agents with other actions weights of their own.');
@@ -200,6 +224,14 @@ function checkContinuous(where: string, game: AnyGame, space: ActionSpace, squas
   if (!squash || isBounded) return;
   const remedy = 'Leave squash out, or give the box a low and a high of finite numbers.';
   fail(`${where}.squash`, 'a box with bounds', `one without in ${game.name}`, remedy);
+}
+
+/** Refuses to normalise where there is nothing to normalise. */
+function checkMeasured(where: string, game: AnyGame, columns: NormalisedColumns): void {
+  if (Object.keys(columns).length > 0) return;
+  const fields = Object.entries(game.observation).map(([name, field]) => `${name} of kind ${fieldKind(field)}`);
+  const remedy = 'Leave it out: zeros and ones, and pictures, are of unit size already.';
+  fail(where, 'a game with a field of the kind vector', `${fields.join(', ')} in ${game.name}`, remedy);
 }
 
 /** The compiled functions of PPO. */
