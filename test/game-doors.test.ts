@@ -22,10 +22,14 @@ import {
 import { allocateExperience } from '@coplay/core/arrays';
 import { goalTracker } from '@coplay/diagnostics';
 import {
+  clipActions,
+  flattenObservations,
+  frameStack,
   limitedView,
   matrixGame,
   mixed,
   nearestStag,
+  noOpAfterEnd,
   optimisticPartners,
   permuteSeats,
   randomAgent,
@@ -34,7 +38,10 @@ import {
   renderSvg,
   renderText,
   replayEpisode,
+  rescaleActions,
+  scaleRewards,
   stagHunt,
+  stickyActions,
   switcher,
   timeLimit,
   titForTat,
@@ -101,6 +108,13 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   remakeRule: (game) => remakeRule({ game, id, name: 'Random', options: {} }),
   switcher: (game) => switcher({ game, id, first: players[0], second: players[0], episodes: 1 }),
   timeLimit: (game) => timeLimit(game, 3),
+  clipActions: (game) => clipActions(game),
+  flattenObservations: (game) => flattenObservations(game),
+  frameStack: (game) => frameStack(game, 2),
+  noOpAfterEnd: (game) => noOpAfterEnd(game),
+  rescaleActions: (game) => rescaleActions(game),
+  scaleRewards: (game) => scaleRewards(game, 2),
+  stickyActions: (game) => stickyActions(game, 0.25),
   optimisticPartners: (game) => optimisticPartners(game, { chance: 0.5, lacksPartners: () => false, join() {} }),
   permuteSeats: (game) => permuteSeats(game),
   limitedView: (game) => limitedView(game, 1),
@@ -168,6 +182,9 @@ const ofAllSpaces = [
   ...['loadRun', 'crossPlay', 'remakeRule'],
   ...['allocateExperience', 'vectorEnv', 'parallelEnv', 'createRollout', 'evaluate', 'selfPlay'],
   ...['randomAgent', 'ppoAgent', 'sharedPpoAgents', 'inputEncoder', 'canCentre'],
+  ...['clipActions', 'flattenObservations', 'frameStack', 'limitedView', 'noOpAfterEnd', 'optimisticPartners'],
+  ...['permuteSeats', 'rescaleActions', 'scaleRewards', 'stickyActions', 'timeLimit', 'withAgentId'],
+  ...['withPreviousActions', 'recordEpisode', 'replayEpisode'],
 ];
 
 /** What each wrong description must be told of it. */

@@ -170,6 +170,7 @@ export const coreDoors: Doors = {
 /** Those of `@coplay/core/checks`. */
 export const checksDoors: Doors = {
   checkAgent: door(() => ['checkAgent', agents()[0]], ['where']),
+  actionFault: 'reads an action and a space that were checked',
   checkAct: 'is called by agents with a game that was checked; the tables of agents try it',
   checkAgentInput: 'is called by agents with a game that was checked; the tables of agents try it',
   checkAgentStep: 'is called by agents with a game that was checked; the tables of agents try it',
@@ -215,10 +216,15 @@ export const checksDoors: Doors = {
 export const arraysDoors: Doors = {
   actionLayout: 'reads the actions of a game that was checked',
   choicesOf: 'reads a space of a game that was checked',
+  codeSizeOf: 'reads a space of a game that was checked',
   drawAction: 'draws from a space of a game that was checked',
   isBox: 'reads a space of a game that was checked',
+  isSameSpace: 'reads spaces of games that were checked',
   maskSizeOf: 'reads a space of a game that was checked',
+  readSpace: 'reads a part of a file that was checked',
+  saveSpace: 'reads a space of a game that was checked',
   widthOf: 'reads a space of a game that was checked',
+  writeActionCode: 'writes an action of a game that was checked',
   allocateCuts: door(() => [game, 2]),
   allocateExperience: door(() => [game, 2, 3]),
   allocateGrid: door(() => [game.grid, 2, 3]),

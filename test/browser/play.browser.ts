@@ -148,7 +148,7 @@ describe.runIf(chromium !== undefined)('playing in Chromium', () => {
         return onnxAgent({ game, id, session, Tensor, name: 'PPO after 512 steps' });
       }),
     );
-    const decide = ({ step }: { step: number }) => recording.steps[step]!.actions[2] ?? 0;
+    const decide = ({ step }: { step: number }) => (recording.steps[step]!.actions[2] as number | null) ?? 0;
     const again = await createTable({ game, person: 'agent_2', others, decide }).play({ seed: 5 });
     expect(again.steps.map(({ actions }) => actions)).toEqual(recording.steps.map(({ actions }) => actions));
     await page.close();

@@ -138,12 +138,14 @@ describe.runIf(chromium !== undefined)('a replay in Chromium', () => {
     for (const seat of [0, 1, 2, 3]) {
       const card = page.locator('.agent').nth(seat);
       const doing = await card.locator('.doing').textContent();
-      expect(doing).toContain(actions[seat] === null ? 'has left' : recording.actionNames[actions[seat]]);
+      expect(doing).toContain(actions[seat] === null ? 'has left' : recording.actionNames[actions[seat] as number]);
       const insight = insights![seat];
       if (!insight) continue;
       const shares = await card.locator('table').first().locator('tbody tr td:nth-child(2) .number').allTextContents();
       expect(shares).toEqual(insight.policy!.map((share) => share.toFixed(2)));
-      expect(await card.locator('tr.chosen th').textContent()).toBe(`▶ ${recording.actionNames[actions[seat]!]}`);
+      expect(await card.locator('tr.chosen th').textContent()).toBe(
+        `▶ ${recording.actionNames[actions[seat] as number]}`,
+      );
     }
     const hop = page.locator('.agent').nth(2);
     const tried = await hop.locator('table').first().locator('tbody tr td:nth-child(3) .number').allTextContents();

@@ -41,7 +41,7 @@ describe('experience in files', () => {
     const withAbout = (change: object) =>
       encodeNpz({ ...arrays, about: ndarray(new TextEncoder().encode(JSON.stringify({ ...about, ...change }))) });
     expect(() => decodeExperience(withAbout({ format: 'other' }))).toThrow(/the format coplay-experience, got "other"/);
-    expect(() => decodeExperience(withAbout({ version: 2 }))).toThrow(/version 1, got 2/);
+    expect(() => decodeExperience(withAbout({ version: 3 }))).toThrow(/version 1 or 2, got 3/);
     expect(() => decodeExperience(withAbout({ steps: 7 }))).toThrow(
       /of shape|of float32 \[2,7,2,3\], got float32 \[2,6,2,3\]/,
     );

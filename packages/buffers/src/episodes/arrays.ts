@@ -1,4 +1,6 @@
 import {
+  type ActionSpace,
+  type ActionSpaces,
   type AgentId,
   type ArrayOf,
   type DType,
@@ -10,10 +12,10 @@ import {
   show,
   type TypedArray,
 } from '@coplay/core';
-import { dtypeOf } from '@coplay/core/arrays';
-import { checkArgument, namedArrays } from '@coplay/core/checks';
+import { actionLayout, dtypeOf, readSpace, type SavedSpace, saveSpace } from '@coplay/core/arrays';
+import { checkArgument, checkExperienceSpec, namedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
-import { stepFields } from './fields';
+import { actionShape, stepFields } from './fields';
 
 /** An {@link Experience} as JSON and named arrays, for files and checkpoints. */
 export interface ExperienceArrays {
@@ -25,15 +27,19 @@ export interface ExperienceArrays {
 /** The parts that aren't arrays. */
 export type ExperienceAbout = {
   readonly format: 'coplay-experience';
-  readonly version: 1;
+  /** 1 for discrete actions, 2 for other spaces */
+  readonly version: 1 | 2;
   readonly agents: readonly AgentId[];
   readonly observation: ObservationSpec;
   readonly envs: number;
   readonly steps: number;
   readonly actionCount: number;
+  /** [A] of version 2: the space of each agent */
+  readonly spaces?: readonly SavedSpace[];
 };
 
 const count = z.int().min(0);
+const bounds = z.array(z.number().nullable());
 const aboutSchema = z.looseObject({
   agents: z.array(z.string()),
   observation: z.record(
@@ -48,11 +54,20 @@ const aboutSchema = z.looseObject({
   envs: count,
   steps: count,
   actionCount: count,
+  spaces: z
+    .array(
+      z.union([
+        count,
+        z.looseObject({ kind: z.literal('box'), shape: z.array(count), low: bounds, high: bounds }),
+        z.looseObject({ kind: z.literal('multi-discrete'), counts: z.array(count) }),
+      ]),
+    )
+    .optional(),
 });
 
 /** Takes experience apart. The arrays are the experience's own, not copies. */
-export function experienceArrays(experience: Experience): ExperienceArrays {
-  const { agents, observation, envs, steps, actionCount, cuts } = experience;
+export function experienceArrays(experience: Experience<ActionSpaces>): ExperienceArrays {
+  const { actionSpaces, agents, observation, envs, steps, actionCount, cuts } = experience;
   const arrays: NamedArrays = {};
   for (const { name, data, of, shape } of stepFields(experience)) {
     arrays[name] = { data, shape: [envs, steps, ...(of === 'step' ? [] : [agents.length]), ...shape] };
@@ -63,13 +78,17 @@ export function experienceArrays(experience: Experience): ExperienceArrays {
   arrays['cuts/env'] = { data: cuts.env, shape: [count] };
   arrays['cuts/step'] = { data: cuts.step, shape: [count] };
   arrays['cuts/masks'] = { data: cuts.masks, shape: [count, agents.length, actionCount] };
-  arrays['cuts/previousActions'] = { data: cuts.previousActions, shape: [count, agents.length] };
+  arrays['cuts/previousActions'] = {
+    data: cuts.previousActions,
+    shape: [count, agents.length, ...actionShape(experience)],
+  };
   if (experience.states && cuts.states) arrays['cuts/states'] = cuts.states;
   for (const [name, { shape }] of Object.entries(observation)) {
     arrays[`cuts/observations/${name}`] = { data: cuts.observations[name], shape: [count, agents.length, ...shape] };
   }
-  const about = { format: 'coplay-experience', version: 1, agents, observation, envs, steps, actionCount } as const;
-  return { about, arrays };
+  const spaces = actionSpaces && actionLayout({ agents, actions: actionSpaces }).spaces.map(saveSpace);
+  const kind = { format: 'coplay-experience', version: spaces ? 2 : 1 } as const;
+  return { about: { ...kind, agents, observation, envs, steps, actionCount, ...(spaces && { spaces }) }, arrays };
 }
 
 /**
@@ -77,12 +96,18 @@ export function experienceArrays(experience: Experience): ExperienceArrays {
  *
  * @throws CoplayError for another format or a newer version, and for arrays that are missing or of another shape
  */
-export function experienceFrom({ about, arrays }: ExperienceArrays, where = 'experienceFrom'): Experience {
+export function experienceFrom(
+  { about, arrays }: ExperienceArrays,
+  where = 'experienceFrom',
+): Experience<ActionSpaces> {
   checkFormat(where, about);
   checkArgument(where, 'about', aboutSchema, about);
   checkArgument(where, 'arrays', namedArrays, arrays);
   const { agents, observation, envs, steps, actionCount } = about;
+  const actionSpaces = spacesOf(where, about);
   const count = agents.length;
+  const { dtype, width } = actionLayout({ agents, actions: actionSpaces ?? actionCount });
+  const action = actionSpaces ? [width] : [];
   const cutCount = arrays['cuts/env']?.shape[0] ?? 0;
   const take = <D extends DType>(dtype: D, name: string, ...shape: readonly number[]) =>
     takeArray(where, arrays, name, dtype, shape) as ArrayOf<D>;
@@ -106,10 +131,11 @@ export function experienceFrom({ about, arrays }: ExperienceArrays, where = 'exp
   }
   return {
     ...{ agents, observation, envs, steps, actionCount },
+    ...(actionSpaces && { actionSpaces }),
     observations: look('observations', envs, steps, count),
     masks: take('uint8', 'masks', envs, steps, count, actionCount),
-    actions: take('int32', 'actions', envs, steps, count),
-    previousActions: take('int32', 'previousActions', envs, steps, count),
+    actions: take(dtype, 'actions', envs, steps, count, ...action),
+    previousActions: take(dtype, 'previousActions', envs, steps, count, ...action),
     rewards: take('float32', 'rewards', envs, steps, count),
     active: take('uint8', 'active', envs, steps, count),
     terminated: take('uint8', 'terminated', envs, steps, count),
@@ -123,7 +149,7 @@ export function experienceFrom({ about, arrays }: ExperienceArrays, where = 'exp
       step: take('int32', 'cuts/step', cutCount),
       observations: look('cuts/observations', cutCount, count),
       masks: take('uint8', 'cuts/masks', cutCount, count, actionCount),
-      previousActions: take('int32', 'cuts/previousActions', cutCount, count),
+      previousActions: take(dtype, 'cuts/previousActions', cutCount, count, ...action),
       ...takeStates(where, arrays, 'cuts/states', [cutCount]),
     },
     extras: takeExtras(where, arrays, [envs, steps, count]),
@@ -140,14 +166,31 @@ function checkFormat(where: string, about: ExperienceAbout): void {
       'Give what saveExperience wrote.',
     );
   }
-  if (about.version !== 1) {
+  if (about.version !== 1 && about.version !== 2) {
     fail(
       `${where}: about.version`,
-      'version 1',
+      'version 1 or 2',
       show(about.version),
       'Read it with the version of @coplay/buffers that wrote it.',
     );
   }
+}
+
+/** The spaces by id; none in version 1. */
+function spacesOf(where: string, about: ExperienceAbout): Readonly<Record<AgentId, ActionSpace>> | undefined {
+  const { version, agents, observation, spaces } = about;
+  const remedy = 'The data are damaged or not experience.';
+  if ((version === 2) !== (spaces !== undefined)) {
+    const expected = `${version === 2 ? 'a space for each agent' : 'no spaces'} in version ${version}`;
+    fail(`${where}: about.spaces`, expected, show(spaces), remedy);
+  }
+  if (!spaces) return undefined;
+  if (spaces.length !== agents.length) {
+    fail(`${where}: about.spaces`, `${agents.length} spaces`, show(spaces), remedy);
+  }
+  const actions = Object.fromEntries(agents.map((id, seat) => [id, readSpace(spaces[seat])]));
+  checkExperienceSpec(where, { agents, observation, actions }, 'any');
+  return actions;
 }
 
 function takeArray(

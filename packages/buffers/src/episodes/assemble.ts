@@ -1,5 +1,6 @@
-import { allocate, type Experience, type ExperienceSpec, type NDArray } from '@coplay/core';
+import { type ActionSpaces, allocate, type Experience, type ExperienceSpec, type NDArray } from '@coplay/core';
 import {
+  actionLayout,
   allocateCuts,
   allocateExperience,
   type Cuts,
@@ -12,7 +13,7 @@ import { allocateExtras, checkSameKind, type StepField, stepFields, stepWidth } 
 
 /** Consecutive steps of one environment. */
 export interface Piece {
-  readonly source: Experience;
+  readonly source: Experience<ActionSpaces>;
   readonly env: number;
   readonly start: number;
   readonly length: number;
@@ -30,20 +31,21 @@ export interface Piece {
  */
 export function assemble(
   where: string,
-  like: Experience,
+  like: Experience<ActionSpaces>,
   rows: readonly (readonly Piece[])[],
   steps: number,
-): Experience {
-  const spec = { agents: like.agents, observation: like.observation, actions: like.actionCount };
+): Experience<ActionSpaces> {
+  const { agents, observation, actionCount, actionSpaces = actionCount } = like;
+  const spec: ExperienceSpec<ActionSpaces> = { agents, observation, actions: actionSpaces };
   const extras = allocateExtras(like.extras, rows.length, steps);
   const { states } = like;
-  const result: Experience = {
+  const result: Experience<ActionSpaces> = {
     ...allocateExperience(spec, rows.length, steps),
     extras,
     ...(states && { states: zeroStates(states, [rows.length, steps]) }),
   };
   const target = fieldsByName(result);
-  const sources = new Map<Experience, StepField[]>();
+  const sources = new Map<Experience<ActionSpaces>, StepField[]>();
   for (const { source } of rows.flat()) {
     if (sources.has(source)) continue;
     checkSameKind(where, like, source);
@@ -66,7 +68,7 @@ export function assemble(
   return { ...result, cuts: assembleCuts(spec, rows, states) };
 }
 
-function fieldsByName(experience: Experience): Record<string, StepField> {
+function fieldsByName(experience: Experience<ActionSpaces>): Record<string, StepField> {
   return Object.fromEntries(stepFields(experience).map((field) => [field.name, field]));
 }
 
@@ -74,7 +76,7 @@ function fieldsByName(experience: Experience): Record<string, StepField> {
 interface Look {
   readonly row: number;
   readonly step: number;
-  readonly from: Pick<Cuts, 'observations' | 'masks' | 'previousActions' | 'states'>;
+  readonly from: Pick<Cuts<ActionSpaces>, 'observations' | 'masks' | 'previousActions' | 'states'>;
   readonly index: number;
 }
 
@@ -85,11 +87,16 @@ function zeroStates({ data, shape }: NDArray, lead: readonly number[]): NDArray 
 }
 
 /** @param states  those of one of the sources; undefined where they have none */
-function assembleCuts(spec: ExperienceSpec, rows: readonly (readonly Piece[])[], states: NDArray | undefined): Cuts {
+function assembleCuts(
+  spec: ExperienceSpec<ActionSpaces>,
+  rows: readonly (readonly Piece[])[],
+  states: NDArray | undefined,
+): Cuts<ActionSpaces> {
   const cutsOf = indexCuts(rows);
   const looks = rows.flatMap((pieces, row) => looksOf(pieces, row, cutsOf));
   const cuts = allocateCuts(spec, looks.length);
   const agents = spec.agents.length;
+  const { width, maskSize } = actionLayout(spec);
   const after = states && zeroStates(states, [looks.length]);
   looks.forEach(({ row, step, from, index }, n) => {
     cuts.env[n] = row;
@@ -103,15 +110,15 @@ function assembleCuts(spec: ExperienceSpec, rows: readonly (readonly Piece[])[],
         n * agents + agent,
       );
     }
-    copyRow(from.masks, index, cuts.masks, n, agents * spec.actions);
-    copyRow(from.previousActions, index, cuts.previousActions, n, agents);
+    copyRow(from.masks, index, cuts.masks, n, agents * maskSize);
+    copyRow(from.previousActions, index, cuts.previousActions, n, agents * width);
     if (after) copyRow(from.states!.data, index, after.data, n, after.shape[1]);
   });
   return { ...cuts, ...(after && { states: after }) };
 }
 
 /** The numbers of a source's cuts by environment and step. */
-type CutIndex = Map<Experience, Map<number, number>>;
+type CutIndex = Map<Experience<ActionSpaces>, Map<number, number>>;
 
 function indexCuts(rows: readonly (readonly Piece[])[]): CutIndex {
   const index: CutIndex = new Map();

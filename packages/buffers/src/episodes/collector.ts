@@ -1,5 +1,6 @@
-import { type Experience, fail, type SavedState, show } from '@coplay/core';
-import { checkArgument, checkExperience, checkNumbers, namedArrays } from '@coplay/core/checks';
+import { type ActionArray, type ActionSpaces, type Experience, fail, type SavedState, show } from '@coplay/core';
+import { actionLayout } from '@coplay/core/arrays';
+import { actionFault, checkArgument, checkExperience, checkNumbers, namedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { type ExperienceArrays, experienceArrays, experienceFrom } from './arrays';
 import { assemble, type Piece } from './assemble';
@@ -8,14 +9,14 @@ import { allEnvs } from './select';
 import { endsEpisode, episodesOf, startsEpisode } from './split';
 
 /** Puts whole episodes together from segments that follow one another. */
-export interface EpisodeCollector {
+export interface EpisodeCollector<Spaces extends ActionSpaces = number> {
   /**
    * Takes the next segment of every environment.
    *
    * @returns the episodes that ended in it, whole, one in each row [N, T, ...]; N may be 0. An episode whose start was
    *          never seen is left out, and so is one that was broken off (the environment was reset before its end)
    */
-  push(segment: Experience): Experience;
+  push(segment: Experience<Spaces>): Experience<Spaces>;
   /** The beginnings of the episodes that go on. */
   state(): SavedState;
   restore(saved: SavedState): void;
@@ -25,8 +26,9 @@ export interface EpisodeCollector {
 const savedSchema = z.looseObject({ about: z.looseObject({}), arrays: namedArrays });
 
 /** A collector that has seen nothing yet. Extras are kept with their steps. */
-export function createEpisodeCollector(): EpisodeCollector {
-  let pending: Experience | undefined;
+export function createEpisodeCollector<Spaces extends ActionSpaces = number>(): EpisodeCollector<Spaces>;
+export function createEpisodeCollector(): EpisodeCollector<ActionSpaces> {
+  let pending: Experience<ActionSpaces> | undefined;
 
   const begun = (env: number): Piece[] => {
     const length = pending?.lengths[env] ?? 0;
@@ -35,7 +37,7 @@ export function createEpisodeCollector(): EpisodeCollector {
 
   return {
     push(segment) {
-      checkExperience('episodeCollector.push', segment, 'segment');
+      checkExperience('episodeCollector.push', segment, 'segment', 'any');
       if (pending !== undefined && pending.envs !== segment.envs) {
         const remedy = 'Push the segments of one rollout, or make a collector for each.';
         fail('episodeCollector.push', `${pending.envs} environments`, show(segment.envs), remedy);
@@ -65,7 +67,7 @@ export function createEpisodeCollector(): EpisodeCollector {
       }
       checkArgument(where, 'saved', savedSchema, saved);
       const restored = experienceFrom(saved as unknown as ExperienceArrays, where);
-      checkExperience(where, restored, 'saved');
+      checkExperience(where, restored, 'saved', 'any');
       checkNumbers(where, 'saved.arrays.lengths', restored.lengths, { min: 0, max: restored.steps });
       checkNumbers(where, 'saved.arrays.cuts/env', restored.cuts.env, { min: 0, max: restored.envs - 1 });
       checkNumbers(where, 'saved.arrays.cuts/step', restored.cuts.step, { min: 0, max: restored.steps - 1 });
@@ -81,16 +83,24 @@ function longest(rows: readonly (readonly Piece[])[]): number {
 }
 
 /** Refuses flags other than 0 and 1, and actions that the game doesn't have; actions of absent agents are ignored. */
-function checkValues(where: string, experience: Experience): void {
-  const { active, terminated, truncated, isFirst, ended, isImagined, masks, cuts, actionCount } = experience;
+function checkValues(where: string, experience: Experience<ActionSpaces>): void {
+  const { active, terminated, truncated, isFirst, ended, isImagined, masks, cuts } = experience;
   const flags = { active, terminated, truncated, isFirst, ended, isImagined, masks, 'cuts/masks': cuts.masks };
   for (const [name, data] of Object.entries(flags)) {
     checkNumbers(where, `saved.arrays.${name}`, data, { min: 0, max: 1 });
   }
-  const actions = experience.actions.map((action, i) => (active[i] === 1 ? action : 0));
-  checkNumbers(where, 'saved.arrays.actions', actions, { min: 0, max: actionCount - 1 });
+  const { agents, actionCount, actionSpaces = actionCount } = experience;
+  const { spaces, width } = actionLayout({ agents, actions: actionSpaces });
+  const checkActions = (name: string, actions: ActionArray, isThere: (row: number) => boolean): void => {
+    for (let row = 0; row < actions.length / width; row++) {
+      const fault = isThere(row) ? actionFault(spaces[row % agents.length], actions, row * width) : undefined;
+      if (fault) fail(`${where}: saved.arrays.${name}`, `${fault.expected} in row ${row}`, fault.got, fault.remedy);
+    }
+  };
+  checkActions('actions', experience.actions, (row) => active[row] === 1);
   const previous = { previousActions: experience.previousActions, 'cuts/previousActions': cuts.previousActions };
-  for (const [name, data] of Object.entries(previous)) {
-    checkNumbers(where, `saved.arrays.${name}`, data, { min: -1, max: actionCount - 1 });
+  for (const [name, actions] of Object.entries(previous)) {
+    // -1 and NaN say that there was none.
+    checkActions(name, actions, (row) => !Number.isNaN(actions[row * width]) && actions[row * width] !== -1);
   }
 }

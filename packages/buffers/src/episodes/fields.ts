@@ -1,5 +1,5 @@
-import { type Experience, fail, type NamedArrays, type TypedArray } from '@coplay/core';
-import { dtypeOf, sizeOf } from '@coplay/core/arrays';
+import { type ActionSpaces, type Experience, fail, type NamedArrays, type TypedArray } from '@coplay/core';
+import { actionLayout, dtypeOf, saveSpace, sizeOf } from '@coplay/core/arrays';
 
 /** An array of an {@link Experience} that has something for each step of each environment. */
 export interface StepField {
@@ -7,7 +7,7 @@ export interface StepField {
   readonly name: string;
   readonly data: TypedArray;
   /**
-   * `agent`: [E, T, A, ...shape], each agent has its own; `everyone`: [E, T, A], of interest to each; `step`: [E, T,
+   * `agent`: [E, T, A, ...shape], each agent has its own; `everyone`: the same, of interest to each; `step`: [E, T,
    * ...shape]
    */
   readonly of: 'agent' | 'everyone' | 'step';
@@ -16,7 +16,8 @@ export interface StepField {
 }
 
 /** All arrays with an entry for each step, in a fixed order. */
-export function stepFields(experience: Experience): StepField[] {
+export function stepFields(experience: Experience<ActionSpaces>): StepField[] {
+  const action = actionShape(experience);
   const { observation, observations, extras, actionCount, states } = experience;
   const agent = (name: string, data: TypedArray, shape: readonly number[] = []): StepField => {
     return { name, data, of: 'agent', shape };
@@ -24,8 +25,8 @@ export function stepFields(experience: Experience): StepField[] {
   return [
     ...Object.keys(observation).map((key) => agent(`observations/${key}`, observations[key], observation[key].shape)),
     agent('masks', experience.masks, [actionCount]),
-    agent('actions', experience.actions),
-    { name: 'previousActions', data: experience.previousActions, of: 'everyone', shape: [] },
+    agent('actions', experience.actions, action),
+    { name: 'previousActions', data: experience.previousActions, of: 'everyone', shape: action },
     agent('rewards', experience.rewards),
     agent('active', experience.active),
     agent('terminated', experience.terminated),
@@ -37,13 +38,18 @@ export function stepFields(experience: Experience): StepField[] {
   ];
 }
 
+/** [], and [W] where actions aren't one number. */
+export function actionShape({ agents, actionSpaces }: Experience<ActionSpaces>): readonly number[] {
+  return actionSpaces === undefined ? [] : [actionLayout({ agents, actions: actionSpaces }).width];
+}
+
 /** The number of a field's values for one step, of all agents together. */
 export function stepWidth(field: StepField, agents: number): number {
   return (field.of === 'step' ? 1 : agents) * sizeOf(field.shape);
 }
 
 /** Refuses experience of other agents, observations, actions or extras than `like`, by field. */
-export function checkSameKind(where: string, like: Experience, other: Experience): void {
+export function checkSameKind(where: string, like: Experience<ActionSpaces>, other: Experience<ActionSpaces>): void {
   if (like === other) return;
   const [expected, got] = [like, other].map(describeFields);
   for (const name of new Set([...Object.keys(expected), ...Object.keys(got)])) {
@@ -53,9 +59,15 @@ export function checkSameKind(where: string, like: Experience, other: Experience
   }
 }
 
-function describeFields(experience: Experience): Record<string, string> {
+function describeFields(experience: Experience<ActionSpaces>): Record<string, string> {
+  const { agents, actionSpaces } = experience;
+  const spaces = actionSpaces && actionLayout({ agents, actions: actionSpaces }).spaces.map(saveSpace);
   const fields = stepFields(experience).map(({ name, data, shape }) => [name, `${dtypeOf(data)} [${shape}]`]);
-  return { agents: experience.agents.join(', '), ...Object.fromEntries(fields) };
+  return {
+    agents: agents.join(', '),
+    ...(spaces && { actionSpaces: JSON.stringify(spaces) }),
+    ...Object.fromEntries(fields),
+  };
 }
 
 /** Zeroed extras of the same names and dtypes for other numbers of environments and steps. */

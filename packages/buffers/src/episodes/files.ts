@@ -1,4 +1,4 @@
-import { CoplayError, type Experience, ndarray } from '@coplay/core';
+import { type ActionSpaces, CoplayError, type Experience, ndarray } from '@coplay/core';
 import { checkArgument, checkExperience, checkText, parseJson, typedArrays } from '@coplay/core/checks';
 import { decodeNpz, encodeNpz, loadNpz, type StoredArrays, saveNpz } from '../npz';
 import { type ExperienceAbout, experienceArrays, experienceFrom } from './arrays';
@@ -10,15 +10,15 @@ const FLAGS = new Set(['masks', 'active', 'terminated', 'truncated', 'isFirst', 
  * Experience as a .npz file: one array for each field, named as here (`rewards`, `observations/grid`,
  * `extras/logProbs`, `cuts/env`), flags as booleans, and `about`, UTF-8 JSON in bytes, with agents and observation.
  */
-export function encodeExperience(experience: Experience): Uint8Array {
-  checkExperience('encodeExperience', experience);
+export function encodeExperience(experience: Experience<ActionSpaces>): Uint8Array {
+  checkExperience('encodeExperience', experience, 'experience', 'any');
   return encodeNpz(storedExperience(experience));
 }
 
 /** Reads what {@link encodeExperience} wrote. */
-export function decodeExperience(bytes: Uint8Array): Experience {
+export function decodeExperience<Spaces extends ActionSpaces = number>(bytes: Uint8Array): Experience<Spaces> {
   checkArgument('decodeExperience', 'bytes', typedArrays('uint8'), bytes);
-  return readExperience(decodeNpz(bytes, 'decodeExperience'), 'decodeExperience');
+  return readExperience(decodeNpz(bytes, 'decodeExperience'), 'decodeExperience') as unknown as Experience<Spaces>;
 }
 
 /**
@@ -26,9 +26,9 @@ export function decodeExperience(bytes: Uint8Array): Experience {
  *
  * @throws CoplayError naming the path, where it can't be written
  */
-export async function saveExperience(path: string, experience: Experience): Promise<void> {
+export async function saveExperience(path: string, experience: Experience<ActionSpaces>): Promise<void> {
   checkText('saveExperience', 'path', path);
-  checkExperience('saveExperience', experience);
+  checkExperience('saveExperience', experience, 'experience', 'any');
   await saveNpz(path, storedExperience(experience));
 }
 
@@ -37,12 +37,12 @@ export async function saveExperience(path: string, experience: Experience): Prom
  *
  * @throws CoplayError naming the path and the fault
  */
-export async function loadExperience(path: string): Promise<Experience> {
+export async function loadExperience<Spaces extends ActionSpaces = number>(path: string): Promise<Experience<Spaces>> {
   checkText('loadExperience', 'path', path);
-  return readExperience(await loadNpz(path), `loadExperience(${path})`);
+  return readExperience(await loadNpz(path), `loadExperience(${path})`) as unknown as Experience<Spaces>;
 }
 
-function storedExperience(experience: Experience): StoredArrays {
+function storedExperience(experience: Experience<ActionSpaces>): StoredArrays {
   const { about, arrays } = experienceArrays(experience);
   const fields = Object.entries(arrays).map(([name, array]) => [
     name,
@@ -51,7 +51,7 @@ function storedExperience(experience: Experience): StoredArrays {
   return { about: ndarray(new TextEncoder().encode(JSON.stringify(about))), ...Object.fromEntries(fields) };
 }
 
-function readExperience({ about, ...arrays }: StoredArrays, where: string): Experience {
+function readExperience({ about, ...arrays }: StoredArrays, where: string): Experience<ActionSpaces> {
   return experienceFrom({ about: parseAbout(about?.data as Uint8Array | undefined, where), arrays }, where);
 }
 

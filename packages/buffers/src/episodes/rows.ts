@@ -1,4 +1,13 @@
-import { checkOptions, type Experience, fail, type NamedArrays, type NDArray, show } from '@coplay/core';
+import {
+  type ActionSpaces,
+  checkOptions,
+  type Experience,
+  fail,
+  type NamedArrays,
+  type NDArray,
+  show,
+} from '@coplay/core';
+import { sizeOf } from '@coplay/core/arrays';
 import { checkExperience } from '@coplay/core/checks';
 import { gatherRows, nonZero, reshapeRows, seatRows } from '@coplay/core/rows';
 import { z } from 'zod';
@@ -23,9 +32,10 @@ const sequencesSchema = z.strictObject({
  *
  * @param seat  the agent's index in `experience.agents`
  * @returns `observations/<field>` [B, ...], `masks` [B, K], `actions`, `rewards`, `terminated`, `truncated`, `isFirst`,
- *          `ended`, `isImagined` [B], `previousActions` [B, A] of everyone, and each extra by its name [B, ...]
+ *          `ended`, `isImagined` [B], `previousActions` [B, A] of everyone, and each extra by its name [B, ...]; in
+ *          other spaces `actions` [B, W] and `previousActions` [B, A, W]
  */
-export function agentRows(experience: Experience, seat: number): NamedArrays {
+export function agentRows(experience: Experience<ActionSpaces>, seat: number): NamedArrays {
   checkSeat('agentRows', experience, seat);
   const { active, ...columns } = agentColumns(experience, seat);
   return gatherRows(columns, nonZero(active.data));
@@ -38,7 +48,11 @@ export function agentRows(experience: Experience, seat: number): NamedArrays {
  * @returns the fields of {@link agentRows} as [B, L, ...] and `active` [B, L], 0 in padding and where the agent was
  *          absent; but `isImagined` [B], and the `states` [B, ...] as they were stored in the first step
  */
-export function agentSequences(experience: Experience, seat: number, options: AgentSequencesOptions): NamedArrays {
+export function agentSequences(
+  experience: Experience<ActionSpaces>,
+  seat: number,
+  options: AgentSequencesOptions,
+): NamedArrays {
   const { length, states } = checkOptions('agentSequences', sequencesSchema, options);
   checkSeat('agentSequences', experience, seat);
   const segments = splitSegments(experience, length);
@@ -55,7 +69,7 @@ export function agentSequences(experience: Experience, seat: number, options: Ag
 }
 
 /** All E T steps of one agent, [E T, ...] for each field. */
-function agentColumns(experience: Experience, seat: number): NamedArrays {
+function agentColumns(experience: Experience<ActionSpaces>, seat: number): NamedArrays {
   const agents = experience.agents.length;
   const isImagined = Uint8Array.from({ length: experience.envs * experience.steps }, (_, row) => {
     return experience.isImagined[Math.floor(row / experience.steps)];
@@ -72,18 +86,19 @@ function agentColumns(experience: Experience, seat: number): NamedArrays {
 
 function agentColumn({ data, of, shape }: StepField, seat: number, agents: number): NDArray {
   if (of === 'step') return { data, shape: [data.length] };
-  if (of === 'everyone') return { data, shape: [data.length / agents, agents] };
+  const rows = data.length / agents / sizeOf(shape);
+  if (of === 'everyone') return { data, shape: [rows, agents, ...shape] };
   return seatRows(data, seat, agents, shape);
 }
 
-function checkSeat(where: string, experience: Experience, seat: number): void {
-  checkExperience(where, experience);
+function checkSeat(where: string, experience: Experience<ActionSpaces>, seat: number): void {
+  checkExperience(where, experience, 'experience', 'any');
   if (Number.isInteger(seat) && seat >= 0 && seat < experience.agents.length) return;
   const expected = `a seat from 0 to ${experience.agents.length - 1}`;
   fail(where, expected, show(seat), 'Give the index of the agent in experience.agents.');
 }
 
-function refuseState(name: string, experience: Experience): never {
+function refuseState(name: string, experience: Experience<ActionSpaces>): never {
   const known = Object.keys(experience.extras).join(', ') || 'none';
   fail('agentSequences', `states among the extras: ${known}`, show(name), 'Let the agent give it with its extras.');
 }

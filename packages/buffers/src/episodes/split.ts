@@ -1,4 +1,4 @@
-import { checkOptions, type Experience, fail, show } from '@coplay/core';
+import { type ActionSpaces, checkOptions, type Experience, fail, show } from '@coplay/core';
 import { isLastStep } from '@coplay/core/arrays';
 import { checkExperience, checkNumber } from '@coplay/core/checks';
 import { z } from 'zod';
@@ -25,8 +25,15 @@ const schema = z.strictObject({
  *
  * @param experience  streams in which episodes follow one another
  */
-export function splitEpisodes(experience: Experience, options: SplitEpisodesOptions = {}): Experience {
-  checkExperience('splitEpisodes', experience);
+export function splitEpisodes<Spaces extends ActionSpaces>(
+  experience: Experience<Spaces>,
+  options?: SplitEpisodesOptions,
+): Experience<Spaces>;
+export function splitEpisodes(
+  experience: Experience<ActionSpaces>,
+  options: SplitEpisodesOptions = {},
+): Experience<ActionSpaces> {
+  checkExperience('splitEpisodes', experience, 'experience', 'any');
   const { partial, steps } = checkOptions('splitEpisodes', schema, options);
   const pieces = allEnvs(experience)
     .flatMap((env) => episodesOf(experience, env))
@@ -48,8 +55,12 @@ export function splitEpisodes(experience: Experience, options: SplitEpisodesOpti
  * begin within a segment: `isFirst` says where. All extras are kept, so that a segment starts with the recurrent state
  * that was stored in its first step.
  */
-export function splitSegments(experience: Experience, length: number): Experience {
-  checkExperience('splitSegments', experience);
+export function splitSegments<Spaces extends ActionSpaces>(
+  experience: Experience<Spaces>,
+  length: number,
+): Experience<Spaces>;
+export function splitSegments(experience: Experience<ActionSpaces>, length: number): Experience<ActionSpaces> {
+  checkExperience('splitSegments', experience, 'experience', 'any');
   checkNumber('splitSegments', 'length', length, { min: 1, max: 1e6, whole: true });
   const pieces = allEnvs(experience).flatMap((env) => {
     const filled = experience.lengths[env];
@@ -61,7 +72,7 @@ export function splitSegments(experience: Experience, length: number): Experienc
 }
 
 /** The episodes of one stream, whole or not; one that was broken off by a reset is a piece of its own. */
-export function episodesOf(source: Experience, env: number): Piece[] {
+export function episodesOf(source: Experience<ActionSpaces>, env: number): Piece[] {
   const pieces: Piece[] = [];
   let start = 0;
   for (let t = 0; t < source.lengths[env]; t++) {

@@ -1,4 +1,4 @@
-import type { AgentId, Experience } from '@coplay/core';
+import type { ActionSpaces, AgentId, Experience } from '@coplay/core';
 import { checkExperience } from '@coplay/core/checks';
 import { mean } from '@coplay/core/rows';
 
@@ -26,8 +26,8 @@ export interface EpisodeStatistics {
  * Counts each row as one episode: give the rows of `splitEpisodes` or of an episode collector. Rewards count in the
  * steps in which an agent was active.
  */
-export function episodeStatistics(episodes: Experience): EpisodeStatistics {
-  checkExperience('episodeStatistics', episodes, 'episodes');
+export function episodeStatistics(episodes: Experience<ActionSpaces>): EpisodeStatistics {
+  checkExperience('episodeStatistics', episodes, 'episodes', 'any');
   const { agents, envs, steps, rewards, active } = episodes;
   const returns = new Float64Array(envs * agents.length).fill(Number.NaN);
   for (let row = 0; row < rewards.length; row++) {

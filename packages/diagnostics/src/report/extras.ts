@@ -13,7 +13,7 @@ import type { TableRow } from '../tables';
 /** An episode as `recordEpisode` of `@coplay/envs` recorded it; only the page reads its content. */
 export interface RecordedEpisode {
   readonly format: 'coplay-episode';
-  readonly version: 1;
+  readonly version: 1 | 2;
 }
 
 /** Data that don't fit into a log, to be shown in the report of a run. All by titles of yours. */
@@ -86,7 +86,7 @@ const schema = z.strictObject({
     )
     .optional(),
   replays: z
-    .record(z.string(), z.looseObject({ format: z.literal('coplay-episode'), version: z.literal(1) }))
+    .record(z.string(), z.looseObject({ format: z.literal('coplay-episode'), version: z.literal([1, 2]) }))
     .optional(),
 });
 

@@ -33,8 +33,14 @@ const insight = z.looseObject({
   beliefs: z.record(z.string(), numbers).optional(),
   visits: numbers.optional(),
 });
+const bounds = z.array(z.number().nullable());
+const space = z.union([
+  z.int().min(1),
+  z.looseObject({ kind: z.literal('box'), shape, low: bounds, high: bounds }),
+  z.looseObject({ kind: z.literal('multi-discrete'), counts: z.array(z.int().min(1)).min(1) }),
+]);
 const step = z.looseObject({
-  actions: z.array(z.int().nullable()),
+  actions: z.array(z.union([z.int(), numbers]).nullable()),
   rewards: numbers,
   terminated: z.array(z.boolean()),
   truncated: z.array(z.boolean()),
@@ -47,6 +53,7 @@ const schema = z.looseObject({
   agents: z.array(z.string()).min(1),
   players: z.array(z.string()),
   actionNames: z.array(z.string()),
+  spaces: z.array(space).optional(),
   goals: z.array(z.string()).optional(),
   observation: z.record(z.string(), z.looseObject({ shape, channels: z.array(z.string()).optional() })).optional(),
   generator: z.array(z.number()).length(4),
@@ -62,9 +69,14 @@ const schema = z.looseObject({
  */
 export function checkRecording(where: string, value: unknown): Recording {
   const { format, version } = (value ?? {}) as Partial<Record<'format' | 'version', unknown>>;
-  if (format !== 'coplay-episode' || version !== 1) {
+  if (format !== 'coplay-episode' || (version !== 1 && version !== 2)) {
     const got = format === 'coplay-episode' ? `version ${show(version)}` : `format ${show(format)}`;
-    fail(where, 'a recording: coplay-episode, version 1', got, 'Give what recordEpisode() or writeRecording() made.');
+    fail(
+      where,
+      'a recording: coplay-episode, version 1 or 2',
+      got,
+      'Give what recordEpisode() or writeRecording() made.',
+    );
   }
   const { success, error } = schema.safeParse(value);
   const issue = success ? undefined : error.issues[0];

@@ -1,6 +1,14 @@
-import { type AgentId, type Scene, show } from '@coplay/core';
-import { sizeOf } from '@coplay/core/arrays';
-import type { RecordedFrame, RecordedInsight, RecordedObservation, RecordedStep, Recording } from './recording';
+import { type Scene, show } from '@coplay/core';
+import { maskSizeOf, readSpace, sizeOf, widthOf } from '@coplay/core/arrays';
+import { actionFault } from '@coplay/core/checks';
+import type {
+  RecordedAction,
+  RecordedFrame,
+  RecordedInsight,
+  RecordedObservation,
+  RecordedStep,
+  Recording,
+} from './recording';
 
 /** The faults, one after another: `steps.3.actions.1: 99, of 7 actions`. */
 type Problems = Generator<string, void>;
@@ -19,20 +27,29 @@ function* problems(recording: Recording): Problems {
   if (frames.length !== steps.length + 1) yield `${frames.length} frames and ${steps.length} steps`;
   if (players.length !== agents.length) yield `${players.length} players and ${agents.length} agents`;
   if (new Set(agents).size !== agents.length) yield `agents: ${show(agents)}, of which two are the same`;
+  yield* spacesProblems(recording);
   for (const [t, frame] of frames.entries()) yield* frameProblems(recording, frame, `frames.${t}`);
   for (const [t, step] of steps.entries()) yield* stepProblems(recording, step, `steps.${t}`);
 }
 
+function* spacesProblems({ version, spaces, agents }: Recording): Problems {
+  if ((version === 2) !== (spaces !== undefined)) yield `version ${version} ${spaces ? 'with' : 'without'} spaces`;
+  yield* lengthProblems({ spaces }, agents.length, 'agents', 'recording');
+  for (const [seat, space] of (spaces ?? []).entries()) {
+    if (typeof space === 'number' || space.kind !== 'box') continue;
+    yield* lengthProblems({ low: space.low, high: space.high }, sizeOf(space.shape), 'values', `spaces.${seat}`);
+  }
+}
+
 function* stepProblems(recording: Recording, step: RecordedStep, at: string): Problems {
-  const { agents, actionNames } = recording;
+  const { agents } = recording;
   const { actions, rewards, terminated, truncated, insights, predicted } = step;
   yield* lengthProblems({ actions, rewards, terminated, truncated, insights }, agents.length, 'agents', at);
   for (const [seat, action] of actions.entries()) {
-    if (action === null || actionNames[action] !== undefined) continue;
-    yield `${at}.actions.${seat}: ${action}, of ${actionNames.length} actions`;
+    if (action !== null) yield* actionProblems(recording, seat, action, `${at}.actions.${seat}`);
   }
   for (const [seat, insight] of (insights ?? []).entries()) {
-    if (insight) yield* insightProblems(recording, agents[seat], insight, `${at}.insights.${seat}`);
+    if (insight) yield* insightProblems(recording, seat, insight, `${at}.insights.${seat}`);
   }
   if (!predicted) return;
   const foretold = { rewards: predicted.rewards, terminated: predicted.terminated };
@@ -40,10 +57,38 @@ function* stepProblems(recording: Recording, step: RecordedStep, at: string): Pr
   yield* frameProblems(recording, predicted, `${at}.predicted`);
 }
 
-function* insightProblems(recording: Recording, own: AgentId, insight: RecordedInsight, at: string): Problems {
-  const { agents, actionNames, goals } = recording;
+function* actionProblems(
+  { actionNames, spaces }: Recording,
+  seat: number,
+  action: RecordedAction,
+  at: string,
+): Problems {
+  if (!spaces) {
+    if (typeof action !== 'number') yield `${at}: ${show(action)}, in version 1`;
+    else if (actionNames[action] === undefined) yield `${at}: ${action}, of ${actionNames.length} actions`;
+    return;
+  }
+  const space = readSpace(spaces[seat]);
+  if ((typeof action === 'number') !== (typeof space === 'number')) {
+    yield `${at}: ${show(action)}, in place of ${typeof space === 'number' ? 'a number' : 'a list'}`;
+    return;
+  }
+  const values = typeof action === 'number' ? [action] : action;
+  yield* lengthProblems({ values }, widthOf(space), 'values', at);
+  const fault = actionFault(space, values, 0);
+  if (fault) yield `${at}: ${fault.got} in place of ${fault.expected}`;
+}
+
+function* insightProblems(recording: Recording, seat: number, insight: RecordedInsight, at: string): Problems {
+  const { agents, actionNames, spaces, goals } = recording;
+  const own = agents[seat];
   const { policy, visits, beliefs = {} } = insight;
-  yield* lengthProblems({ policy, visits }, actionNames.length, 'actions', at);
+  yield* lengthProblems(
+    { policy, visits },
+    spaces ? maskSizeOf(readSpace(spaces[seat])) : actionNames.length,
+    'actions',
+    at,
+  );
   for (const [other, belief] of Object.entries(beliefs)) {
     if (other === own || !agents.includes(other)) yield `${at}.beliefs: of ${show(other)}, who is no co-player`;
     if (!goals) yield `${at}.beliefs: but no goals`;

@@ -1,11 +1,11 @@
-import type { Game } from '@coplay/core';
+import type { AnyGame } from '@coplay/core';
 import { allocateObservations, sizeOf } from '@coplay/core/arrays';
 import type { RecordedFrame, RecordedObservation } from './recording';
 
-type State = Parameters<Game['step']>[0];
+type State = Parameters<AnyGame['step']>[0];
 
 /** A state as a frame of a recording. */
-export function frameOf(game: Game, state: State, offset: number, observations: boolean): RecordedFrame {
+export function frameOf(game: AnyGame, state: State, offset: number, observations: boolean): RecordedFrame {
   const layout = game.writeLayout?.(state, offset);
   const scene = game.scene?.(state, offset);
   return {
@@ -16,7 +16,7 @@ export function frameOf(game: Game, state: State, offset: number, observations: 
   };
 }
 
-function observationsOf(game: Game, state: State, offset: number): (RecordedObservation | null)[] {
+function observationsOf(game: AnyGame, state: State, offset: number): (RecordedObservation | null)[] {
   const seen = allocateObservations(game.observation, 1);
   return game.agents.map((_, agent) => {
     if (!game.isActive(state, offset, agent)) return null;

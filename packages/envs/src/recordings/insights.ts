@@ -1,4 +1,5 @@
-import { type AgentOutput, fail, type Game, type NDArray } from '@coplay/core';
+import { type ActionSpaces, type AgentOutput, type AnyGame, fail, type NDArray, type Saved } from '@coplay/core';
+import { actionLayout, maskSizeOf } from '@coplay/core/arrays';
 import type { RecordedInsight } from './recording';
 
 /**
@@ -7,9 +8,14 @@ import type { RecordedInsight } from './recording';
  * @returns null where it told nothing
  * @throws CoplayError for an extra of another size
  */
-export function insightOf(game: Game, seat: number, { extras = {} }: AgentOutput): RecordedInsight | null {
+export function insightOf(
+  game: AnyGame,
+  seat: number,
+  { extras = {} }: AgentOutput<Saved, ActionSpaces>,
+): RecordedInsight | null {
+  const K = maskSizeOf(actionLayout(game).spaces[seat]);
   const G = game.goals?.names.length ?? 0;
-  const sizes = { policy: game.actions, visits: game.actions, values: 1, beliefs: game.agents.length * G };
+  const sizes = { policy: K, visits: K, values: 1, beliefs: game.agents.length * G };
   const numbers = (name: keyof typeof sizes): readonly number[] | undefined => {
     const extra = extras[name];
     if (extra) checkSize(game.agents[seat], name, extra, sizes[name]);
@@ -32,7 +38,7 @@ export function insightOf(game: Game, seat: number, { extras = {} }: AgentOutput
 }
 
 function byCoPlayer(
-  game: Game,
+  game: AnyGame,
   seat: number,
   beliefs: readonly number[],
   G: number,

@@ -1,15 +1,20 @@
 import {
+  type ActionArray,
+  type ActionSpaces,
   type Agent,
   type AgentOutput,
+  type AnyGame,
   allocate,
   checkGame,
   checkOptions,
   createGenerator,
   createRollout,
+  type DType,
   fail,
   type Game,
   type Generator,
   type GeneratorState,
+  type Saved,
   type Simulator,
   seatAgents,
   streamSeed,
@@ -21,7 +26,14 @@ import { z } from 'zod';
 import { wrap } from '../wrappers/wrap';
 import { frameOf } from './frame';
 import { insightOf } from './insights';
-import { type RecordedFrame, type RecordedPrediction, type RecordedStep, type Recording, stepOf } from './recording';
+import {
+  type RecordedFrame,
+  type RecordedPrediction,
+  type RecordedStep,
+  type Recording,
+  spacesOf,
+  stepOf,
+} from './recording';
 
 /** Options of {@link recordEpisode}. */
 export interface RecordEpisodeOptions {
@@ -56,15 +68,24 @@ const schema = z
  *
  * @throws CoplayError for bad options, or agents that don't fit the game
  */
-export async function recordEpisode(
-  game: Game,
-  agents: readonly Agent[],
+export async function recordEpisode<Spaces extends ActionSpaces>(
+  game: Game<DType, Spaces>,
+  agents: readonly Agent<Saved, Spaces>[],
   options: RecordEpisodeOptions = {},
 ): Promise<Recording> {
-  checkGame('recordEpisode', game);
+  return record(game as unknown as AnyGame, agents as readonly unknown[] as readonly AnyAgent[], options);
+}
+
+type AnyAgent = Agent<Saved, ActionSpaces>;
+
+async function record(game: AnyGame, agents: readonly AnyAgent[], options: RecordEpisodeOptions): Promise<Recording> {
+  checkGame('recordEpisode', game, 'any');
   const { seed, layout, observations, simulator } = checkOptions('recordEpisode', schema, options);
   for (const agent of seatAgents('recordEpisode', game.agents, agents)) checkAgent('recordEpisode', agent);
-  if (simulator !== undefined) checkSimulator('recordEpisode: option simulator', simulator, game);
+  if (simulator !== undefined) {
+    checkGame('recordEpisode with a simulator', game); // its actions are discrete
+    checkSimulator('recordEpisode: option simulator', simulator, game as unknown as Game);
+  }
   const tape = new Tape(game, observations);
   const env = vectorEnv(tape.recordedGame, { envs: 1, seed: streamSeed(seed, 'record/env') });
   if (layout !== undefined) env.reset({ layout });
@@ -75,7 +96,7 @@ export async function recordEpisode(
     do {
       tape.tell(await rollout.step());
       checkEpisodeLength('recordEpisode', game, tape.length);
-      if (simulator) tape.foretell(await foretold(game, simulator, tape.last(), dice, observations));
+      if (simulator) tape.foretell(await foretold(game as unknown as Game, simulator, tape.last(), dice, observations));
     } while (env.ended[0] === 0);
   } finally {
     agents.forEach((agent, i) => {
@@ -99,7 +120,7 @@ async function foretold(
   const result = allocateStepArrays(game, 1);
   await simulator.step(
     state,
-    Int32Array.from(step.actions, (action) => action ?? 0),
+    Int32Array.from(step.actions, (action) => (action as number | null) ?? 0),
     dice,
     result,
   );
@@ -122,13 +143,13 @@ function finite(game: Game, reward: number): number {
 
 /** Listens to the steps of a game played in one environment. */
 class Tape {
-  readonly recordedGame: Game;
+  readonly recordedGame: AnyGame;
   private readonly frames: RecordedFrame[] = [];
   private readonly steps: RecordedStep[] = [];
   private generator: GeneratorState = [0, 0, 0, 0];
 
   constructor(
-    private readonly game: Game,
+    private readonly game: AnyGame,
     private readonly observations: boolean,
   ) {
     this.recordedGame = wrap(game, {
@@ -141,7 +162,7 @@ class Tape {
         game.step(state, offset, actions, actionsOffset, generator, result, row);
         const check = { rewards: result.rewards, rows: 1, first: row, source: 'step() of the game' };
         checkRewards('recordEpisode', game, check, () => `step ${game.elapsed(state, offset)}`);
-        this.steps.push(stepOf(game, wasActive, actions.subarray(actionsOffset), result, row));
+        this.steps.push(stepOf(game, wasActive, (actions as ActionArray).subarray(actionsOffset), result, row));
         this.frames.push(frameOf(game, state, offset, observations));
       },
     });
@@ -158,7 +179,7 @@ class Tape {
   }
 
   /** The agents' answers before the last step. */
-  tell(outputs: readonly AgentOutput[]): void {
+  tell(outputs: readonly AgentOutput<Saved, ActionSpaces>[]): void {
     const { actions } = this.last().step;
     const insights = outputs.map((output, seat) =>
       actions[seat] === null ? null : insightOf(this.game, seat, output),
@@ -174,13 +195,15 @@ class Tape {
   recording(players: readonly string[]): Recording {
     const { name, options, agents, actionNames, goals, observation } = this.game;
     const { generator, frames, steps } = this;
-    const heading = { format: 'coplay-episode', version: 1, game: name, options } as const;
+    const { version, spaces } = spacesOf(this.game);
+    const heading = { format: 'coplay-episode', version, game: name, options } as const;
     const believes = steps.some(({ insights }) => insights?.some((insight) => insight?.beliefs));
     return {
       ...heading,
       agents,
       players,
       actionNames,
+      ...(spaces && { spaces }),
       ...(believes && goals && { goals: goals.names }),
       ...(this.observations && { observation }),
       generator,

@@ -1,7 +1,16 @@
-import { allocate, checkGame, fail, type Game, generatorFrom } from '@coplay/core';
-import { allocateStepArrays } from '@coplay/core/arrays';
+import {
+  type ActionSpaces,
+  type AnyGame,
+  allocate,
+  checkGame,
+  type DType,
+  fail,
+  type Game,
+  generatorFrom,
+} from '@coplay/core';
+import { actionLayout, allocateStepArrays } from '@coplay/core/arrays';
 import { checkRecording } from './check';
-import { type Recording, stepOf } from './recording';
+import { type Recording, spacesOf, stepOf } from './recording';
 
 /**
  * Plays the actions of a recording again and checks that the same comes of them: that a file belongs to this game, or
@@ -9,8 +18,12 @@ import { type Recording, stepOf } from './recording';
  *
  * @throws CoplayError that names the first step that differs
  */
-export function replayEpisode(game: Game, recording: Recording): void {
-  checkGame('replayEpisode', game);
+export function replayEpisode<Spaces extends ActionSpaces>(game: Game<DType, Spaces>, recording: Recording): void {
+  replay(game as unknown as AnyGame, recording);
+}
+
+function replay(game: AnyGame, recording: Recording): void {
+  checkGame('replayEpisode', game, 'any');
   checkRecording('replayEpisode', recording);
   const { frames, steps } = recording;
   checkBelongs(game, recording);
@@ -18,8 +31,13 @@ export function replayEpisode(game: Game, recording: Recording): void {
   state.set(frames[0].state);
   const generator = generatorFrom(recording.generator);
   const result = allocateStepArrays(game, 1);
+  const { dtype, width } = actionLayout(game);
+  const actions = allocate(dtype, game.agents.length * width);
   steps.forEach(({ insights: _, predicted: __, ...recorded }, t) => {
-    const actions = Int32Array.from(recorded.actions, (action) => action ?? 0);
+    actions.fill(0);
+    recorded.actions.forEach((action, agent) => {
+      if (action !== null) actions.set(typeof action === 'number' ? [action] : action, agent * width);
+    });
     const wasActive = recorded.actions.map((action) => action !== null);
     game.step(state, 0, actions, 0, generator, result, 0);
     const played = stepOf(game, wasActive, actions, result, 0);
@@ -32,11 +50,12 @@ export function replayEpisode(game: Game, recording: Recording): void {
   });
 }
 
-function checkBelongs(game: Game, recording: Recording): void {
+function checkBelongs(game: AnyGame, recording: Recording): void {
   const { frames, steps } = recording;
   const isFitting = frames[0]?.state.length === game.stateSize && frames.length === steps.length + 1;
   const sameOptions = inOrder(recording.options) === inOrder(game.options);
-  if (recording.game !== game.name || !sameOptions || !isFitting) {
+  const sameSpaces = JSON.stringify(recording.spaces) === JSON.stringify(spacesOf(game).spaces);
+  if (recording.game !== game.name || !sameOptions || !sameSpaces || !isFitting) {
     const got = `one of ${recording.game} with options ${JSON.stringify(recording.options)}`;
     const expected = `a recording of ${game.name} with options ${JSON.stringify(game.options)}`;
     fail('replayEpisode', expected, got, 'Make the game with the options that are in the recording.');

@@ -1,4 +1,4 @@
-import { checkRecording, type RecordedStep, type Recording } from '../recordings';
+import { actionText, checkRecording, type RecordedStep, type Recording } from '../recordings';
 import { cellWidth, checkTextOptions, paint, sceneLines, type TextOptions, visibleLength } from './text';
 
 /**
@@ -30,13 +30,15 @@ function labels({ agents }: Recording, options: TextOptions): string[] {
 }
 
 /** One line for each agent that played: `2 hunt stag  +5, leaves`. */
-function doingLines({ actionNames }: Recording, step: RecordedStep, label: readonly string[]): string[] {
-  const width = Math.max(...actionNames.map((name) => name.length));
+function doingLines(recording: Recording, step: RecordedStep, label: readonly string[]): string[] {
+  const texts = step.actions.map((action) => (action === null ? '' : actionText(recording, action)));
+  const names = recording.spaces ? texts : recording.actionNames;
+  const width = Math.max(...names.map((name) => name.length));
   return step.actions.flatMap((action, i) => {
     if (action === null) return [];
     const earned = step.rewards[i] === 0 ? [] : [signed(step.rewards[i])];
     const result = [...earned, ...(step.terminated[i] ? ['leaves'] : [])].join(', ');
-    return [`${label[i]} ${actionNames[action].padEnd(width)}  ${result}`.trimEnd()];
+    return [`${label[i]} ${texts[i].padEnd(width)}  ${result}`.trimEnd()];
   });
 }
 

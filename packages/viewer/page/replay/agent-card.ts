@@ -1,4 +1,4 @@
-import { agentColor, type Recording } from '@coplay/envs';
+import { actionText, agentColor, type Recording } from '@coplay/envs';
 import { html, setText } from '../dom';
 import { type BarCell, barCell, shortNumber } from './bars';
 import { observationView } from './observation';
@@ -30,11 +30,27 @@ export function agentCard(recording: Recording, seat: number): View {
   };
 }
 
-/** An agent's next action: `up`; `has left`, `the end` */
-export function actionAt({ steps, actionNames }: Recording, moment: number, seat: number): string {
+/** An agent's next action: `up`; `torque -1.25`; `has left`, `the end` */
+export function actionAt(recording: Recording, moment: number, seat: number): string {
+  const { steps } = recording;
   if (moment >= steps.length) return 'the end';
   const action = steps[moment].actions[seat];
-  return action === null ? 'has left' : actionNames[action];
+  return action === null ? 'has left' : actionText(recording, action);
+}
+
+/** What a policy has probabilities of: the options of each choice of an agent, of which `value` says the chosen one. */
+function optionsOf({ actionNames, spaces }: Recording, seat: number) {
+  const space = spaces ? spaces[seat] : actionNames.length;
+  const several = typeof space === 'object' && space.kind === 'multi-discrete' ? space.counts : [];
+  const counts = typeof space === 'number' ? [space] : several; // a box has none
+  return counts.flatMap((count, value) =>
+    Array.from({ length: count }, (_, option) => {
+      const name = spaces
+        ? [...(counts.length > 1 ? [actionNames[value]] : []), option].join(' ')
+        : actionNames[option];
+      return { name, value, option };
+    }),
+  );
 }
 
 /** [T + 1] the return before each moment. */
@@ -50,11 +66,12 @@ function policyTable(recording: Recording, seat: number): View | undefined {
   const hasPolicy = told.some((insight) => insight?.policy);
   const hasVisits = told.some((insight) => insight?.visits);
   if (!hasPolicy && !hasVisits) return undefined;
-  const rows = recording.actionNames.map((name) => {
+  const rows = optionsOf(recording, seat).map(({ name, value, option }) => {
     const [policy, visits] = [barCell(), barCell()];
     const mark = html('span', { class: 'mark' });
     const cells = [...(hasPolicy ? [policy.element] : []), ...(hasVisits ? [visits.element] : [])];
-    return { policy, visits, mark, element: html('tr', {}, html('th', { scope: 'row' }, mark, name), ...cells) };
+    const element = html('tr', {}, html('th', { scope: 'row' }, mark, name), ...cells);
+    return { policy, visits, mark, value, option, element };
   });
   const heads = ['action', ...(hasPolicy ? ['probability'] : []), ...(hasVisits ? ['visits'] : [])];
   return {
@@ -62,11 +79,12 @@ function policyTable(recording: Recording, seat: number): View | undefined {
     show(moment) {
       const insight = told[moment];
       const most = Math.max(1, ...(insight?.visits ?? []));
-      rows.forEach(({ policy, visits, mark, element }, action) => {
-        policy.set(insight?.policy?.[action]);
-        const count = insight?.visits?.[action];
+      rows.forEach(({ policy, visits, mark, value, option, element }, place) => {
+        policy.set(insight?.policy?.[place]);
+        const count = insight?.visits?.[place];
         visits.set(count === undefined ? undefined : count / most, count === undefined ? '' : String(count));
-        const isChosen = recording.steps[moment]?.actions[seat] === action;
+        const action = recording.steps[moment]?.actions[seat] ?? null;
+        const isChosen = (typeof action === 'object' ? action?.[value] : action) === option;
         setText(mark, isChosen ? '▶ ' : '');
         element.classList.toggle('chosen', isChosen);
       });

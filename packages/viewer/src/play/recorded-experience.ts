@@ -1,13 +1,19 @@
 import {
+  type ActionSpace,
+  type ActionSpaces,
   type Agent,
+  type AnyGame,
+  allocate,
   checkGame,
   createGenerator,
   createRollout,
+  type DType,
   type Experience,
   type Game,
   generatorFrom,
   vectorEnv,
 } from '@coplay/core';
+import { actionLayout, isBox, widthOf } from '@coplay/core/arrays';
 import { checkRecording, type Recording, replayEpisode } from '@coplay/envs';
 import { changedGame } from './changed-game';
 
@@ -20,8 +26,15 @@ import { changedGame } from './changed-game';
  * @returns [1, T, A, ...] the whole episode
  * @throws CoplayError that names the first step that differs, or for another game
  */
-export async function recordedExperience(game: Game, recording: Recording): Promise<Experience> {
-  checkGame('recordedExperience', game);
+export async function recordedExperience<Spaces extends ActionSpaces>(
+  game: Game<DType, Spaces>,
+  recording: Recording,
+): Promise<Experience<Spaces>> {
+  return (await experienceOf(game as unknown as AnyGame, recording)) as unknown as Experience<Spaces>;
+}
+
+async function experienceOf(game: AnyGame, recording: Recording): Promise<Experience<ActionSpaces>> {
+  checkGame('recordedExperience', game, 'any');
   checkRecording('recordedExperience', recording);
   replayEpisode(game, recording);
   let generator = generatorFrom(recording.generator);
@@ -32,17 +45,28 @@ export async function recordedExperience(game: Game, recording: Recording): Prom
     },
     step: (state, offset, actions, at, _, result, row) => game.step(state, offset, actions, at, generator, result, row),
   });
-  const players = game.agents.map((_, seat) => readerOf(recording, seat));
+  const { spaces } = actionLayout(game);
+  const players = game.agents.map((_, seat) => readerOf(recording, seat, spaces[seat]));
   const rollout = createRollout(vectorEnv(again, { envs: 1 }), players, createGenerator(0));
   return rollout.collect(recording.steps.length);
 }
 
 /** Repeats the recorded actions of a seat. Its state counts the steps. */
-function readerOf({ agents, players, steps }: Recording, seat: number): Agent<number> {
+function readerOf(
+  { agents, players, steps }: Recording,
+  seat: number,
+  space: ActionSpace,
+): Agent<number, ActionSpaces> {
+  const actionAt = (step: number) => {
+    const values = allocate(isBox(space) ? 'float32' : 'int32', widthOf(space)); // zeros for an agent that has left
+    const action = steps[step].actions[seat];
+    if (action !== null) values.set(typeof action === 'number' ? [action] : action);
+    return values;
+  };
   return {
     id: agents[seat],
     name: players[seat],
     initialState: () => 0,
-    act: (_, step) => ({ actions: Int32Array.of(steps[step].actions[seat] ?? 0), state: step + 1 }),
+    act: (_, step) => ({ actions: actionAt(step), state: step + 1 }),
   };
 }
