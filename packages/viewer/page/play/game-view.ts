@@ -151,7 +151,8 @@ export class GameView {
     const returns = game.agents.map((_, i) => steps.reduce((sum, { rewards }) => sum + rewards[i], 0));
     const { actions, rewards, terminated, truncated } = steps[steps.length - 1];
     const state = Int32Array.from(frames[frames.length - 1].state);
-    this.show(state, { actions, rewards, left: terminated }, returns);
+    const chosen = actions as readonly (number | null)[]; // people play games of discrete actions
+    this.show(state, { actions: chosen, rewards, left: terminated }, returns);
     this.turn = undefined;
     this.answer = undefined;
     this.pad.allow();
