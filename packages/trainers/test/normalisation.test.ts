@@ -190,11 +190,14 @@ describe('normalised rewards', () => {
     const { policy, values } = await agent.learner.policyAndValues(input, 0);
     const state = ndarray(env.observations['state'] as Float32Array, [3, 3]);
     const [outputs] = await runNode(await toOnnx(agent, { value: true }), [{ 'observation/state': state }]);
-    outputs['value'].data.forEach((value, row) => expect(value).toBeCloseTo(values[row], 4));
-    outputs['means'].data.forEach((mean, row) => expect(mean).toBeCloseTo(policy[2 * row], 5));
+    for (let row = 0; row < 3; row++) {
+      expect(outputs['value'].data[row]).toBeCloseTo(values[row], 4);
+      expect(outputs['means'].data[row]).toBeCloseTo(policy[2 * row], 5);
+    }
     // As the critic's own numbers, unscaled twice.
     const experience = await createRollout(env, [agent], createGenerator(1)).collect(1);
-    (await agent.learner.values(experience)).forEach((value, row) => expect(value).toBeCloseTo(values[row], 4));
+    const again = await agent.learner.values(experience);
+    for (let row = 0; row < 3; row++) expect(again[row]).toBeCloseTo(values[row], 4);
     run.dispose();
   });
 });
