@@ -331,9 +331,9 @@ describe('stickyActions', () => {
     expect(third).toEqual([1, 0, 1]);
     const other = rewardsOf(stickyActions(startsOdd(), 1), [
       [0, 0, 0, 0, 1, 0], // option 0 is legal in step 0 of this game, and not in the next
-      [0, 0, 0, 0, 0, 2],
+      [0, 0, 0, 0, 1, 2],
     ]);
-    expect(other.map(([, , clerk]) => clerk)).toEqual([1, 1]); // (1, 0), then its own (0, 2)
+    expect(other.map(([, , clerk]) => clerk)).toEqual([1, 2]); // (1, 0), then its own (1, 2)
   });
 });
 
