@@ -76,6 +76,7 @@ import {
 import { createTable, goalWalker, goalWatcher, onnxAgent, rulesOf } from '@coplay/viewer';
 import { checkConfiguration } from 'coplay';
 import { describe, expect, it } from 'vitest';
+import { outside } from './outside';
 
 const sound = stagHunt({ size: 4, agents: 2, stags: 1, hares: 1 });
 const matrix = matrixGame();
@@ -279,5 +280,36 @@ describe('a game whose actions are not one number', () => {
       expect(message).toMatch(/actions of .* expected discrete actions/);
       expect(message).toContain('docs/spaces.md');
     }
+  });
+});
+
+/** Doors that only play a game or read its description; docs/python-games.md lists them. */
+const ofExternalGames = [
+  ...['allocateExperience', 'vectorEnv', 'createRollout', 'evaluate', 'selfPlay', 'otherView', 'randomAgent'],
+  ...['nearestStag', 'mixed', 'titForTat', 'switcher', 'inputEncoder', 'canCentre', 'observationsWorldModel'],
+  ...['createWorldModel', 'createMoa', 'ppoAgent', 'sharedPpoAgents', 'dreamerAgent', 'sharedDreamerAgents'],
+  ...['socialInfluenceAgent', 'onnxAgent', 'coplay train'],
+];
+
+describe('a game whose states are in another program', () => {
+  const others = Object.keys(doors).filter((name) => !ofExternalGames.includes(name));
+  const gameFor = (name: string) => outside(ofMatrixGames.includes(name) ? matrix : sound).game as unknown as Game;
+
+  it.each(others)('is refused by %s, which names it and the page', async (name) => {
+    const error = await errorOf(() => doors[name](gameFor(name)));
+    expect(error).toBeInstanceOf(CoplayError);
+    expect((error as Error).message).toMatch(/expected a game whose states can be copied, got .* outside/);
+    expect((error as Error).message).toContain('docs/python-games.md');
+  });
+
+  it.each(ofExternalGames)('is taken by %s, or refused for another reason', async (name) => {
+    const error = await errorOf(() => doors[name](gameFor(name)));
+    expect(String(error)).not.toMatch(/another program/);
+  });
+
+  it('is refused by gameContract', () => {
+    expect(() => gameContract(gameFor('gameContract'))).toThrow(
+      /gameContract: expected a game whose states can be copied/,
+    );
   });
 });

@@ -16,6 +16,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   trainers: ['core', 'tensor', 'buffers', 'models', 'planning'],
   diagnostics: ['core', 'buffers'],
   viewer: ['core', 'envs', 'planning'],
+  python: ['core'],
   coplay: ['core', 'tensor', 'envs', 'models', 'trainers', 'diagnostics', 'viewer'],
 };
 

@@ -16,6 +16,7 @@ import * as dreamer from '@coplay/models/dreamer';
 import * as layers from '@coplay/models/layers';
 import * as omg from '@coplay/models/omg';
 import * as planning from '@coplay/planning';
+import * as python from '@coplay/python';
 import * as tensor from '@coplay/tensor';
 import * as distributions from '@coplay/tensor/distributions';
 import * as onnx from '@coplay/tensor/onnx';
@@ -35,6 +36,7 @@ import { envsDoors } from './envs';
 import { dreamerDoors, layersDoors, modelsDoors, omgDoors } from './models';
 import { networks, networksDoors } from './networks';
 import { planningDoors } from './planning';
+import { pythonDoors } from './python';
 import { distributionsDoors, onnxDoors, tensorDoors, threadsDoors } from './tensor';
 import { checkpointDoors, lossesDoors, trainersDoors } from './trainers';
 import { viewerDoors } from './viewer';
@@ -58,6 +60,7 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
   ['models/omg', omg, omgDoors],
   ['what the builders of models return', networks, networksDoors],
   ['planning', planning, planningDoors],
+  ['python', python, pythonDoors],
   ['trainers', trainers, trainersDoors],
   ['trainers/losses', losses, lossesDoors],
   ['trainers/checkpoint', checkpoint, checkpointDoors],

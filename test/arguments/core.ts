@@ -101,6 +101,7 @@ export const coreDoors: Doors = {
   }),
   discountedSum: door(() => [[1, 2], 0.9], ['numbers']),
   evaluate: door(() => [game, agents(), { episodes: 2 }], ['nothing', 'nothing', 'options']),
+  externalGame: door(() => [{ ...game, external: { envs: 1, open() {} } }]),
   every: door(() => [5], ['limit'], { ...clock, restore: restored(() => core.every(5).state()) }),
   explainedVariance: door(
     () => [

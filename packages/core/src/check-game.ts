@@ -12,12 +12,15 @@ import type { DType } from './typed-arrays';
  * @param where   the function that was given the game, for the message
  * @param spaces  the actions that the function takes: `discrete`, their number the same for every agent, or `any`
  *                spaces. Default `discrete`
+ * @param uses    what the function does with the game: it needs the `rules`, which copy and change states; or it only
+ *                lets batches `play` it, or reads its description, so that an external game will do. Default `rules`
  * @throws CoplayError that names the first part that is wrong
  */
 export function checkGame<State extends DType>(
   where: string,
   game: Game<State, ActionSpaces>,
   spaces: TakenSpaces = 'discrete',
+  uses: 'rules' | 'play' = 'rules',
 ): void {
   if (typeof game !== 'object' || game === null) {
     const remedy = typeof game === 'function' ? 'Call it.' : 'Give what stagHunt() or your own function returns.';
@@ -30,6 +33,16 @@ export function checkGame<State extends DType>(
   }
   refuseFirst(where, game.name, descriptionFaults(game));
   if (spaces === 'discrete') checkDiscrete(where, game.name, game.actions);
+  if (uses === 'rules' && game.external !== undefined) refuseExternal(where, game.name);
+}
+
+/** Refuses an external game in what needs rules. */
+export function refuseExternal(where: string, name: string): never {
+  const expected = 'a game whose states can be copied';
+  const remedy =
+    'Use it where a game is only played or described: selfPlay, evaluate, rollouts, PPO, MOA, Dreamer, world models of ' +
+    'observations (docs/python-games.md).';
+  fail(where, expected, `${name}, whose states are in another program`, remedy);
 }
 
 /** The actions that a function takes. */

@@ -1,4 +1,7 @@
+import { z } from 'zod';
 import type { ActionArray, ActionSpaces } from './action-spaces';
+import { checkCount } from './check-values';
+import { checkArgument } from './checks';
 import { fail } from './errors';
 import type { AgentId, Game, StepArrays } from './game';
 import type { ArrayOf, DType } from './typed-arrays';
@@ -74,4 +77,19 @@ export function readStart<State extends DType>(
   if (!isOverState(game, state, 0)) return;
   const got = `one after ${game.elapsed(state, 0)} of ${game.maxSteps} steps in which no agent can play on`;
   fail(`${where}: layout`, 'a state from which the episode goes on', got, 'Give fewer steps, and an active agent.');
+}
+
+const sizedSchema = z.looseObject({ agents: z.array(z.string()), infos: z.array(z.string()) });
+
+/** Zeroed step arrays for `rows` environments of a game. */
+export function allocateStepArrays(game: Pick<Game, 'agents' | 'infos'>, rows: number): StepArrays {
+  checkArgument('allocateStepArrays', 'game', sizedSchema, game);
+  checkCount('allocateStepArrays', 'rows', rows);
+  const size = rows * game.agents.length;
+  return {
+    rewards: new Float32Array(size),
+    terminated: new Uint8Array(size),
+    truncated: new Uint8Array(size),
+    infos: Object.fromEntries(game.infos.map((name) => [name, new Float32Array(size)])),
+  };
 }

@@ -16,7 +16,7 @@ import { vectorEnv } from './vector-env';
 export interface EvaluateOptions {
   /** Number of episodes; at least 1. Default 1,000 */
   readonly episodes?: number;
-  /** Environments played side by side, at least 1; no more than there are episodes. Default 64 */
+  /** Environments played side by side, at least 1; no more than there are episodes. Default 64, or the external game's */
   readonly envs?: number;
   /**
    * Seed of games and agents, an integer in [0, 2^53). The games differ from those of a training run with the same
@@ -27,7 +27,7 @@ export interface EvaluateOptions {
 
 const schema = z.strictObject({
   episodes: z.int().min(1).default(1000),
-  envs: z.int().min(1).default(64),
+  envs: z.int().min(1).optional(),
   seed: z.int().min(0).default(0),
 });
 
@@ -69,8 +69,8 @@ export async function evaluate<Spaces extends ActionSpaces>(
   agents: readonly Agent<Saved, Spaces>[],
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
-  checkGame('evaluate', game, 'any');
-  const { episodes, seed, envs } = checkOptions('evaluate', schema, options);
+  checkGame('evaluate', game, 'any', 'play');
+  const { episodes, seed, envs = game.external?.envs ?? 64 } = checkOptions('evaluate', schema, options);
   // Checked before their memories are read.
   for (const agent of seatAgents('evaluate', game.agents, agents)) checkAgent('evaluate', agent);
   const memories = agents.map((agent) => (agent.save ? agent.save() : undefined));
@@ -93,14 +93,18 @@ async function play<Spaces extends ActionSpaces>(
   seed: number,
 ): Promise<Evaluation> {
   const env = vectorEnv(game, { envs, seed: streamSeed(seed, 'evaluate/env') });
-  const rollout = createRollout(env, agents, createGenerator(streamSeed(seed, 'evaluate/agents')));
-  const tally = new Tally(game as AnyGame, episodes, envs);
-  while (!tally.isFull()) {
-    tally.before(env);
-    await rollout.step();
-    tally.add(env);
+  try {
+    const rollout = createRollout(env, agents, createGenerator(streamSeed(seed, 'evaluate/agents')));
+    const tally = new Tally(game as AnyGame, episodes, envs);
+    while (!tally.isFull()) {
+      tally.before(env);
+      await rollout.step();
+      tally.add(env);
+    }
+    return tally.result();
+  } finally {
+    env.close?.();
   }
-  return tally.result();
 }
 
 /** Sums rewards and infos per episode until each environment has played its share. */

@@ -41,6 +41,7 @@ export function descriptionFaults<State extends DType>(game: Game<State, ActionS
     if (!isRecord(game.options)) refuse('options', 'a record', game.options, 'Give {} if the game has no options.');
     checkGoals(game, refuse);
     checkGrid(game, refuse);
+    if (game.external !== undefined) checkFunctions(game.external, 'external.', ['open'], [], refuse);
   });
 }
 

@@ -118,6 +118,58 @@ export interface Game<State extends DType = DType, Spaces extends ActionSpaces =
   readonly goals?: GoalSet<State>;
   /** The parts of a grid game's state; absent where an agent doesn't see all of them. */
   readonly grid?: GridParts<State>;
+  /** Rules that run in another program: batches play by them. `externalGame` makes such a game. */
+  readonly external?: ExternalRules<Spaces>;
+}
+
+/**
+ * The arrays of a batch of E environments with A agents, which external rules write. After a step they are as
+ * `VectorEnv` describes them: where an episode has ended, `observations`, `masks` and `active` are those of the next
+ * episode, and the `final` arrays hold the end of the old one.
+ */
+export interface ExternalBatch {
+  /** E */
+  readonly envs: number;
+  /** [E, A, ...shape] */
+  readonly observations: ObservationArrays;
+  /** [E, A, K] */
+  readonly masks: Uint8Array;
+  /** [E, A] */
+  readonly active: Uint8Array;
+  /** [E, A] each; all entries are written in each step */
+  readonly result: StepArrays;
+  /** [E] 1 where the last step ended an episode */
+  readonly ended: Uint8Array;
+  readonly finalObservations: ObservationArrays;
+  readonly finalMasks: Uint8Array;
+}
+
+/** Environments of one batch, where they run. Its functions write the arrays of the {@link ExternalBatch}. */
+export interface ExternalEnvs<Spaces extends ActionSpaces = ActionSpaces> {
+  /**
+   * Begins episodes, each with its own seed: writes observations, masks and `active` of these environments.
+   *
+   * @param chosen  indices of environments
+   * @param seeds   [E]
+   */
+  reset(chosen: readonly number[], seeds: Uint32Array): void;
+  /**
+   * Plays a step in every environment. Where an episode ends, the next one begins, with its seed.
+   *
+   * @param actions  [E, A, W], in their spaces; actions of inactive agents are to be ignored
+   * @param seeds    [E] of the next episodes
+   */
+  step(actions: ActionsOf<Spaces>, seeds: Uint32Array): void;
+  /** Frees the environments. It is called once. */
+  close(): void;
+}
+
+/** Rules that run in another program. */
+export interface ExternalRules<Spaces extends ActionSpaces = ActionSpaces> {
+  /** E of `selfPlay` and `evaluate` where no number is asked for; at least 1 */
+  readonly envs: number;
+  /** Makes a batch of environments. They begin with the first `reset`. */
+  open(batch: ExternalBatch): ExternalEnvs<Spaces>;
 }
 
 /** A game with actions of any spaces. `Game` alone is one of discrete actions. */

@@ -1,5 +1,6 @@
+import type { RolloutEnv } from './batch';
 import { checkRewards } from './check-rewards';
-import { isOver, rememberActions } from './env-rows';
+import { allocateStepArrays, isOver, rememberActions } from './env-rows';
 import { allocateObservations } from './experience';
 import type { AgentId, Game, StepArrays } from './game';
 import type { Generator } from './generator';
@@ -7,8 +8,6 @@ import type { ImaginationStarts } from './imagination-starts';
 import type { ObservationArrays } from './observations';
 import type { Simulator } from './simulator';
 import type { ArrayOf, DType } from './typed-arrays';
-import type { RolloutEnv } from './vector-env';
-import { allocateStepArrays } from './vector-env';
 
 /**
  * B games that are played in a {@link Simulator}, for a rollout. A game that is over stays over: no agent is active in

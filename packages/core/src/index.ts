@@ -10,12 +10,25 @@ export {
 } from './action-spaces';
 export type { Agent, AgentInput, AgentOutput, AgentStep, Saved, SavedState, Trainer } from './agent';
 export { allocate, ndarray } from './arrays';
+export type { VectorEnv } from './batch';
 export { checkGame } from './check-game';
 export type { CrossPlay, SeatedPlay } from './cross-play';
 export { CoplayError, checkOptions, fail, show } from './errors';
 export { type EvaluateOptions, type Evaluation, evaluate } from './evaluate';
 export type { Experience } from './experience';
-export type { AgentId, AnyGame, ExperienceSpec, Game, Scene, SceneItem, StepArrays } from './game';
+export { type ExternalDescription, externalGame } from './external';
+export type {
+  AgentId,
+  AnyGame,
+  ExperienceSpec,
+  ExternalBatch,
+  ExternalEnvs,
+  ExternalRules,
+  Game,
+  Scene,
+  SceneItem,
+  StepArrays,
+} from './game';
 export { assertGame, gameContract, type Violation } from './game-contract';
 export {
   createGenerator,
@@ -53,4 +66,4 @@ export { checkShapes } from './shapes';
 export { rulesSimulator, type Simulator } from './simulator';
 export type { ArrayOf, DType, NamedArrays, NDArray, TypedArray } from './typed-arrays';
 export { createValueNorm, type ValueNorm } from './value-norm';
-export { type VectorEnv, vectorEnv } from './vector-env';
+export { vectorEnv } from './vector-env';

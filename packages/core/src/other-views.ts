@@ -25,7 +25,7 @@ export function otherView(
   seat: number,
   other: number,
 ): { observations: ObservationArrays; masks: Uint8Array } {
-  checkGame('otherView', game);
+  checkGame('otherView', game, 'discrete', 'play');
   const { grid } = game;
   if (!grid) {
     const remedy = `Give models the observer's own view, or give the game grid parts ("Optional parts" in docs/writing-an-environment.md).`;

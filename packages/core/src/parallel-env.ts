@@ -10,14 +10,13 @@ import {
 import { allocate } from './arrays';
 import { checkGame } from './check-game';
 import { checkRewards } from './check-rewards';
-import { readStart } from './env-rows';
+import { allocateStepArrays, readStart } from './env-rows';
 import { checkOptions, fail } from './errors';
 import { allocateObservations } from './experience';
 import type { AgentId, Game, StepArrays } from './game';
 import { createGenerator, type Generator } from './generator';
 import { type ParallelAction, readActions } from './parallel-actions';
 import type { ArrayOf, DType, TypedArray } from './typed-arrays';
-import { allocateStepArrays } from './vector-env';
 
 /** Options of {@link parallelEnv}. */
 export interface ParallelEnvOptions {

@@ -1,10 +1,10 @@
 import { type ActionArray, type ActionLayout, type ActionSpaces, actionLayout } from './action-spaces';
 import type { AgentOutput, Saved } from './agent';
 import { allocate, dtypeOf, sizeOf } from './arrays';
+import type { RolloutEnv } from './batch';
 import { fail } from './errors';
 import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow, type Experience } from './experience';
 import type { NamedArrays, NDArray, TypedArray } from './typed-arrays';
-import type { RolloutEnv } from './vector-env';
 
 /** Writes a stream of steps into an {@link Experience}. */
 export class Recorder {

@@ -12,6 +12,7 @@ import {
 } from './action-spaces';
 import type { Agent, AgentInput, AgentOutput, Saved, SavedState } from './agent';
 import { allocate, dtypeOf, isTypedArray } from './arrays';
+import type { RolloutEnv } from './batch';
 import { checkGame } from './check-game';
 import { checkFunction, checkNumber, checkTypedArray } from './check-values';
 import { checkArgument, typedArrays } from './checks';
@@ -23,7 +24,6 @@ import { Recorder } from './recorder';
 import { mapColumns } from './rows';
 import { checkAgent, seatAgents } from './seats';
 import type { ArrayOf, DType } from './typed-arrays';
-import type { RolloutEnv } from './vector-env';
 
 const arrays = z.record(z.string(), typedArrays());
 const bytes = typedArrays('uint8');
@@ -47,7 +47,7 @@ const envSchema = z.looseObject({
 function checkEnv(env: RolloutEnv<ActionSpaces>): void {
   checkArgument('createRollout', 'env', envSchema, env);
   checkFunction('createRollout', 'env.step', env.step);
-  checkGame('createRollout', env.game, 'any');
+  checkGame('createRollout', env.game, 'any', 'play');
 }
 
 function savedSchema(agents: number) {

@@ -121,7 +121,7 @@ const savedSchema = z.looseObject({
  */
 export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   const { game, id } = checkOptions('createHistoryStore', schema, options);
-  checkGame('createHistoryStore: option game', game);
+  checkGame('createHistoryStore: option game', game, 'discrete', 'play');
   if (!game.agents.includes(id)) {
     fail('createHistoryStore: option id', `one of ${game.agents.join(', ')}`, show(id), 'Use an id of game.agents.');
   }

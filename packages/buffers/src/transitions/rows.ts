@@ -143,7 +143,7 @@ const optionsSchema = z.strictObject({ history: z.int().min(0).default(0), game:
 function checkRowOptions(where: string, options: ObservationRowOptions) {
   checkRecord(where, 'options', options);
   const { history } = checkOptions(where, optionsSchema, options);
-  if (options.game !== undefined) checkGame(`${where}: option game`, options.game);
+  if (options.game !== undefined) checkGame(`${where}: option game`, options.game, 'discrete', 'play');
   return { history, game: options.game };
 }
 

@@ -105,7 +105,7 @@ export type CheckedAgents = z.infer<typeof agentOfKind>;
 export function checkConfiguration(where: string, configuration: unknown): RunConfiguration {
   refusePrototype(where, (configuration as { seats?: unknown } | null | undefined)?.seats);
   const checked = checkOptions(where, schema, configuration as Configuration) as RunConfiguration;
-  if (isGame(checked.game)) checkGame(`${where}: option game`, checked.game);
+  if (isGame(checked.game)) checkGame(`${where}: option game`, checked.game, 'discrete', 'play');
   return checked;
 }
 

@@ -17,6 +17,7 @@ export {
   writeActionCode,
 } from '../action-spaces';
 export { dtypeOf, inThisRealm, isArrayOf, isTypedArray, sizeOf } from '../arrays';
+export { allocateStepArrays } from '../env-rows';
 export {
   allocateCuts,
   allocateExperience,
@@ -28,4 +29,3 @@ export {
 } from '../experience';
 export { allocateGrid, type GridArrays } from '../grid-parts';
 export { highOf, kindOf, OBSERVATION_KINDS } from '../observations';
-export { allocateStepArrays } from '../vector-env';

@@ -1,10 +1,10 @@
 import { actionLayout } from '../action-spaces';
 import { allocate } from '../arrays';
+import { allocateStepArrays } from '../env-rows';
 import { allocateObservations } from '../experience';
 import type { AnyGame } from '../game';
 import { createGenerator, streamSeed } from '../generator';
 import type { ArrayOf, DType } from '../typed-arrays';
-import { allocateStepArrays } from '../vector-env';
 import type { Findings } from './findings';
 import type { Transition } from './play';
 

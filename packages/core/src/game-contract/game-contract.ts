@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkGame } from '../check-game';
+import { checkGame, refuseExternal } from '../check-game';
 import { checkOptions, fail, show } from '../errors';
 import type { AnyGame } from '../game';
 import { splitSeed, streamSeed } from '../generator';
@@ -48,13 +48,14 @@ const schema = z
  *
  * @returns the findings: the first case of each rule in each function; empty for a sound game that is fast. A broken
  *          rule has the severity `error`, a cause of slowness has `warning`
- * @throws CoplayError for bad options only
+ * @throws CoplayError for bad options, and for an external game, whose states can't be copied
  */
 export function gameContract(game: AnyGame, options: GameContractOptions = {}): Violation[] {
   const { episodes, seed, allocation } = checkOptions('gameContract', schema, options);
   const own = streamSeed(seed, 'gameContract');
   const findings = new Findings(typeof game?.name === 'string' ? game.name : 'game');
   if (game === undefined || game === null) checkGame('gameContract', game, 'any');
+  if (game.external !== undefined) refuseExternal('gameContract', game.name);
   if (!checkDescription(game, findings)) return findings.violations;
   const probe = new Probe(game, findings);
   try {

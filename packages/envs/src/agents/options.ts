@@ -26,7 +26,7 @@ export interface RuleAgentOptions<Spaces extends ActionSpaces = number> {
  * @throws CoplayError for an id that the game doesn't have
  */
 export function seatOf(where: string, game: AnyGame, id: AgentId, spaces: 'discrete' | 'any' = 'discrete'): number {
-  checkGame(`${where}: option game`, game, spaces);
+  checkGame(`${where}: option game`, game, spaces, 'play');
   const seat = game.agents.indexOf(id);
   if (seat < 0) fail(`${where}: option id`, `one of ${game.agents.join(', ')}`, show(id), 'Use an id of game.agents.');
   return seat;

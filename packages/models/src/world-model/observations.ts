@@ -106,7 +106,7 @@ export function observationsWorldModel(options: ObservationsWorldModelOptions = 
 function buildObservations(source: Game, options: z.infer<typeof schema>): WorldModel {
   const { network = mlp({ hidden: [256, 256], activation: 'relu' }), view, ...config } = options;
   const isOwn = view === 'own';
-  checkGame('observationsWorldModel', source);
+  checkGame('observationsWorldModel', source, 'discrete', 'play');
   checkFunction('observationsWorldModel', 'option network', network);
   checkFields(source, isOwn);
   const game = observedGame(source, view, config.history);

@@ -68,7 +68,7 @@ export interface SharedDreamerOptions extends DreamerNetworkOptions, DreamerOpti
 export function sharedDreamerAgents(given: SharedDreamerOptions): DreamerAgent[] {
   checkRecord('sharedDreamerAgents', 'options', given);
   const { game, ids = game?.agents ?? [], ...options } = given;
-  checkGame('sharedDreamerAgents: option game', game);
+  checkGame('sharedDreamerAgents: option game', game, 'discrete', 'play');
   checkIds('sharedDreamerAgents', game, ids);
   const inputs = { agentId: ids.length > 1, ...options.inputs };
   const learner = new DreamerLearner(dreamerSetup('sharedDreamerAgents', game, ids, { ...options, inputs }));

@@ -88,7 +88,7 @@ export function dreamerSetup(
   ids: readonly AgentId[],
   given: DreamerNetworkOptions & DreamerOptions,
 ): DreamerSetup {
-  checkGame(`${where}: option game`, game);
+  checkGame(`${where}: option game`, game, 'discrete', 'play');
   for (const id of ids) checkId(where, game, id);
   const { size, inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice, ...more } = given;
   const { encoderNetwork, decoderNetwork, ...rest } = more;
@@ -145,14 +145,18 @@ function hasIllegalActions(game: Game): boolean {
   const generator = createGenerator(0);
   const env = vectorEnv(game, { envs: 4, seed: 0 });
   const actions = new Int32Array(4 * game.agents.length);
-  for (let step = 0; step < PROBED_STEPS; step++) {
-    for (let row = 0; row < actions.length; row++) {
-      const mask = env.masks.subarray(row * game.actions, (row + 1) * game.actions);
-      if (env.active[row] === 1 && mask.includes(0)) return true;
-      const legal = Array.from(mask.keys()).filter((action) => mask[action] === 1);
-      actions[row] = legal[generator.integer(legal.length)];
+  try {
+    for (let step = 0; step < PROBED_STEPS; step++) {
+      for (let row = 0; row < actions.length; row++) {
+        const mask = env.masks.subarray(row * game.actions, (row + 1) * game.actions);
+        if (env.active[row] === 1 && mask.includes(0)) return true;
+        const legal = Array.from(mask.keys()).filter((action) => mask[action] === 1);
+        actions[row] = legal[generator.integer(legal.length)];
+      }
+      env.step(actions);
     }
-    env.step(actions);
+    return false;
+  } finally {
+    env.close?.();
   }
-  return false;
 }

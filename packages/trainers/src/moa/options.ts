@@ -153,7 +153,7 @@ export function moaDefaults(game: Game) {
 function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
   checkRecord('createMoa', 'options', given);
   const { game, id, ...options } = given;
-  checkGame('createMoa: option game', game);
+  checkGame('createMoa: option game', game, 'discrete', 'play');
   if (!game.agents.includes(id)) {
     fail('createMoa: option id', `one of ${game.agents.join(', ')}`, show(id), 'Use an id of game.agents.');
   }

@@ -72,7 +72,7 @@ export interface SharedPpoOptions<Spaces extends ActionSpaces = number> extends 
 export function sharedPpoAgents<Spaces extends ActionSpaces>(options: SharedPpoOptions<Spaces>): PpoAgent<Spaces>[] {
   checkRecord('sharedPpoAgents', 'options', options);
   const { game, ids = game?.agents ?? [], ppo = {}, ...networks } = options;
-  checkGame('sharedPpoAgents: option game', game, 'any');
+  checkGame('sharedPpoAgents: option game', game, 'any', 'play');
   const any = game as AnyGame;
   checkIds('sharedPpoAgents', any, ids);
   const learner = new PpoLearner(ppoSetup('sharedPpoAgents', any, ids, networks, ppo, { ids: unchecked }, 'any'));

@@ -139,7 +139,7 @@ export function ppoSetup(
   others: Readonly<Record<string, z.ZodType>> = {},
   spaces: 'discrete' | 'any' = 'discrete',
 ): PpoSetup {
-  checkGame(`${where}: option game`, game, spaces);
+  checkGame(`${where}: option game`, game, spaces, 'play');
   for (const id of ids) checkId(where, game, id);
   const allOptions = z.strictObject({ ...ownOptions, ...others, ...networkSchema.shape });
   const checked = checkOptions(where, allOptions, { game, ppo, ...networks }) as z.infer<typeof networkSchema>;

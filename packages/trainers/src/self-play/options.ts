@@ -46,7 +46,7 @@ export interface SelfPlayOptions<Spaces extends ActionSpaces = number> {
    * a partner did in their place; models of co-players do. Metrics of episodes leave partners out. Default: none
    */
   readonly partners?: PartnerOptions<Spaces>;
-  /** E, environments side by side; at least 1. Default 32 */
+  /** E, environments side by side; at least 1. Default 32, or the external game's */
   readonly envs?: number;
   /** T, steps of every environment between two updates; at least 1. Default 32 */
   readonly steps?: number;
@@ -106,7 +106,7 @@ const schema = z.strictObject({
   game: object('a game, such as stagHunt()'),
   agents: z.array(having(['act', 'initialState'], 'an agent, such as ppoAgent({ game, id })')),
   partners: partnersSchema.optional(),
-  envs: z.int().min(1).default(32),
+  envs: z.int().min(1).optional(),
   steps: z.int().min(1).default(32),
   exploration: having(['start'], 'an exploration, such as sharedGoals()').optional(),
   curriculum: having(['setProgress'], 'a curriculum, such as curriculum(lesson)').optional(),
@@ -159,6 +159,7 @@ export function resolveSelfPlay<Spaces extends ActionSpaces>(options: SelfPlayOp
     clock: () => performance.now(),
     now: () => performance.timeOrigin + performance.now(),
     ...checked,
+    envs: checked.envs ?? checked.game.external?.envs ?? 32,
     warn: (line: string) => {
       // Nothing waits for a warning: one that fails later must not end the process.
       void Promise.resolve(warn(line)).catch((error) => console.warn(`warn: ${String(error)}. It was told: ${line}`));

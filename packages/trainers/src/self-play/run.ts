@@ -107,7 +107,7 @@ export interface SelfPlay<Spaces extends ActionSpaces = number> {
   state(): Promise<SavedState>;
   restore(saved: SavedState): Promise<void>;
   /**
-   * Frees the learners' memory.
+   * Frees the learners' memory, and the environments of an external game.
    *
    * @throws CoplayError while `train` runs
    */
@@ -155,7 +155,7 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
 
   constructor(private readonly options: ResolvedSelfPlay) {
     const { game, envs, seed, curriculum, exploration } = options;
-    checkGame('selfPlay: option game', game, 'any');
+    checkGame('selfPlay: option game', game, 'any', 'play');
     // Both are made of discrete actions.
     if (curriculum) checkGame('selfPlay with a curriculum: option game', game);
     if (exploration) checkGame('selfPlay with an exploration: option game', game);
@@ -344,6 +344,7 @@ class SelfPlayRun implements SelfPlay<ActionSpaces> {
     }
     this.isDisposed = true;
     for (const learner of this.learners) learner.dispose();
+    this.env.close?.();
   }
 
   private async prepare(where: string): Promise<void> {

@@ -7,6 +7,7 @@ import {
   type TransitionStore,
 } from '@coplay/buffers';
 import {
+  allocate,
   checkOptions,
   type Experience,
   fail,
@@ -389,9 +390,12 @@ function subsample(rows: NamedArrays, most: number): NamedArrays {
   );
 }
 
-/** Shapes of a model's columns, without the first dimension, from a first state of its game. */
+/** Shapes of a model's columns, without the first dimension, from a state of its game. */
 function rowShapesOf(model: WorldModel): readonly (readonly [name: string, shape: readonly number[]])[] {
-  const { game } = model;
-  const columns = model.encode(vectorEnv(game, { envs: 1 }).states, new Int32Array(game.agents.length));
+  const { game, data } = model;
+  // Observations may be all zeros; they may be those of an external game, which has no first state.
+  const isSeen = data === 'observations';
+  const states = isSeen ? allocate(game.stateType, game.stateSize) : vectorEnv(game, { envs: 1 }).states;
+  const columns = model.encode(states, new Int32Array(game.agents.length));
   return Object.entries(columns).map(([name, { shape }]) => [name, shape.slice(1)] as const);
 }

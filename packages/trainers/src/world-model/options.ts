@@ -75,7 +75,7 @@ export function worldModelSetup(given: WorldModelOptions): WorldModelSetup {
   checkRecord(where, 'options', given);
   checkModelOptions(where, given);
   const { game, model: builder, ...options } = given;
-  checkGame(`${where}: option game`, game);
+  checkGame(`${where}: option game`, game, 'discrete', 'play');
   const checked = checkOptions(where, schema, options, ['game', 'model']);
   if (checked.seat >= game.agents.length) {
     const expected = `a seat from 0 to ${game.agents.length - 1}`;

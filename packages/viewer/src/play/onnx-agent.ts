@@ -69,7 +69,7 @@ const schema = z.strictObject({
  */
 export function onnxAgent(options: OnnxAgentOptions): Agent<Float32Array> {
   const { game, id, session, Tensor, name } = checkOptions('onnxAgent', schema, options);
-  checkGame('onnxAgent: option game', game);
+  checkGame('onnxAgent: option game', game, 'discrete', 'play');
   if (!game.agents.includes(id)) {
     fail('onnxAgent: option id', `one of ${game.agents.join(', ')}`, show(id), 'Name a seat of the game.');
   }

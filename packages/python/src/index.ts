@@ -1,0 +1,1 @@
+export { type GymnasiumOptions, gymnasium, type PettingZooOptions, type PythonGame, pettingZoo } from './games';
