@@ -10,8 +10,8 @@ export interface Calls {
 }
 
 /**
- * A game played outside: its rules are another game's, which nobody sees. An episode's randomness is that of a generator
- * made of the episode's seed.
+ * A game played outside: its rules are another game's, which nobody sees. An episode's randomness is that of a
+ * generator made of the episode's seed.
  */
 export function outside(game: AnyGame, envs = 2): { readonly game: Game<'int32'>; readonly calls: Calls } {
   const calls: Calls = { opened: 0, closed: 0, seeds: [] };

@@ -470,6 +470,8 @@ const CHECKS = ['core: checkAct'];
 const IMPLEMENTED = [
   'core: AnyGame.reset',
   'core: AnyGame.step',
+  'python: PythonGame.reset',
+  'python: PythonGame.step',
   'trainers: HopPlayer.act',
   'trainers: LearningAgent.act',
   'trainers: Learner.initialise',

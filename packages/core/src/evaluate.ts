@@ -16,7 +16,9 @@ import { vectorEnv } from './vector-env';
 export interface EvaluateOptions {
   /** Number of episodes; at least 1. Default 1,000 */
   readonly episodes?: number;
-  /** Environments played side by side, at least 1; no more than there are episodes. Default 64, or the external game's */
+  /**
+   * Environments played side by side, at least 1; no more than there are episodes. Default 64, or the external game's
+   */
   readonly envs?: number;
   /**
    * Seed of games and agents, an integer in [0, 2^53). The games differ from those of a training run with the same

@@ -25,7 +25,7 @@ export interface GymnasiumOptions {
   readonly envs?: number;
   /** Keyword arguments of the Python function that makes an environment: `{ max_cycles: 25 }`. JSON. Default none */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Names of numbers in Python's `info` of an agent that become infos of the game; 0 where they are absent. Default none */
+  /** Names of numbers in Python's `info` that become infos of the game; 0 where they are absent. Default none */
   readonly infos?: readonly string[];
   /**
    * Steps after which an episode is truncated at the latest, at least 1. Default: what the environment says
@@ -76,8 +76,8 @@ const schema = z.strictObject({
 const pettingZooSchema = schema.extend({ api: z.enum(['parallel', 'aec']).optional() });
 
 /**
- * A game of PettingZoo: of a module with `parallel_env` or `env`, such as `mpe2.simple_spread_v3`, or of a function that
- * makes an environment, `my_module:make`. Python starts at once, in the working directory.
+ * A game of PettingZoo: of a module with `parallel_env` or `env`, such as `mpe2.simple_spread_v3`, or of a function
+ * that makes an environment, `my_module:make`. Python starts at once, in the working directory.
  *
  * Rollouts, `evaluate`, `selfPlay` and learners take the game; what needs copies of its state, such as tree search,
  * refuses it. In games of the AEC API each step is one agent's; the others wait, with one legal action that nothing

@@ -279,7 +279,7 @@ function readSome(file: number, target: Uint8Array, at: number, size: number): n
  */
 export class Watch {
   private readonly memory = new SharedArrayBuffer(32);
-  /** Milliseconds since 1970 of the present deadline, 0 for none; of the deadline that was missed */
+  /** Nanoseconds, as `hrtime` counts them, of the present deadline, 0 for none; of the deadline that was missed */
   private readonly times = new BigInt64Array(this.memory, 0, 2);
   /** The process that is waited for; the one that was ended; 1 once the thread shall end */
   private readonly words = new Int32Array(this.memory, 16, 3);
@@ -293,7 +293,7 @@ export class Watch {
   /** Does something that waits for a process. */
   during<Result>(pid: number, milliseconds: number, wait: () => Result): Result {
     this.words[0] = pid;
-    Atomics.store(this.times, 0, BigInt(Math.ceil(Date.now() + milliseconds)));
+    Atomics.store(this.times, 0, process.hrtime.bigint() + BigInt(Math.ceil(milliseconds)) * 1_000_000n);
     try {
       return wait();
     } finally {
@@ -320,12 +320,12 @@ const WATCH = `
   const send = (pid, signal) => { try { process.kill(pid, signal); } catch {} };
   while (Atomics.wait(words, 2, 0, 100) === 'timed-out') {
     const due = Atomics.load(times, 0);
-    if (due === 0n || BigInt(Date.now()) < due) continue;
+    if (due === 0n || process.hrtime.bigint() < due) continue;
     const pid = words[0];
     if (times[1] !== due) {
       times[1] = due;
       send(pid, 'SIGUSR1');
-    } else if (BigInt(Date.now()) >= due + 1000n) {
+    } else if (process.hrtime.bigint() >= due + 1_000_000_000n) {
       Atomics.store(words, 1, pid);
       send(-pid, 'SIGKILL');
     }

@@ -107,7 +107,7 @@ python.describe('a game of the parallel API', () => {
     expect(() => env.reset({ layout: '1.' })).toThrow(/option layout.*no layout/);
   });
 
-  it('gives the same whatever the number of workers, and refuses actions by name', async () => {
+  it('gives the same for any number of workers, and refuses actions by name', async () => {
     const collect = async (workers: number) => {
       const game = kept(pettingZoo(`${FIXTURES}:leavers`, { python: python.command, workers }));
       const agents = game.agents.map((id) => randomAgent({ game, id }));
