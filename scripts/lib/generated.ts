@@ -29,6 +29,7 @@ export async function generated(): Promise<Generated[]> {
       text: `${await replayScript()}${await hashes('REPLAY_HASHES', 'packages/viewer/page/replay/main.ts', REPLAY_STYLE)}`,
     },
     { path: 'packages/viewer/src/play/generated/play-script.ts', text: await playScript() },
+    { path: 'python/coplay/generated/server.mjs', text: await serverProgram() },
     { path: 'docs/results.md', text: await resultsPage() },
     ...pagesWithResults(),
   ];
@@ -116,13 +117,24 @@ export const ${name} = {
 } as const;\n`;
 }
 
+/** The program that plays games for the Python package, which brings it along. */
+async function serverProgram(): Promise<string> {
+  return `${HEAD}// Bundled with zod (MIT licence, Colin McDonnell).\n${await bundledFor('python/server.ts', 'node')}`;
+}
+
 /** A page's script with all that it imports, as one text. */
 async function bundled(entry: string): Promise<string> {
+  // Within HTML, nothing may end the script element.
+  return (await bundledFor(entry, 'browser')).replaceAll('</script', '<\\/script');
+}
+
+async function bundledFor(entry: string, platform: 'browser' | 'node'): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(root, entry)],
     bundle: true,
     minify: true,
-    format: 'iife',
+    platform,
+    format: platform === 'browser' ? 'iife' : 'esm',
     target: 'es2022',
     conditions: ['@coplay/source'],
     plugins: [englishOnly],
@@ -131,8 +143,7 @@ async function bundled(entry: string): Promise<string> {
     write: false,
     logLevel: 'silent',
   });
-  // Within HTML, nothing may end the script element.
-  return outputFiles[0]!.text.replaceAll('</script', '<\\/script');
+  return outputFiles[0]!.text;
 }
 
 /** Leaves out zod's messages in 50 other languages, half of a page's script: our own messages are English. */
