@@ -9,7 +9,10 @@ import warnings
 import coplay
 import numpy as np
 
-GAMES = [("stag-hunt", {"size": 8}), ("snowdrift", {}), ("matrix", {}), ("gym-hunt", {}), ("pendulum", {})]
+GAMES = [
+    *[("stag-hunt", {"size": 8}), ("snowdrift", {}), ("matrix", {}), ("gym-hunt", {}), ("pendulum", {})],
+    *[("overcooked", {}), ("level-foraging", {}), ("simple-spread", {}), ("simple-tag", {"continuous_actions": True})],
+]
 
 
 def is_running(pid):
