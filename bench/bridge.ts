@@ -101,7 +101,7 @@ interface PeerResult {
 function played(game: PythonGame<never>, seconds: number): number {
   const env = vectorEnv(game, { envs: ENVS, seed: 1 });
   const generator = createGenerator(1);
-  const actions = env.previousActions.slice() as Int32Array | Float32Array;
+  const actions = (env.previousActions as Int32Array | Float32Array).slice();
   const count = typeof game.actions === 'number' ? (game.actions as number) : undefined;
   const step = () => {
     for (let i = 0; i < actions.length; i++) {
