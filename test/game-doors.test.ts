@@ -288,7 +288,7 @@ const ofExternalGames = [
   ...['allocateExperience', 'vectorEnv', 'createRollout', 'evaluate', 'selfPlay', 'otherView', 'randomAgent'],
   ...['nearestStag', 'mixed', 'titForTat', 'switcher', 'inputEncoder', 'canCentre', 'observationsWorldModel'],
   ...['createWorldModel', 'createMoa', 'ppoAgent', 'sharedPpoAgents', 'dreamerAgent', 'sharedDreamerAgents'],
-  ...['socialInfluenceAgent', 'onnxAgent', 'coplay train'],
+  ...['socialInfluenceAgent', 'onnxAgent', 'coplay train', 'remakeRule'],
 ];
 
 describe('a game whose states are in another program', () => {
