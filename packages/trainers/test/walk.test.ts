@@ -13,7 +13,7 @@ const LEFT_OUT: Record<string, RegExp> = {
   'rules of games': /^envs\//,
   'layers of networks': /^models\/src\/(layers|torso|actor-critic)/,
   'metrics and files of a run':
-    /self-play\/(checks|episode-tracker|metrics|options|run-files|sinks|yield)|ppo\/metrics/,
+    /self-play\/(checks|episode-tracker|evaluations|metrics|options|run-files|sinks|yield)|ppo\/metrics/,
   'turns, options, life cycle':
     /one-at-a-time|ppo\/(normalisation|options|setup)|training\/(annealed|lockstep|network)/,
   'operations on tensors': /^tensor\//,
