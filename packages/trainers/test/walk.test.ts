@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 /** What else runs in an update, and what it is. */
 const LEFT_OUT: Record<string, RegExp> = {
-  'checks of values': /core\/src\/(check|errors|shapes|parse|typed-arrays|game-description|observations|metrics)/,
+  'checks of values': /core\/src\/(batch|check|errors|shapes|parse|typed-arrays|game-description|observations|metrics)/,
   'checks of calls': /training\/(check-calls|finite-steps|non-finite)|inputs\/input-encoder/,
   'rows, arrays and numbers':
     /core\/src\/(action-spaces|arrays|rows|env-rows|experience|generator|schedules)|minibatches\/row-store/,
