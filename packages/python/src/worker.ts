@@ -286,7 +286,8 @@ export class Watch {
   private readonly thread: Worker;
 
   constructor() {
-    this.thread = new Worker(WATCH, { eval: true, workerData: this.memory });
+    // Without this process's own arguments, which may say that programs are ES modules.
+    this.thread = new Worker(WATCH, { eval: true, execArgv: [], workerData: this.memory });
     this.thread.unref();
   }
 

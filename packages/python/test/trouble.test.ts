@@ -138,6 +138,20 @@ python.describe('Python that gets into trouble', () => {
   });
 });
 
+python.describe('a program that Node gets as text', () => {
+  it('plays too, as an ES module', () => {
+    const text = [
+      `import { gymnasium } from '@coplay/python';`,
+      `const game = gymnasium('Pendulum-v1', { workers: 1 });`,
+      // The thread that watches over Python has started by then.
+      `setTimeout(() => { console.log(game.maxSteps); game.close(); }, 500);`,
+    ].join('\n');
+    const args = ['--conditions=@coplay/source', '--import', 'tsx', '--input-type=module', '-e', text];
+    const env = { ...process.env, PYTHON: python.command };
+    expect(execFileSync(process.execPath, args, { env, encoding: 'utf8' })).toBe('200\n');
+  });
+});
+
 python.describe('what is not supported is refused by name', () => {
   const options = (kind: string) => ({ python: python.command, workers: 1, options: { kind } });
 
