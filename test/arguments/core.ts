@@ -199,6 +199,7 @@ export const checksDoors: Doors = {
     () => ['checkTypedArray', 'n', new Uint8Array(1), 'uint8', 1],
     ['where', 'where', 'nothing', 'where', 'where'],
   ),
+  repeatedKey: 'is given text that was parsed as JSON',
   escapeMarkup: door(() => ['<a>'], [["''", "'x'"]]),
   functions: 'makes a schema of nothing',
   oneForAllCopies: 'is called once for each name by the packages themselves',

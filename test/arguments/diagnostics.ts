@@ -111,6 +111,7 @@ export const diagnosticsDoors: Doors = {
   mlflow: door(() => [{ uri: 'http://127.0.0.1:5000' }]),
   moaEvaluation: door(() => [predictions()]),
   moaFigures: door(() => [epochs(), epochs()[0]], [['longer'], ['undefined']]),
+  parallelCoordinates: door(() => [{ axes: ['a', 'b'], rows: [[1, 2]] }, {}], ['nothing', 'options']),
   priorLine: door(() => [trace, 'stag']),
   progress: door(
     () => [{ stream: { write: () => undefined } }],

@@ -27,7 +27,10 @@ const wrong: Readonly<Record<string, unknown>> = {
   'BigInt64Array [7n]': BigInt64Array.of(7n),
   'a cyclic array': cyclic,
   'a cyclic object': knot,
-  'a sparse array': new Array(3),
+  // Made anew each time: `shuffle` fills the array that it receives.
+  get 'a sparse array'() {
+    return new Array(3);
+  },
   'a function': () => 1,
   '7n': 7n,
   'a symbol': Symbol('x'),

@@ -9,3 +9,18 @@ export {
   defineConfig,
 } from './configuration';
 export { runCommand } from './main';
+export {
+  type Axis,
+  defineSweep,
+  type IndexedRun,
+  type Normal,
+  type PlannedRun,
+  type Range,
+  type RunSweepOptions,
+  runSweep,
+  type SettingResult,
+  type SettingValue,
+  type Sweep,
+  type SweepResult,
+  type When,
+} from './sweep';

@@ -11,11 +11,14 @@ import { playCommand } from './commands/play';
 import { recordCommand } from './commands/record';
 import { reportCommand } from './commands/report';
 import { resumeCommand } from './commands/resume';
+import { sweepCommand } from './commands/sweep';
 import { trainCommand } from './commands/train';
+import { workerCommand } from './commands/worker';
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   train: trainCommand,
   resume: resumeCommand,
+  sweep: sweepCommand,
   evaluate: evaluateCommand,
   'cross-play': crossPlayCommand,
   record: recordCommand,
@@ -23,6 +26,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   export: exportCommand,
   inspect: inspectCommand,
   play: playCommand,
+  worker: workerCommand,
 };
 
 /**

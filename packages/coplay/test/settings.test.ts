@@ -41,8 +41,8 @@ describe('--set', () => {
   it.each([
     ['envs', '--set: expected FIELD=VALUE, got "envs"'],
     ['=3', '--set: expected FIELD=VALUE'],
-    ['ppo..gamma=1', '--set: expected FIELD=VALUE'],
-    ['envs.more=3', '--set envs.more: expected fields of a record, got 2'],
+    ['ppo..gamma=1', '--set: expected a path of names with points between them, got "agents.ppo..gamma"'],
+    ['envs.more=3', '--set: expected a record at envs, where envs.more leads, got 2'],
     ['ppo.gama=1', 'the unknown option "gama"'],
     ['game.__proto__=1', '__proto__'],
     ['evns=3', 'the unknown option "evns"'],

@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { barChart, boxPlot, heatMap, learningCurves, toPng, writeFigure } from '@coplay/diagnostics';
+import {
+  barChart,
+  boxPlot,
+  heatMap,
+  learningCurves,
+  parallelCoordinates,
+  toPng,
+  writeFigure,
+} from '@coplay/diagnostics';
 import { Resvg } from '@resvg/resvg-js';
 import { parseHTML } from 'linkedom';
 import { describe, expect, it } from 'vitest';
@@ -82,6 +90,34 @@ describe('the other figures', () => {
     });
     expect(textsOf(svg)).toEqual(expect.arrayContaining(['a', 'b', 'x', 'y', '1.00', '2.50', '-1.00']));
     await expect(heatMap({ rows: ['a'], columns: ['x', 'y'], values: [[1]] })).rejects.toThrow(/1 rows of 2 values/);
+  });
+
+  it('parallel coordinates: a line for each row, at heights by value, logarithm or name, with gaps', async () => {
+    const axes = ['rate', 'kind', 'return'];
+    const rows = [
+      [0.001, 'a', 1],
+      [0.01, 'b', 3],
+      [0.1, null, 2],
+    ];
+    const svg = await parallelCoordinates({ axes, rows }, { height: 300 });
+    expect(textsOf(svg)).toEqual(expect.arrayContaining([...axes, '0.001', '0.01', '0.1', 'a', 'b', '1', '2', '3']));
+    const { document } = parseHTML(svg);
+    const paths = [...document.querySelectorAll('[aria-label="line"] path')].map((path) => path.getAttribute('d')!);
+    const heights = paths.map((d) => [...d.matchAll(/,([\d.]+)/g)].map(([, y]) => Number(y)));
+    expect(heights.map((line) => line.length)).toEqual([3, 3, 2]);
+    const [[low], [middle], [high]] = heights; // of the rate: equal ratios are equal distances
+    expect(middle - high).toBeCloseTo(low - middle, 6);
+    expect(low).toBeGreaterThan(high);
+    expect(heights[0][1] - heights[1][1]).toBeCloseTo(low - high, 6); // both names at the ends
+    expect(heights[2][1]).toBeCloseTo(middle, 6); // a return of 2 lies between 1 and 3
+    expect(
+      new Set([...document.querySelectorAll('[aria-label="line"] path')].map((p) => p.getAttribute('stroke'))).size,
+    ).toBe(3);
+    await expect(parallelCoordinates({ axes, rows: [[1, 2]] })).rejects.toThrow(
+      /3 values in each row.*\[1,2\] in row 0/,
+    );
+    await expect(parallelCoordinates({ axes, rows: [[1, 2, 'x']] })).rejects.toThrow(/a number or null in the last/);
+    await expect(parallelCoordinates({ axes: ['a', 'a'], rows: [[1, 2]] })).rejects.toThrow(/names that differ/);
   });
 
   it('is a whole SVG file with any text in its labels', async () => {

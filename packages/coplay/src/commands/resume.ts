@@ -1,7 +1,7 @@
 import { fail } from '@coplay/core';
 import { command, JSON_FLAG, wholeNumber } from '../command';
-import { ALLOW_CODE, configurationIn, trustOf } from '../configuration';
-import { holding, train, watchedRun } from './train';
+import { ALLOW_CODE, configurationIn, holding, trustOf } from '../configuration';
+import { train, watchedRun } from './train';
 
 /** `coplay resume` */
 export const resumeCommand = command({

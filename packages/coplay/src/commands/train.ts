@@ -7,13 +7,15 @@ import type { SelfPlay } from '@coplay/trainers';
 import { answer, command, EXIT, type Flags, JSON_FLAG, type Terminal, textOf, textsOf, wholeNumber } from '../command';
 import {
   giveBack,
+  holding,
   keepConfiguration,
   noteOwnCode,
   type ReadConfiguration,
   type RunConfiguration,
-  readConfiguration,
+  readChanged,
   refuseBegun,
   runOf,
+  settingsOf,
 } from '../configuration';
 
 /** `coplay train` */
@@ -38,7 +40,7 @@ export const trainCommand = command({
     const envSteps = wholeNumber(flags, 'steps', 1);
     const seed = wholeNumber(flags, 'seed');
     const seeds = wholeNumber(flags, 'seeds', 1);
-    const { configuration: given, ...read } = await readConfiguration(path, { settings: textsOf(flags, 'set') });
+    const { configuration: given, ...read } = await readChanged(path, settingsOf(textsOf(flags, 'set')));
     const directory = textOf(flags, 'directory') ?? given.directory;
     if (!directory) {
       fail('coplay train', 'a directory', 'none', 'Give --directory runs/NAME, or directory in the configuration.');
@@ -97,20 +99,6 @@ function isHeld(run: SelfPlay): boolean {
     return false;
   } catch {
     return true;
-  }
-}
-
-/** Does its work while no other process can write into the run's directory; at the end the run is disposed of. */
-export async function holding<T>(run: SelfPlay, work: () => Promise<T>): Promise<T> {
-  try {
-    const release = run.hold();
-    try {
-      return await work();
-    } finally {
-      release();
-    }
-  } finally {
-    run.dispose();
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Agent, type AgentId, checkOptions, type Experience, fail, type Game, show } from '@coplay/core';
+import { type Agent, type AgentId, checkOptions, type Experience, fail, type Game, type Log, show } from '@coplay/core';
 import { checkText } from '@coplay/core/checks';
 import { csv, jsonLines, progress, tensorboard } from '@coplay/diagnostics';
 import { gamesByName } from '@coplay/envs';
@@ -22,6 +22,8 @@ export interface Listeners {
   warn(line: string): void;
   /** Sees each rollout after it was learned from. */
   onRollout?(experience: Experience): void;
+  /** Receives what is logged, after the run's files. */
+  readonly sinks?: readonly Log[];
 }
 
 /**
@@ -33,12 +35,12 @@ export interface Listeners {
 export async function runOf(
   configuration: RunConfiguration,
   directory: string,
-  listeners: Listeners,
+  { sinks = [], ...listeners }: Listeners,
 ): Promise<BuiltRun> {
   const { envs, steps, seed, checkpointEvery, keepCheckpoints, log, patience } = configuration;
   const { evaluateEvery, evaluateEpisodes, keepBest } = configuration;
   const game = gameOf(configuration);
-  const sinks = { progress: () => progress(), csv: () => csv(directory), tensorboard: () => tensorboard(directory) };
+  const logs = { progress: () => progress(), csv: () => csv(directory), tensorboard: () => tensorboard(directory) };
   const run = selfPlay({
     game,
     agents: await agentsOf(configuration, game),
@@ -50,10 +52,33 @@ export async function runOf(
     keepCheckpoints,
     ...{ evaluateEvery, evaluateEpisodes, keepBest },
     ...(patience !== undefined && { patience }),
-    log: [jsonLines(directory), ...log.map((name) => sinks[name]())],
+    log: [jsonLines(directory), ...log.map((name) => logs[name]()), ...sinks],
     ...listeners,
   });
   return { run, game };
+}
+
+/** Does its work while no other process can write into the run's directory; at the end the run is disposed of. */
+export async function holding<T>(run: SelfPlay, work: () => Promise<T>): Promise<T> {
+  try {
+    const release = run.hold();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  } finally {
+    run.dispose();
+  }
+}
+
+/**
+ * Makes the game and the agents of a configuration, and no run.
+ *
+ * @throws CoplayError as {@link runOf} does
+ */
+export async function checkParts(configuration: RunConfiguration): Promise<void> {
+  await agentsOf(configuration, gameOf(configuration));
 }
 
 /** Options of {@link codeOfRun}. */

@@ -21,6 +21,7 @@ const COPIES = 'code';
 const keptCode = z.strictObject({
   code: z.string(),
   files: z.record(z.string(), z.string()).refine((files) => Object.keys(files).length > 0, 'at least one file'),
+  settings: z.record(z.string(), z.json()).optional(),
   envSteps: z.int().min(1),
   seed: z.int().min(0),
   directory: z.string(),
@@ -68,11 +69,11 @@ export function giveBack(directory: string): void {
 function codeToKeep(
   place: string,
   { envSteps, seed }: RunConfiguration,
-  { file, files }: NonNullable<ReadConfiguration['code']>,
-): Omit<z.infer<typeof keptCode>, 'directory'> {
+  { file, files, settings }: NonNullable<ReadConfiguration['code']>,
+): Record<string, unknown> {
   const seen = (path: string) => relative(place, path).split(sep).join('/');
   const checksums = Object.entries(files).map(([path, checksum]) => [seen(path), checksum]);
-  return { code: seen(file), files: Object.fromEntries(checksums), envSteps, seed };
+  return { code: seen(file), files: Object.fromEntries(checksums), ...(settings && { settings }), envSteps, seed };
 }
 
 function copyCode(directory: string, files: readonly string[]): void {
@@ -99,7 +100,7 @@ export async function configurationIn(directory: string, trust: Trust): Promise<
   if (!existsSync(path)) refuseDirectory(directory);
   const kept = readJsonFile(path);
   if ((kept as { code?: unknown } | null)?.code === undefined) return checkConfiguration(path, kept);
-  const { code, files, ...told } = checkOptions(path, keptCode, kept);
+  const { code, files, settings, ...told } = checkOptions(path, keptCode, kept);
   // Paths were written as seen from where the directory is, not from a link to it.
   const place = realpathSync(directory);
   const checksums = new Map(Object.entries(files).map(([file, checksum]) => [resolve(place, file), checksum]));
@@ -107,7 +108,7 @@ export async function configurationIn(directory: string, trust: Trust): Promise<
   checkAllowed(directory, { file, files: Object.fromEntries(checksums) }, trust);
   const copies = copiesOf(directory, [...checksums.keys()]);
   for (const [path, checksum] of checksums) checkUnchanged(path, checksum, copies.get(path)!);
-  const { configuration } = await readConfiguration(file, { approve: (loaded) => checkLoaded(loaded, checksums) });
+  const { configuration } = await readConfiguration(file, (loaded) => checkLoaded(loaded, checksums), settings);
   return { ...configuration, ...told };
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { checkGame, checkOptions, fail, type Game } from '@coplay/core';
-import { parseJson } from '@coplay/core/checks';
+import { parseJson, repeatedKey } from '@coplay/core/checks';
 import { gamesByName } from '@coplay/envs';
 import { ppoPresets } from '@coplay/trainers';
 import { type ZodType, z } from 'zod';
@@ -122,7 +122,7 @@ function refusePrototype(where: string, seats: unknown): void {
 /**
  * Reads a file of JSON.
  *
- * @throws CoplayError if it isn't there or isn't JSON
+ * @throws CoplayError if it isn't there, isn't JSON, or names a key twice
  */
 export function readJsonFile(path: string): unknown {
   let text: string;
@@ -131,5 +131,8 @@ export function readJsonFile(path: string): unknown {
   } catch (error) {
     return fail('coplay', 'a file of JSON', (error as Error).message, 'Give the path of a configuration.');
   }
-  return parseJson(path, text, { remedy: 'Mend the file: names and texts stand in double quotes.' });
+  const value = parseJson(path, text, { remedy: 'Mend the file: names and texts stand in double quotes.' });
+  const repeated = repeatedKey(text);
+  if (repeated !== undefined) fail(path, 'each name once', `${JSON.stringify(repeated)} twice`, 'Remove one of them.');
+  return value;
 }

@@ -1,6 +1,47 @@
 import { fail, show } from '@coplay/core';
 import { isPlainRecord } from './networks';
 
+/** Values of a configuration by their paths: `{ 'agents.ppo.gamma': 0.97 }`. */
+export type Settings = Readonly<Record<string, unknown>>;
+
+/** Names that would change a record's prototype. */
+const FORBIDDEN = ['__proto__', 'constructor', 'prototype'];
+
+/**
+ * A configuration with other values at some paths. Records on the way to a path are made where there are none. Whether
+ * the options exist is checked later, where the configuration is used.
+ *
+ * @param where  of what, for messages
+ * @throws CoplayError for a path that is no path, or leads through something that is no record, such as code
+ */
+export function withSettings(where: string, configuration: unknown, settings: Settings): unknown {
+  return Object.entries(settings).reduce((changed, [path, value]) => {
+    const names = path.split('.');
+    if (names.some((name) => name === '' || FORBIDDEN.includes(name))) {
+      fail(where, 'a path of names with points between them', show(path), "Write it like 'agents.ppo.gamma'.");
+    }
+    return replaced(where, changed, names, 0, value);
+  }, configuration);
+}
+
+/**
+ * The configuration of a sweep with some settings: its record with these values at their paths, or what its function
+ * returns for them.
+ */
+export function configurationWith(where: string, configuration: unknown, settings: Settings): unknown {
+  return typeof configuration === 'function' ? configuration(settings) : withSettings(where, configuration, settings);
+}
+
+function replaced(where: string, part: unknown, names: readonly string[], depth: number, value: unknown): unknown {
+  if (depth === names.length) return value;
+  if (part !== undefined && !isPlainRecord(part)) {
+    const [place, path] = [names.slice(0, depth).join('.') || 'the configuration', names.join('.')];
+    fail(where, `a record at ${place}, where ${path} leads`, show(part), 'Change the path, or that part of it.');
+  }
+  const name = names[depth];
+  return { ...part, [name]: replaced(where, part?.[name], names, depth + 1, value) };
+}
+
 /** Fields of a configuration; the name of any other field is an option of its agents. */
 const FIELDS: ReadonlySet<string> = new Set([
   ...['game', 'agents', 'seats', 'envs', 'steps', 'seed', 'envSteps', 'directory', 'log'],
@@ -8,35 +49,19 @@ const FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A configuration with other values in some fields: `envs=64`, `game.size=8`, `agents.ppo.learningRate=1e-3`, or
- * `ppo.learningRate=1e-3` for short. A value is JSON, or a text as it is.
+ * Settings of `--set`: `envs=64`, `game.size=8`, `agents.ppo.learningRate=1e-3`, or `ppo.learningRate=1e-3` for short. A
+ * value is JSON, or a text as it is.
  *
- * @param settings  of `--set`
- * @throws CoplayError for a setting without a value, and for a field inside of code
+ * @throws CoplayError for one without a name or a value
  */
-export function withSettings(configuration: unknown, settings: readonly string[]): unknown {
-  return settings.reduce((changed, setting) => {
-    const at = setting.indexOf('=');
-    const path = setting.slice(0, at).split('.');
-    if (at < 1 || path.includes('')) {
-      fail('--set', 'FIELD=VALUE', show(setting), 'Write it such as --set ppo.learningRate=1e-3.');
-    }
-    const whole = FIELDS.has(path[0]) ? path : ['agents', ...path];
-    return put(changed, whole, parsedValue(setting.slice(at + 1)), whole.join('.'));
-  }, configuration);
-}
-
-/** Agents are PPO where a configuration names none. */
-const DEFAULTS: Readonly<Record<string, object>> = { agents: { kind: 'ppo' } };
-
-function put(record: unknown, [name, ...rest]: readonly string[], value: unknown, whole: string): unknown {
-  if (!isPlainRecord(record)) {
-    const remedy = 'Change it in the file: code and lists are set as a whole.';
-    fail(`--set ${whole}`, 'fields of a record', show(record), remedy);
-  }
-  const inner = Object.hasOwn(record, name) ? record[name] : (DEFAULTS[name] ?? {});
-  // Computed, so that no name means anything special.
-  return { ...record, [name]: rest.length === 0 ? value : put(inner, rest, value, whole) };
+export function settingsOf(texts: readonly string[]): Settings {
+  const entries = texts.map((text): [string, unknown] => {
+    const at = text.indexOf('=');
+    if (at < 1) fail('--set', 'FIELD=VALUE', show(text), 'Write it such as --set ppo.learningRate=1e-3.');
+    const path = text.slice(0, at);
+    return [FIELDS.has(path.split('.')[0]) ? path : `agents.${path}`, parsedValue(text.slice(at + 1))];
+  });
+  return Object.fromEntries(entries);
 }
 
 function parsedValue(text: string): unknown {

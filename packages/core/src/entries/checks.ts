@@ -23,7 +23,7 @@ export type { Complaint } from '../errors';
 export { escapeMarkup, xmlCharacters } from '../escape-markup';
 export { checkGenerator } from '../generator';
 export { reachedGoal } from '../goals';
-export { parseJson } from '../json';
+export { parseJson, repeatedKey } from '../json';
 export { checkMetrics } from '../metrics';
 export { checkObservations, type KindFault, kindFault } from '../observations';
 export { oneAtATime } from '../one-at-a-time';

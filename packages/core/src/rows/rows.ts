@@ -132,7 +132,9 @@ const partsSchema = z.array(namedArrays);
 /** The rows of several records one after the other. All records need the same columns. */
 export function concatRows(parts: readonly NamedArrays[]): NamedArrays {
   // Hundreds of parts are joined in an update: what is plainly right isn't described for a message.
-  if (!Array.isArray(parts) || parts.length === 0 || !parts.every((part) => isLike(parts[0], part))) checkParts(parts);
+  if (!Array.isArray(parts) || parts.length === 0 || !Array.from(parts).every((part) => isLike(parts[0], part))) {
+    checkParts(parts); // `Array.from`: also of holes
+  }
   const spec = rowSpecOf(parts[0]);
   const names = Object.keys(spec);
   const counts = parts.map((part) => (names.length === 0 ? 0 : part[names[0]].shape[0]));

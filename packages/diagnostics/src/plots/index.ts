@@ -3,3 +3,4 @@ export { boxPlot } from './box-plot';
 export { toPng, writeFigure } from './files';
 export { heatMap } from './heat-map';
 export { learningCurves } from './learning-curves';
+export { parallelCoordinates } from './parallel-coordinates';

@@ -143,6 +143,6 @@ function resample(scores: Scores, generator: Generator): Float64Array[] {
 function checkScores(where: string, name: string, scores: Scores): number {
   if (!Array.isArray(scores) || scores.length === 0)
     fail(`${where}: ${name}`, 'a list of tasks, one or more', show(scores), 'Give one row of scores for each task.');
-  scores.forEach((task, t) => void checkNumbers(where, `${name}[${t}]`, task, { atLeast: 1 }));
+  for (const [t, task] of scores.entries()) checkNumbers(where, `${name}[${t}]`, task, { atLeast: 1 }); // also of holes
   return Math.min(...scores.map((task) => task.length));
 }

@@ -1,7 +1,6 @@
 import { allocate, type DType, fail, type NDArray, show } from '@coplay/core';
 import { sizeOf } from '@coplay/core/arrays';
-import { checkArgument, parseJson, typedArrays } from '@coplay/core/checks';
-import { repeatedKey } from './repeated-key';
+import { checkArgument, parseJson, repeatedKey, typedArrays } from '@coplay/core/checks';
 import { DTYPES, FILE_ORDER, METADATA, type Safetensors } from './safetensors';
 
 // The reference implementation's limit.

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CoplayError, type NamedArrays } from '@coplay/core';
+import { repeatedKey } from '@coplay/core/checks';
 import { describe, expect, test } from 'vitest';
 import { decodeSafetensors } from './decode-safetensors';
-import { repeatedKey } from './repeated-key';
 import { encodeSafetensors } from './safetensors';
 
 const arrays: NamedArrays = {

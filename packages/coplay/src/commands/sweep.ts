@@ -1,0 +1,109 @@
+import { textTable } from '@coplay/diagnostics';
+import { command, EXIT, type Flags, type Terminal, textOf, wholeNumber } from '../command';
+import { bestTable, type RunEnd, type RunProgress, runOne, runSweep, type SweepResult, type Watcher } from '../sweep';
+
+/** Settings in the table at the end. */
+const BEST = 10;
+/** Seconds between two lines about runs that are at work. */
+const EVERY = 10;
+
+/** `coplay sweep` */
+export const sweepCommand = command({
+  usage: 'sweep FILE [--directory DIR] [--jobs N] [--resume]',
+  summary:
+    'Does many runs: the settings of a file (.json, .ts, .mts, .js, .mjs), each with the same seeds. Ctrl-C stops all.',
+  words: { least: 1, most: 1 },
+  flags: {
+    directory: { value: 'DIR', what: 'where its files go; default: that of the file' },
+    jobs: { value: 'N', what: 'runs at once; default: as many as there are cores' },
+    resume: { what: 'goes on with a sweep that was begun: runs that are done stay, others go on from a checkpoint' },
+    index: { value: 'N', what: 'does only the run with this index, from 0: for jobs of SLURM or Kubernetes' },
+    json: { what: 'writes all runs and the best settings as JSON' },
+  },
+  async run([file], flags, terminal) {
+    const directory = textOf(flags, 'directory');
+    const options = {
+      file,
+      ...(directory !== undefined && { directory }),
+      signal: terminal.interrupt(),
+      warn: terminal.err,
+    };
+    const index = wholeNumber(flags, 'index');
+    if (index !== undefined) return one(options, index, flags, terminal);
+    const jobs = wholeNumber(flags, 'jobs', 1);
+    const more = { ...(jobs !== undefined && { jobs }), resume: flags['resume'] === true };
+    const { watcher, end } = watch(terminal);
+    try {
+      return report(await runSweep({ ...options, ...more, watcher }), options.signal, flags, terminal);
+    } finally {
+      end();
+    }
+  },
+});
+
+/** One run of a job array. */
+async function one(
+  options: Parameters<typeof runOne>[0],
+  index: number,
+  flags: Flags,
+  terminal: Terminal,
+): Promise<number> {
+  const { watcher, end } = watch(terminal);
+  try {
+    const { run, end: ended } = await runOne(options, index, watcher.onProgress);
+    watcher.onEnd(run, ended);
+    if (flags['json']) terminal.out(JSON.stringify({ ...run, end: ended }));
+    if (ended === 'stopped') return EXIT.interrupted;
+    return 'error' in ended ? EXIT.failed : EXIT.ok;
+  } finally {
+    end();
+  }
+}
+
+/** Writes a line when a run begins or ends, and every few seconds those that are at work. */
+function watch({ err }: Terminal): { readonly watcher: Watcher; end(): void } {
+  const atWork = new Map<string, { progress?: RunProgress; readonly start: number }>();
+  const timer = setInterval(() => {
+    for (const [name, { progress, start }] of atWork) if (progress) err(progressLine(name, progress, start));
+  }, 1000 * EVERY);
+  timer.unref();
+  const watcher: Watcher = {
+    onStart({ name, settings }) {
+      atWork.set(name, { start: performance.now() });
+      err(`${name}  begins: ${JSON.stringify(settings)}`);
+    },
+    onProgress({ name }, progress) {
+      atWork.set(name, { start: performance.now(), ...atWork.get(name), progress });
+    },
+    onEnd({ name }, end) {
+      atWork.delete(name);
+      err(`${name}  ${endLine(end)}`);
+    },
+  };
+  return { watcher, end: () => clearInterval(timer) };
+}
+
+function progressLine(name: string, { envSteps, total, returnMean }: RunProgress, start: number): string {
+  const seconds = (performance.now() - start) / 1000;
+  const left = Math.round((seconds / envSteps) * (total - envSteps));
+  const shown = returnMean === null ? '' : `  return ${returnMean.toFixed(2)}`;
+  return `${name}  ${envSteps.toLocaleString('en')}/${total.toLocaleString('en')} steps${shown}  ${left} s left`;
+}
+
+function endLine(end: RunEnd): string {
+  if (end === 'stopped') return 'stopped, with a checkpoint';
+  if ('error' in end) return `failed: ${end.error}`;
+  return `done: return ${end.mean.toFixed(3)} after ${end.envSteps.toLocaleString('en')} steps, ${end.seconds.toFixed(1)} s`;
+}
+
+/** The best settings, runs that failed, and where the files are. */
+function report({ runs, best }: SweepResult, signal: AbortSignal, flags: Flags, terminal: Terminal): number {
+  if (flags['json']) terminal.out(JSON.stringify({ best, runs }));
+  else if (best.length > 0) terminal.out(textTable(bestTable(best, BEST)));
+  const count = (state: string) => runs.filter((run) => run.state === state).length;
+  const [done, failed, open] = ['done', 'failed', 'open'].map(count);
+  terminal.err(`${done} of ${runs.length} runs done, ${failed} failed, ${open} to do.`);
+  if (failed + open > 0) terminal.err('To go on: the same command with --resume.');
+  if (signal.aborted && open > 0) return EXIT.interrupted;
+  return failed > 0 ? EXIT.failed : EXIT.ok;
+}

@@ -1,0 +1,15 @@
+export { sweepIn } from './directory';
+export type { Watcher } from './local';
+export {
+  type Axis,
+  defineSweep,
+  type Normal,
+  type PlannedRun,
+  type Range,
+  type SettingValue,
+  type Sweep,
+  type When,
+} from './plan';
+export { type RunSweepOptions, runOne, runSweep } from './run';
+export { bestTable, type IndexedRun, type SettingResult, type SweepResult } from './summary';
+export { perform, type RunEnd, type RunProgress } from './work';

@@ -1,0 +1,133 @@
+import { mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { checkOptions, fail } from '@coplay/core';
+import { takeLock } from '@coplay/core/node';
+import { z } from 'zod';
+import { checkSamePlan, isBegun, type PlannedSweep, readSweep, writePlan } from './directory';
+import { runLocally, type Watcher } from './local';
+import type { PlannedRun } from './plan';
+import { resultOf, type SweepResult, writeIndex, writeSummary } from './summary';
+import { perform, type RunEnd, type RunProgress } from './work';
+
+/** Options of {@link runSweep}. */
+export interface RunSweepOptions {
+  /** The sweep's file: JSON, or TypeScript or JavaScript with `export default defineSweep({ … })`. */
+  readonly file: string;
+  /** Where its files go. Default: the sweep's `directory` */
+  readonly directory?: string;
+  /** Runs at once, each in a process of its own; at least 1. Default: as many as there are cores */
+  readonly jobs?: number;
+  /** Whether to go on with a sweep that was begun in the directory. Default false: that is refused */
+  readonly resume?: boolean;
+  /** Stops all runs in good order: each saves a checkpoint. */
+  readonly signal?: AbortSignal;
+  /** Is told what goes on. */
+  readonly watcher?: Partial<Watcher>;
+  /** Receives warnings. Default `console.warn` */
+  readonly warn?: (line: string) => void;
+}
+
+const callable = z.custom<() => void>((value) => typeof value === 'function', 'a function').optional();
+
+const schema = z.strictObject({
+  file: z.string().min(1),
+  directory: z.string().min(1).optional(),
+  jobs: z.int().min(1).optional(),
+  resume: z.boolean().default(false),
+  signal: z
+    .custom<AbortSignal>((value) => typeof (value as AbortSignal)?.addEventListener === 'function', 'an AbortSignal')
+    .optional(),
+  watcher: z.strictObject({ onStart: callable, onProgress: callable, onEnd: callable }).optional(),
+  warn: callable,
+});
+
+/**
+ * Does all runs of a sweep on this machine, several at once, and writes `index.json`, `report.html` and
+ * `settings.svg`. A run that fails doesn't stop the others.
+ *
+ * @returns how each run ended, and the best settings
+ * @throws CoplayError, before anything runs, for a file, an option or any setting that is wrong, and for a directory
+ *         that another sweep has
+ */
+export async function runSweep(options: RunSweepOptions): Promise<SweepResult> {
+  const {
+    signal,
+    watcher,
+    warn = console.warn,
+    ...checked
+  } = checkOptions('runSweep', schema, options) as RunSweepOptions;
+  const { directory, planned } = await begin({ ...checked, warn });
+  const lock = takeLock('coplay sweep', join(directory, 'sweep'), `the sweep in ${directory}`);
+  try {
+    let result = resultOf(directory, planned.runs);
+    writeIndex(directory, result);
+    const open = planned.runs.filter((_, i) => result.runs[i].state !== 'done');
+    const jobs = options.jobs ?? availableParallelism();
+    await runLocally(
+      open,
+      { directory, jobs, signal: signal ?? new AbortController().signal },
+      {
+        onStart: (run) => watcher?.onStart?.(run),
+        onProgress: (run, progress) => watcher?.onProgress?.(run, progress),
+        onEnd: (run, end) => {
+          result = resultOf(directory, planned.runs);
+          writeIndex(directory, result);
+          watcher?.onEnd?.(run, end);
+        },
+      },
+    );
+    await writeSummary(directory, result);
+    return result;
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Does the one run with an index in the sweep's plan, in this process: for job arrays of SLURM or Kubernetes, which
+ * give each job an index. All jobs share the directory; the first one writes the plan.
+ *
+ * @param index  from 0 to the number of runs less 1
+ * @throws CoplayError as {@link runSweep} does, and for an index out of range
+ */
+export async function runOne(
+  options: Pick<RunSweepOptions, 'file' | 'directory' | 'signal' | 'warn'>,
+  index: number,
+  onProgress: (run: PlannedRun, progress: RunProgress) => void,
+): Promise<{ readonly run: PlannedRun; readonly end: RunEnd }> {
+  const { signal, warn = console.warn, ...rest } = options;
+  const { directory, planned } = await begin({ ...rest, warn, resume: true });
+  const run = planned.runs[index];
+  if (!run) {
+    const expected = `an index from 0 to ${planned.runs.length - 1}`;
+    fail('coplay sweep --index', expected, String(index), `The sweep has ${planned.runs.length} runs.`);
+  }
+  const stop = signal ?? new AbortController().signal;
+  return { run, end: await perform(directory, planned, run, stop, (progress) => onProgress(run, progress)) };
+}
+
+/** Reads the file, and writes the plan or compares it with the one in the directory. */
+async function begin({
+  file,
+  directory: given,
+  resume,
+  warn,
+}: Pick<RunSweepOptions, 'file' | 'directory' | 'resume'> & { warn(line: string): void }): Promise<{
+  readonly directory: string;
+  readonly planned: PlannedSweep;
+}> {
+  const planned = await readSweep(file);
+  const directory = given ?? planned.sweep.directory;
+  if (!directory) {
+    return fail('coplay sweep', 'a directory', 'none', 'Give --directory sweeps/NAME, or directory in the file.');
+  }
+  if (!isBegun(directory)) {
+    mkdirSync(directory, { recursive: true });
+    writePlan(directory, planned, warn);
+  } else if (resume) checkSamePlan(directory, file, planned);
+  else {
+    fail('coplay sweep', 'a directory without a sweep', directory, `Go on with it: coplay sweep ${file} --resume`);
+  }
+  return { directory, planned };
+}
