@@ -16,6 +16,10 @@ export const sweepCommand = command({
   flags: {
     directory: { value: 'DIR', what: 'where its files go; default: that of the file' },
     jobs: { value: 'N', what: 'runs at once; default: as many as there are cores' },
+    redis: {
+      value: 'URL',
+      what: 'lets workers at a Redis server do the runs: coplay worker --redis URL, on any machine',
+    },
     resume: { what: 'goes on with a sweep that was begun: runs that are done stay, others go on from a checkpoint' },
     index: { value: 'N', what: 'does only the run with this index, from 0: for jobs of SLURM or Kubernetes' },
     json: { what: 'writes all runs and the best settings as JSON' },
@@ -31,7 +35,9 @@ export const sweepCommand = command({
     const index = wholeNumber(flags, 'index');
     if (index !== undefined) return one(options, index, flags, terminal);
     const jobs = wholeNumber(flags, 'jobs', 1);
-    const more = { ...(jobs !== undefined && { jobs }), resume: flags['resume'] === true };
+    const redis = textOf(flags, 'redis');
+    const own = { ...(jobs !== undefined && { jobs }), ...(redis !== undefined && { redis }) };
+    const more = { ...own, resume: flags['resume'] === true };
     const { watcher, end } = watch(terminal);
     try {
       return report(await runSweep({ ...options, ...more, watcher }), options.signal, flags, terminal);
@@ -54,14 +60,14 @@ async function one(
     watcher.onEnd(run, ended);
     if (flags['json']) terminal.out(JSON.stringify({ ...run, end: ended }));
     if (ended === 'stopped') return EXIT.interrupted;
-    return 'error' in ended ? EXIT.failed : EXIT.ok;
+    return ended === 'taken' || 'error' in ended ? EXIT.failed : EXIT.ok;
   } finally {
     end();
   }
 }
 
 /** Writes a line when a run begins or ends, and every few seconds those that are at work. */
-function watch({ err }: Terminal): { readonly watcher: Watcher; end(): void } {
+export function watch({ err }: Terminal): { readonly watcher: Watcher; end(): void } {
   const atWork = new Map<string, { progress?: RunProgress; readonly start: number }>();
   const timer = setInterval(() => {
     for (const [name, { progress, start }] of atWork) if (progress) err(progressLine(name, progress, start));
@@ -92,6 +98,7 @@ function progressLine(name: string, { envSteps, total, returnMean }: RunProgress
 
 function endLine(end: RunEnd): string {
   if (end === 'stopped') return 'stopped, with a checkpoint';
+  if (end === 'taken') return 'another process is at it';
   if ('error' in end) return `failed: ${end.error}`;
   return `done: return ${end.mean.toFixed(3)} after ${end.envSteps.toLocaleString('en')} steps, ${end.seconds.toFixed(1)} s`;
 }

@@ -8,6 +8,7 @@ import { answer, command, EXIT, type Flags, JSON_FLAG, type Terminal, textOf, te
 import {
   giveBack,
   holding,
+  isHeld,
   keepConfiguration,
   noteOwnCode,
   type ReadConfiguration,
@@ -90,16 +91,6 @@ async function trainInto(read: ReadConfiguration, { terminal, flags }: Setting):
       throw error;
     }
   });
-}
-
-/** Whether another run holds the directory. */
-function isHeld(run: SelfPlay): boolean {
-  try {
-    run.hold()();
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 /** The newest rollout of a run. */

@@ -58,6 +58,16 @@ export async function runOf(
   return { run, game };
 }
 
+/** Whether another process holds the run's directory. */
+export function isHeld(run: SelfPlay): boolean {
+  try {
+    run.hold()();
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** Does its work while no other process can write into the run's directory; at the end the run is disposed of. */
 export async function holding<T>(run: SelfPlay, work: () => Promise<T>): Promise<T> {
   try {

@@ -176,6 +176,15 @@ function isKeptCode(
   return typeof source['code'] === 'string';
 }
 
+/** A run of the sweep in a directory, by its name. @throws CoplayError where the plan has none of this name */
+export function plannedRun(directory: string, name: string): PlannedRun {
+  const { runs } = readPlan(directory);
+  const run = runs.find((one) => one.name === name);
+  if (run) return run;
+  const got = JSON.stringify(name);
+  return fail(join(directory, PLAN), 'a run of the plan', got, 'Mount the directory of the sweep at the same path.');
+}
+
 /** How a run ended, as its folder says; undefined for one that hasn't. */
 export function endOf(directory: string, { name }: PlannedRun): RunResult | { readonly error: string } | undefined {
   const [result, failure] = [join(directory, name, 'result.json'), join(directory, name, 'failure.json')];

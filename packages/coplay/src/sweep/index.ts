@@ -1,3 +1,4 @@
+export { workFromRedis } from './bullmq';
 export { sweepIn } from './directory';
 export type { Watcher } from './local';
 export {

@@ -13,14 +13,14 @@ export interface Watcher {
   onEnd(run: PlannedRun, end: RunEnd): void;
 }
 
-/** Processes of {@link runLocally}. */
-export interface LocalOptions {
-  /** Of the sweep. */
-  readonly directory: string;
+/** Options of a {@link Pool}. */
+export interface PoolOptions {
   /** Processes at once, at least 1. */
   readonly jobs: number;
   /** Stops all of them in good order: each saves a checkpoint. */
   readonly signal: AbortSignal;
+  /** Whether code of others may run: `--allow-code`. Default false */
+  readonly allowsCode?: boolean;
 }
 
 /** What a worker says. Anything else that it sends is ignored. */
@@ -40,30 +40,52 @@ const COMMAND_LINE = fileURLToPath(
 /** Characters of what a worker writes that are kept, for the error of one that dies. */
 const KEPT = 2000;
 
-/**
- * Does runs of a sweep in processes that stay for the next run: what a run compiles and loads is there for those after
- * it. A run whose process dies has failed, and a new process takes its place.
- */
-export async function runLocally(runs: readonly PlannedRun[], options: LocalOptions, watcher: Watcher): Promise<void> {
+/** Does runs of a sweep, as many at once as the pool has processes. */
+export async function runLocally(
+  directory: string,
+  runs: readonly PlannedRun[],
+  options: PoolOptions,
+  watcher: Watcher,
+): Promise<void> {
   const waiting = [...runs];
-  const next = () => (options.signal.aborted ? undefined : waiting.shift());
-  const count = Math.min(options.jobs, runs.length);
-  await Promise.all(Array.from({ length: count }, () => work(next, options, watcher)));
+  const pool = new Pool(options);
+  const work = async () => {
+    for (let run = waiting.shift(); run !== undefined && !options.signal.aborted; run = waiting.shift()) {
+      const own = run;
+      watcher.onStart(own);
+      watcher.onEnd(own, await pool.perform(directory, own, (progress) => watcher.onProgress(own, progress)));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(options.jobs, runs.length) }, work));
+  pool.end();
 }
 
-async function work(next: () => PlannedRun | undefined, options: LocalOptions, watcher: Watcher): Promise<void> {
-  let worker: Worker | undefined;
-  for (let run = next(); run !== undefined; run = next()) {
-    worker ??= new Worker(options);
-    watcher.onStart(run);
-    const end = await worker.perform(run, (progress) => watcher.onProgress(run!, progress));
-    if (!worker.isAlive) {
-      worker = undefined;
-      writeEnd(options.directory, run, end as { readonly error: string });
-    }
-    watcher.onEnd(run, end);
+/**
+ * Processes that do runs and stay for the next run of the same sweep: what a run compiles and loads is there for those
+ * after it. A run whose process dies has failed, and a new process takes its place.
+ */
+export class Pool {
+  private idle: Worker[] = [];
+
+  constructor(private readonly options: PoolOptions) {}
+
+  /** Resolves when the run has ended. At most `jobs` may be at work at once. */
+  async perform(directory: string, run: PlannedRun, onProgress: (progress: RunProgress) => void): Promise<RunEnd> {
+    const index = this.idle.findIndex((one) => one.directory === directory);
+    const [worker = new Worker(directory, this.options)] = index < 0 ? [] : this.idle.splice(index, 1);
+    const end = await worker.perform(run, onProgress);
+    if (!worker.isAlive) writeEnd(directory, run, end as { readonly error: string });
+    else this.idle.push(worker);
+    // Those of other sweeps make room.
+    while (this.idle.length > this.options.jobs) this.idle.shift()?.end();
+    return end;
   }
-  worker?.end();
+
+  /** Ends all processes that aren't at work. */
+  end(): void {
+    for (const worker of this.idle) worker.end();
+    this.idle = [];
+  }
 }
 
 /** One process. */
@@ -73,9 +95,12 @@ class Worker {
   private listener: ((message: z.infer<typeof reply>) => void) | undefined;
   isAlive = true;
 
-  constructor({ directory, jobs, signal }: LocalOptions) {
+  constructor(
+    readonly directory: string,
+    { jobs, signal, allowsCode }: PoolOptions,
+  ) {
     const threads = String(Math.max(1, Math.floor(availableParallelism() / jobs)));
-    this.process = fork(COMMAND_LINE, ['worker', directory], {
+    this.process = fork(COMMAND_LINE, ['worker', directory, ...(allowsCode ? ['--allow-code'] : [])], {
       ...(IS_SOURCE && { execArgv: ['--conditions=@coplay/source', '--import', 'tsx'] }),
       // Processes side by side must not fight for the cores. A number that the user gave stays.
       env: { COPLAY_THREADS: threads, ...process.env },

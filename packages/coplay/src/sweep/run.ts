@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { checkOptions, fail } from '@coplay/core';
 import { takeLock } from '@coplay/core/node';
 import { z } from 'zod';
+import { runThroughRedis } from './bullmq';
 import { checkSamePlan, isBegun, type PlannedSweep, readSweep, writePlan } from './directory';
 import { runLocally, type Watcher } from './local';
 import type { PlannedRun } from './plan';
@@ -18,6 +19,11 @@ export interface RunSweepOptions {
   readonly directory?: string;
   /** Runs at once, each in a process of its own; at least 1. Default: as many as there are cores */
   readonly jobs?: number;
+  /**
+   * The URL of a Redis server, `redis://:PASSWORD@HOST:PORT` or `rediss://` for TLS: workers anywhere that share the
+   * directory do the runs (`coplay worker --redis URL`). Needs the packages bullmq and ioredis. Default: this machine
+   */
+  readonly redis?: string;
   /** Whether to go on with a sweep that was begun in the directory. Default false: that is refused */
   readonly resume?: boolean;
   /** Stops all runs in good order: each saves a checkpoint. */
@@ -34,6 +40,7 @@ const schema = z.strictObject({
   file: z.string().min(1),
   directory: z.string().min(1).optional(),
   jobs: z.int().min(1).optional(),
+  redis: z.string().min(1).optional(),
   resume: z.boolean().default(false),
   signal: z
     .custom<AbortSignal>((value) => typeof (value as AbortSignal)?.addEventListener === 'function', 'an AbortSignal')
@@ -63,20 +70,17 @@ export async function runSweep(options: RunSweepOptions): Promise<SweepResult> {
     let result = resultOf(directory, planned.runs);
     writeIndex(directory, result);
     const open = planned.runs.filter((_, i) => result.runs[i].state !== 'done');
-    const jobs = options.jobs ?? availableParallelism();
-    await runLocally(
-      open,
-      { directory, jobs, signal: signal ?? new AbortController().signal },
-      {
-        onStart: (run) => watcher?.onStart?.(run),
-        onProgress: (run, progress) => watcher?.onProgress?.(run, progress),
-        onEnd: (run, end) => {
-          result = resultOf(directory, planned.runs);
-          writeIndex(directory, result);
-          watcher?.onEnd?.(run, end);
-        },
+    const work = options.redis === undefined ? runLocally : runThroughRedis(options.redis);
+    const pool = { jobs: options.jobs ?? availableParallelism(), signal: signal ?? new AbortController().signal };
+    await work(directory, open, pool, {
+      onStart: (run) => watcher?.onStart?.(run),
+      onProgress: (run, progress) => watcher?.onProgress?.(run, progress),
+      onEnd: (run, end) => {
+        result = resultOf(directory, planned.runs);
+        writeIndex(directory, result);
+        watcher?.onEnd?.(run, end);
       },
-    );
+    });
     await writeSummary(directory, result);
     return result;
   } finally {

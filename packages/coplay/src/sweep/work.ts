@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogEntry } from '@coplay/core';
-import { holding, keepConfiguration, runOf } from '../configuration';
+import { holding, isHeld, keepConfiguration, runOf } from '../configuration';
 import { configurationOf, endOf, type PlannedSweep, type RunResult, writeEnd } from './directory';
 import type { PlannedRun } from './plan';
 
@@ -14,8 +14,11 @@ export interface RunProgress {
   readonly returnMean: number | null;
 }
 
-/** How a run's work ended: with a result, with an error, or early at a signal, after a checkpoint. */
-export type RunEnd = RunResult | { readonly error: string } | 'stopped';
+/**
+ * How a run's work ended: with a result, with an error, early at a signal, after a checkpoint, or at once, since another
+ * process is at it.
+ */
+export type RunEnd = RunResult | { readonly error: string } | 'stopped' | 'taken';
 
 /**
  * Trains one run of a sweep and evaluates it, from its newest checkpoint where it was begun before. A run that has its
@@ -35,7 +38,7 @@ export async function perform(
   if (end && !('error' in end)) return end;
   try {
     const result = await train(directory, planned, run, signal, onProgress);
-    if (result === 'stopped') return result;
+    if (typeof result === 'string') return result;
     rmSync(join(directory, run.name, 'failure.json'), { force: true });
     writeEnd(directory, run, result);
     return result;
@@ -52,7 +55,7 @@ async function train(
   { name, ...rest }: PlannedRun,
   signal: AbortSignal,
   onProgress: (progress: RunProgress) => void,
-): Promise<RunResult | 'stopped'> {
+): Promise<RunResult | 'stopped' | 'taken'> {
   const start = performance.now();
   const place = join(directory, name);
   const { configuration, code } = configurationOf(directory, planned, { name, ...rest });
@@ -68,7 +71,14 @@ async function train(
     warn: (line) => void warnings.push(line),
     sinks: [{ start() {}, close() {}, write }],
   });
+  if (isHeld(run)) {
+    run.dispose();
+    return 'taken';
+  }
   return holding(run, async () => {
+    // It may have ended while this process was making its own.
+    const end = endOf(directory, { name, ...rest });
+    if (end && !('error' in end)) return end;
     if (existsSync(join(place, 'coplay.json'))) await run.resume();
     else keepConfiguration(place, { configuration: own, ...(code?.file && { code }) });
     await run.train({ envSteps: total, signal });
