@@ -6,7 +6,7 @@ import type { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { endOf, plannedRun } from './directory';
-import { Pool, type PoolOptions, type Watcher } from './local';
+import { Pool, type PoolOptions, type runLocally, type Watcher } from './local';
 import type { PlannedRun } from './plan';
 import type { RunProgress } from './work';
 
@@ -34,15 +34,14 @@ interface SweepJob {
 
 const jobSchema = z.strictObject({ directory: z.string(), run: z.string() });
 
-/** Lets workers that listen at a Redis server do runs of a sweep; see {@link workFromRedis}. */
-export function runThroughRedis(url: string) {
-  return async (
-    directory: string,
-    runs: readonly PlannedRun[],
-    { signal }: PoolOptions,
-    watcher: Watcher,
-  ): Promise<void> => {
-    const { bullmq, connect } = await redisAt('coplay sweep --redis', url);
+/**
+ * Connects to a Redis server, whose workers then do runs of a sweep; see {@link workFromRedis}.
+ *
+ * @throws CoplayError as {@link redisAt} does
+ */
+export async function runThroughRedis(url: string): Promise<typeof runLocally> {
+  const { bullmq, connect } = await redisAt('coplay sweep --redis', url);
+  return async (directory, runs, { signal }, watcher) => {
     const connection = connect();
     const queue = new bullmq.Queue<SweepJob>(QUEUE, { connection });
     queue.on('error', () => undefined); // the server is away: the connection tries again
@@ -181,12 +180,16 @@ async function redisAt(where: string, given: string) {
     ...{ lazyConnect: true, connectTimeout: 5000 },
     ...{ retryStrategy: () => null, maxRetriesPerRequest: 0 },
   });
-  trial.on('error', () => undefined);
+  // The reason comes with this event, and not from the call: a wrong password ends the connection.
+  let reason: Error | undefined;
+  trial.on('error', (error: Error) => {
+    reason ??= error;
+  });
   try {
     await trial.connect();
     await trial.ping();
   } catch (error) {
-    const got = `${(error as Error).message} (${address.host})`;
+    const got = `${(reason ?? (error as Error)).message} (${address.host})`;
     fail(where, 'a Redis server that answers', got, 'Check host, port and password, and that the server runs.');
   } finally {
     trial.disconnect();

@@ -64,13 +64,13 @@ export async function runSweep(options: RunSweepOptions): Promise<SweepResult> {
     warn = console.warn,
     ...checked
   } = checkOptions('runSweep', schema, options) as RunSweepOptions;
+  const work = options.redis === undefined ? runLocally : await runThroughRedis(options.redis);
   const { directory, planned } = await begin({ ...checked, warn });
   const lock = takeLock('coplay sweep', join(directory, 'sweep'), `the sweep in ${directory}`);
   try {
     let result = resultOf(directory, planned.runs);
     writeIndex(directory, result);
     const open = planned.runs.filter((_, i) => result.runs[i].state !== 'done');
-    const work = options.redis === undefined ? runLocally : runThroughRedis(options.redis);
     const pool = { jobs: options.jobs ?? availableParallelism(), signal: signal ?? new AbortController().signal };
     await work(directory, open, pool, {
       onStart: (run) => watcher?.onStart?.(run),
