@@ -11,7 +11,7 @@ export {
 export { type GoalTracker, type GoalTrackerOptions, goalTracker } from './goals';
 export { csv, jsonLines, type MlflowOptions, mlflow, progress, readLog, tensorboard } from './logs';
 export { type MoaEvaluation, moaEvaluation, moaFigures, writeMoaEvaluation } from './moa';
-export { barChart, boxPlot, heatMap, learningCurves, parallelCoordinates, toPng, writeFigure } from './plots';
+export { barChart, boxPlot, heatMap, learningCurves, parallelCoordinates, toGif, toPng, writeFigure } from './plots';
 export { linearProbe, type ProbeResult } from './probes';
 export { addToReport, findProblems, type ReportOptions, report, writeReport } from './report';
 export { curveOf, type Run, readRun, summarise } from './runs';

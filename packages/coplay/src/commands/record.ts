@@ -2,8 +2,8 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
 import { type Agent, type AgentId, fail, type Simulator, splitSeed } from '@coplay/core';
 import { writeWhole } from '@coplay/core/node';
-import { addToReport, textTable, writeReport } from '@coplay/diagnostics';
-import { type Recording, recordEpisode, writeRecording } from '@coplay/envs';
+import { addToReport, textTable, toGif, writeReport } from '@coplay/diagnostics';
+import { type Recording, recordEpisode, sceneSvg, writeRecording } from '@coplay/envs';
 import { isLearning, type WorldModelLearner, withInsight } from '@coplay/trainers';
 import { replayPage } from '@coplay/viewer';
 import { answer, command, EXIT, JSON_FLAG, textOf, wholeNumber } from '../command';
@@ -23,6 +23,7 @@ export const recordCommand = command({
       what: "of the recording; default: episode.coplay in the run's directory; several are numbered",
     },
     page: { value: 'FILE', what: 'a page that replays them all, which needs no other file' },
+    gif: { value: 'FILE', what: 'an animated picture of the first one, for games with a scene' },
     report: { what: "shows them in the run's report, too" },
     seed: { value: 'N', what: "of the episodes; default: a child of the run's" },
     ...JSON_FLAG,
@@ -32,10 +33,11 @@ export const recordCommand = command({
     const episodes = wholeNumber(flags, 'episodes', 1) ?? 1;
     const seed = wholeNumber(flags, 'seed');
     const files = filesOf(textOf(flags, 'out') ?? join(directory, 'episode.coplay'), episodes);
-    const page = textOf(flags, 'page');
+    const [page, gif] = [textOf(flags, 'page'), textOf(flags, 'gif')];
     const trained = await trainedRun(directory, flags, terminal);
     try {
       checkPlaces(files, page);
+      if (gif !== undefined) checkWritable('--gif', gif);
       const recordings = await record(trained, episodes, seed ?? seedFor('record', trained));
       for (const [i, recording] of recordings.entries()) await writeRecording(files[i], recording);
       const rows = recordings.map((recording, i) => rowOf(files[i], recording));
@@ -43,10 +45,13 @@ export const recordCommand = command({
       if (page !== undefined) {
         await writeWhole(page, await replayPage(recordings, { title }), { where: '--page' });
       }
+      if (gif !== undefined) {
+        await writeWhole(gif, await animated(trained.game.name, recordings[0]), { where: '--gif' });
+      }
       const shown = flags['report'] ? report(directory, title, recordings) : undefined;
-      answer(terminal, flags, { episodes: rows, page, report: shown }, () => {
-        const places = [page && `Page: ${page}`, shown && `Report: ${shown}`].filter((line) => line !== undefined);
-        return [textTable(rows), ...places].join('\n');
+      answer(terminal, flags, { episodes: rows, page, gif, report: shown }, () => {
+        const places = [page && `Page: ${page}`, gif && `GIF: ${gif}`, shown && `Report: ${shown}`];
+        return [textTable(rows), ...places.filter((line) => line !== undefined)].join('\n');
       });
       return EXIT.ok;
     } finally {
@@ -94,6 +99,14 @@ function checkPlaces(files: readonly string[], page: string | undefined): void {
 /** One for each place, also where a link leads there. */
 function placeOf(file: string): string {
   return existsSync(file) ? realpathSync(file) : resolve(file);
+}
+
+/** Pictures of all states of an episode. */
+function animated(name: string, { frames }: Recording): Promise<Uint8Array> {
+  const scenes = frames.map(({ scene }) => scene);
+  if (scenes.every((scene) => scene !== undefined)) return toGif(scenes.map((scene) => sceneSvg(scene, name)));
+  const remedy = "Give the game a scene: docs/writing-an-environment.md, 'Optional parts'.";
+  return fail('--gif', 'a game with a scene', name, remedy);
 }
 
 /** The returns of all agents. */
