@@ -130,6 +130,7 @@ export const diagnosticsDoors: Doors = {
   summarise: door(() => [entries, {}], [['longer'], 'options']),
   tensorboard: logRow(),
   textTable: door(() => [[{ a: 1 }], {}], [['[]', 'longer'], 'options']),
+  toGif: door(() => [['<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>'], {}], [['longer'], 'options']),
   toPng: door(() => [svg, {}], ['nothing', 'options']),
   writeFigure: door(() => [path('figure'), svg, {}], ['path', 'nothing', 'options']),
   writeMoaEvaluation: door(() => [path('moa'), epochs()], ['path', ['[]', 'longer']]),

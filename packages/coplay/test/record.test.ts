@@ -64,12 +64,30 @@ describe('coplay record', () => {
   it('numbers several, puts them on a page, and in the report of the run', async () => {
     const out = join(folder, 'new/hunt.coplay');
     const page = join(folder, 'pages/hunt.html');
-    const ended = await coplay(['record', run, '--episodes', '2', '--out', out, '--page', page, '--report']);
+    const gif = join(folder, 'pages/hunt.gif');
+    const ended = await coplay([
+      'record',
+      run,
+      '--episodes',
+      '2',
+      '--out',
+      out,
+      '--page',
+      page,
+      '--gif',
+      gif,
+      '--report',
+    ]);
     expect(ended).toMatchObject({ code: 0, err: expect.not.stringContaining('Error') });
     expect(existsSync(out)).toBe(false);
     const files = [1, 2].map((i) => join(folder, `new/hunt-${i}.coplay`));
     const recordings = await Promise.all(files.map(readRecording));
     expect(recordings[0].generator).not.toEqual(recordings[1].generator);
+    const bytes = readFileSync(gif);
+    expect([
+      bytes.subarray(0, 6).toString(),
+      bytes.filter((byte, i) => byte === 0xf9 && bytes[i - 1] === 0x21).length,
+    ]).toEqual(['GIF89a', recordings[0].frames.length]);
     expect(episodesIn(page).map(([, recording]) => recording)).toEqual(recordings);
     expect(readFileSync(page, 'utf8')).toContain('<title>stag-hunt after 32 steps - Coplay replay</title>');
     expect(episodesIn(join(run, 'report.html'))).toEqual([

@@ -6,6 +6,7 @@ import {
   heatMap,
   learningCurves,
   parallelCoordinates,
+  toGif,
   toPng,
   writeFigure,
 } from '@coplay/diagnostics';
@@ -165,5 +166,31 @@ describe('toPng', () => {
     await writeFigure(path, svg);
     expect(readFileSync(`${path}.svg`, 'utf8')).toBe(svg);
     expect(readFileSync(`${path}.png`).subarray(1, 4).toString()).toBe('PNG');
+  });
+});
+
+describe('toGif', () => {
+  const picture = (width: number, colour: string) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="8"><rect width="${width}" height="8" fill="${colour}"/></svg>`;
+
+  it('is a GIF that repeats, with a picture for each text and its time in hundredths of a second', async () => {
+    const gif = Buffer.from(await toGif([picture(16, '#ff0000'), picture(16, '#00ff00')], { milliseconds: 250 }));
+    expect(gif.subarray(0, 6).toString()).toBe('GIF89a');
+    expect([gif.readUInt16LE(6), gif.readUInt16LE(8)]).toEqual([16, 8]);
+    expect(gif.includes('NETSCAPE2.0')).toBe(true);
+    // Graphic control extensions (GIF89a, section 23): 21 F9 04, flags, delay.
+    const extension = Buffer.from([0x21, 0xf9, 0x04]);
+    const delays: number[] = [];
+    for (let at = gif.indexOf(extension); at >= 0; at = gif.indexOf(extension, at + 1))
+      delays.push(gif.readUInt16LE(at + 4));
+    expect(delays).toEqual([25, 100]);
+    expect(gif.at(-1)).toBe(0x3b);
+  });
+
+  it('refuses no pictures, and pictures of several sizes', async () => {
+    await expect(toGif([])).rejects.toThrow(/toGif: svgs: expected one picture or more/);
+    await expect(toGif([picture(16, 'red'), picture(8, 'red')])).rejects.toThrow(
+      /pictures of 16 x 8, got 8 x 8 in picture 1/,
+    );
   });
 });

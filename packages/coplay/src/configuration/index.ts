@@ -1,4 +1,13 @@
-export { type BuiltRun, type CodeOfRun, type CodeOptions, checkParts, codeOfRun, holding, isHeld, runOf } from './build';
+export {
+  type BuiltRun,
+  type CodeOfRun,
+  type CodeOptions,
+  checkParts,
+  codeOfRun,
+  holding,
+  isHeld,
+  runOf,
+} from './build';
 export { isCode, type LoadedCode, loadCode } from './code';
 export { type AgentMaker, type Configuration, defineConfig } from './define';
 export { configurationIn, giveBack, keepConfiguration, refuseBegun } from './directory';
