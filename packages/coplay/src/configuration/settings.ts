@@ -49,8 +49,8 @@ const FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Settings of `--set`: `envs=64`, `game.size=8`, `agents.ppo.learningRate=1e-3`, or `ppo.learningRate=1e-3` for short. A
- * value is JSON, or a text as it is.
+ * Settings of `--set`: `envs=64`, `game.size=8`, `agents.ppo.learningRate=1e-3`, or `ppo.learningRate=1e-3` for short.
+ * A value is JSON, or a text as it is.
  *
  * @throws CoplayError for one without a name or a value
  */
