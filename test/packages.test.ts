@@ -75,18 +75,23 @@ function importsOf({ folder }: Workspace): string[] {
   return [...new Set(packages.filter((name) => name !== undefined))].sort();
 }
 
-/**
- * The packages that a package asks for. Optional peers are left out: they may be loaded by a name that no bundler sees.
- */
-function declaredBy({ manifest }: Workspace): string[] {
-  const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifest;
+/** Whether a package works without a peer of its own. */
+function isOptional({ manifest }: Workspace, name: string): boolean {
+  return manifest.peerDependenciesMeta?.[name]?.optional === true;
+}
+
+/** The packages that a package needs. */
+function declaredBy(workspace: Workspace): string[] {
+  const { dependencies = {}, peerDependencies = {} } = workspace.manifest;
   const all = Object.keys({ ...dependencies, ...peerDependencies });
-  return all.filter((name) => peerDependenciesMeta[name]?.optional !== true).sort();
+  return all.filter((name) => !isOptional(workspace, name)).sort();
 }
 
 describe.each(workspaces())('$name', (workspace) => {
   it('declares exactly the packages that it imports', () => {
-    expect(importsOf(workspace)).toEqual(declaredBy(workspace));
+    // Optional peers are left out: they are loaded on use, some by a name that no bundler sees.
+    const needed = importsOf(workspace).filter((name) => !isOptional(workspace, name));
+    expect(needed).toEqual(declaredBy(workspace));
   });
 
   it('imports only packages below it', () => {
