@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeWholeSync } from '@coplay/core/node';
 import { median } from '@coplay/diagnostics/statistics';
 import { runSweep } from 'coplay';
 import type { Experiment } from './harness';
@@ -67,8 +68,8 @@ async function time(runs: number, steps: number, jobs: number): Promise<Timed> {
     agents: { kind: 'shared-ppo', preset: 'stagHunt' },
     envSteps: steps,
   };
-  writeFileSync(file, JSON.stringify({ configuration, list: [{}], seeds: runs, episodes: 10 }));
-  // One thread for each process, whatever the number of processes.
+  writeWholeSync(file, JSON.stringify({ configuration, list: [{}], seeds: runs, episodes: 10 }));
+  // One thread for each process: two of them have two cores.
   process.env['COPLAY_THREADS'] = '1';
   const [start, ends, runSeconds]: [number, number[], number[]] = [performance.now(), [], []];
   const onEnd = (_: unknown, end: unknown) => {

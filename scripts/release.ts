@@ -6,9 +6,10 @@
  *   packages as users get them. It prints what would be published, in order.
  * - `npm run release` does the same and publishes, to the registry that npm is set to, with provenance.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { writeWholeSync } from '@coplay/core/node';
 import { mustRun } from './lib/run';
 import { root, type Workspace, workspaces } from './lib/workspaces';
 
@@ -32,17 +33,17 @@ async function bump(version: string): Promise<void> {
     for (const kind of ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies']) {
       for (const { name } of all) if (manifest[kind]?.[name] !== undefined) manifest[kind][name] = version;
     }
-    writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
+    writeWholeSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
   }
   const [{ version: before }] = all.map(({ manifest }) => manifest);
   for (const path of ALSO.map((file) => join(root, file))) {
     const text = readFileSync(path, 'utf8');
     if (!text.includes(before)) throw new Error(`${path}: expected the version ${before}, which the packages have.`);
-    writeFileSync(path, text.replace(before, version));
+    writeWholeSync(path, text.replace(before, version));
   }
   const date = (await mustRun('git', ['log', '-1', '--format=%cs'], { cwd: root })).trim();
   const text = readFileSync(CHANGELOG, 'utf8');
-  writeFileSync(CHANGELOG, text.replace('## Unreleased\n', `## Unreleased\n\n## ${version} - ${date}\n`));
+  writeWholeSync(CHANGELOG, text.replace('## Unreleased\n', `## Unreleased\n\n## ${version} - ${date}\n`));
   await mustRun('npm', ['install', '--package-lock-only', '--ignore-scripts'], { cwd: root });
   console.log(`All packages have version ${version}. Check the changelog, and commit.`);
 }

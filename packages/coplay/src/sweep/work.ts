@@ -15,8 +15,8 @@ export interface RunProgress {
 }
 
 /**
- * How a run's work ended: with a result, with an error, early at a signal, after a checkpoint, or at once, since another
- * process is at it.
+ * How a run's work ended: with a result, with an error, early at a signal, after a checkpoint, or at once, since
+ * another process is at it.
  */
 export type RunEnd = RunResult | { readonly error: string } | 'stopped' | 'taken';
 

@@ -1,6 +1,6 @@
 export { barChart } from './bar-chart';
 export { boxPlot } from './box-plot';
-export { type GifOptions, toGif, toPng, writeFigure } from './files';
+export { toGif, toPng, writeFigure } from './files';
 export { heatMap } from './heat-map';
 export { learningCurves } from './learning-curves';
 export { parallelCoordinates } from './parallel-coordinates';
