@@ -172,3 +172,15 @@ describe('a run', () => {
     expect(refresh()).toBe('0');
   });
 });
+
+it('trains, evaluates and reports in a game of continuous actions', async () => {
+  const configuration = {
+    ...CONFIGURATION,
+    game: { name: 'simple-spread', agents: 2, maxSteps: 4, continuousActions: true },
+    agents: { kind: 'ppo', continuous: { squash: true }, network: { kind: 'mlp', hidden: [8] }, executor: 'eager' },
+  };
+  const place = join(folder, 'continuous');
+  const ended = await coplay(['train', written(folder, configuration), '--directory', place]);
+  expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('agent_0') });
+  expect(readFileSync(join(place, 'report.html'), 'utf8')).toContain('reward of the last rollout');
+});

@@ -83,7 +83,10 @@ describe(HAS_REDIS ? 'a sweep through Redis' : `a sweep through Redis: skipped, 
     expect([away.code, away.err]).toEqual([1, expect.stringContaining('127.0.0.1:1')]);
     for (const { err } of [wrong, away]) expect(err).not.toMatch(/other@|a-secret/);
     const none = await coplay(['worker', '--redis', 'env:COPLAY_TEST_NO_SUCH_VARIABLE']);
-    expect([none.code, none.err]).toEqual([1, expect.stringContaining('a URL such as redis://')]);
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringContaining('variable COPLAY_TEST_NO_SUCH_VARIABLE, got none'),
+    ]);
     expect(existsSync(directory)).toBe(false);
   });
 

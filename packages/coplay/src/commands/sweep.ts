@@ -9,7 +9,7 @@ const EVERY = 10;
 
 /** `coplay sweep` */
 export const sweepCommand = command({
-  usage: 'sweep FILE [--directory DIR] [--jobs N] [--resume]',
+  usage: 'sweep FILE [--directory DIR] [--jobs N | --redis URL | --index N] [--resume]',
   summary:
     'Does many runs: the settings of a file (.json, .ts, .mts, .js, .mjs), each with the same seeds. Ctrl-C stops all.',
   words: { least: 1, most: 1 },

@@ -27,6 +27,7 @@ export const workerCommand = command({
     if (directory !== undefined) throw new UsageError('A worker does runs of all sweeps that wait: name none.');
     const jobs = wholeNumber(flags, 'jobs', 1) ?? availableParallelism();
     const { watcher, end } = watch(terminal);
+    terminal.err('Waits for runs of coplay sweep FILE --redis URL; Ctrl-C ends it.');
     try {
       await workFromRedis(url, { jobs, allowsCode, signal: terminal.interrupt() }, watcher);
     } finally {

@@ -171,7 +171,16 @@ async function redisAt(where: string, given: string) {
     fail(where, 'the packages bullmq and ioredis', error.message, 'Install them: npm install bullmq@6 ioredis@6'),
   );
   // `env:NAME` keeps a password out of the list of processes.
-  const url = given.startsWith('env:') ? (process.env[given.slice(4)] ?? '') : given;
+  const variable = given.startsWith('env:') ? given.slice(4) : undefined;
+  const url = variable === undefined ? given : process.env[variable];
+  if (url === undefined) {
+    return fail(
+      where,
+      `a URL in the environment variable ${variable}`,
+      'none',
+      `Set it: export ${variable}=redis://...`,
+    );
+  }
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (!address || !/^rediss?:$/.test(address.protocol)) {
     fail(where, 'a URL such as redis://:PASSWORD@HOST:6379', 'something else', 'Give the address of a Redis server.');

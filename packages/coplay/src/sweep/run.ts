@@ -131,7 +131,12 @@ async function begin({
     writePlan(directory, planned, warn);
   } else if (resume) checkSamePlan(directory, file, planned);
   else {
-    fail('coplay sweep', 'a directory without a sweep', directory, `Go on with it: coplay sweep ${file} --resume`);
+    fail(
+      'coplay sweep',
+      'a directory without a sweep',
+      directory,
+      `Go on with it: coplay sweep ${file} --directory ${directory} --resume`,
+    );
   }
   return { directory, planned };
 }

@@ -19,6 +19,8 @@ export interface IndexedRun extends PlannedRun {
 
 /** Settings with the returns of their seeds. */
 export interface SettingResult {
+  /** Their number, from 0; the names of their runs begin with it. */
+  readonly setting: number;
   readonly settings: Settings;
   /** Mean return over seeds, with its 95 % bootstrap interval. */
   readonly mean: Estimate;
@@ -47,8 +49,8 @@ export function resultOf(directory: string, runs: readonly PlannedRun[]): SweepR
     settings.set(setting, entry);
     entry.returns.push(result.mean);
   }
-  const best = [...settings.values()]
-    .map(({ settings, returns }) => ({ settings, mean: bootstrap(returns), seeds: returns.length }))
+  const best = [...settings]
+    .map(([setting, { settings, returns }]) => ({ setting, settings, mean: bootstrap(returns), seeds: returns.length }))
     .sort((a, b) => b.mean.value - a.mean.value);
   return { runs: indexed, best };
 }
@@ -73,8 +75,10 @@ export async function writeSummary(directory: string, { runs, best }: SweepResul
 
 /** A row for each of the best settings. */
 export function bestTable(best: readonly SettingResult[], most: number): TableRow[] {
-  return best.slice(0, most).map(({ settings, mean, seeds }) => ({
-    ...Object.fromEntries(Object.entries(settings).map(([path, value]) => [path, shownOf(value)])),
+  // Settings as texts: a table would round a learning rate to zeros.
+  return best.slice(0, most).map(({ setting, settings, mean, seeds }) => ({
+    setting,
+    ...Object.fromEntries(Object.entries(settings).map(([path, value]) => [path, textOf(value)])),
     seeds,
     'mean return': mean,
   }));
@@ -84,4 +88,9 @@ export function bestTable(best: readonly SettingResult[], most: number): TableRo
 function shownOf(value: unknown): number | string | null {
   if (value === undefined) return null;
   return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A value with four significant digits, as text. */
+function textOf(value: unknown): string {
+  return typeof value === 'number' ? String(Number(value.toPrecision(4))) : String(shownOf(value) ?? '');
 }

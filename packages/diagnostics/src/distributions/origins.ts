@@ -1,4 +1,4 @@
-import { checkOptions, type Experience, fail } from '@coplay/core';
+import { type ActionSpaces, checkOptions, type Experience, fail } from '@coplay/core';
 import { checkArgument, checkExperience, checkNumbers } from '@coplay/core/checks';
 import { z } from 'zod';
 import { type Distribution, type DistributionOptions, distributionOf, distributionSchema } from './distribution';
@@ -10,7 +10,7 @@ export type Measures = Readonly<Record<string, ArrayLike<number>>>;
 
 /** An experience with numbers that were computed for it. */
 export interface Recorded {
-  readonly experience: Experience;
+  readonly experience: Experience<ActionSpaces>;
   /** Numbers for its steps. `return` and `value` together give `value_error` too. Default: none */
   readonly measures?: Measures;
 }
@@ -58,7 +58,7 @@ function checkRecords(records: readonly Recorded[]): void {
   const schema = z.array(z.looseObject({ measures: z.record(z.string(), z.unknown()).optional() }));
   checkArgument('realAndImagined', 'records', schema, records);
   records.forEach(({ experience, measures = {} }, i) => {
-    checkExperience('realAndImagined', experience, `records[${i}].experience`);
+    checkExperience('realAndImagined', experience, `records[${i}].experience`, 'any');
     for (const [name, values] of Object.entries(measures)) {
       checkNumbers('realAndImagined', `records[${i}].measures.${name}`, values, { nan: true });
     }
@@ -69,7 +69,7 @@ function emptyPool(): Pool {
   return { real: [], imagined: [] };
 }
 
-function withErrors(experience: Experience, measures: Measures): Record<string, ArrayLike<number>> {
+function withErrors(experience: Experience<ActionSpaces>, measures: Measures): Record<string, ArrayLike<number>> {
   const size = experience.rewards.length;
   for (const [name, values] of Object.entries(measures)) {
     if (values?.length === size) continue;
@@ -81,7 +81,7 @@ function withErrors(experience: Experience, measures: Measures): Record<string, 
   return { reward: experience.rewards, ...measures, ...errors };
 }
 
-function addSteps(pool: Pool, experience: Experience, values: ArrayLike<number>): void {
+function addSteps(pool: Pool, experience: Experience<ActionSpaces>, values: ArrayLike<number>): void {
   const { envs, steps, active, lengths, isImagined } = experience;
   const agents = experience.agents.length;
   for (let e = 0; e < envs; e++) {
@@ -92,7 +92,7 @@ function addSteps(pool: Pool, experience: Experience, values: ArrayLike<number>)
 }
 
 /** Each agent's return in each episode that is there as a whole. */
-function addEpisodes(pool: Pool, experience: Experience): void {
+function addEpisodes(pool: Pool, experience: Experience<ActionSpaces>): void {
   const { envs, steps, rewards, active, lengths, isFirst, ended, isImagined } = experience;
   const agents = experience.agents.length;
   for (let e = 0; e < envs; e++) {
