@@ -42,6 +42,12 @@ function startWorker(url: string): ChildProcess {
   return spawn(process.execPath, flags, { stdio: 'ignore', detached: true });
 }
 
+/** Kills a worker and its children. */
+function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  process.kill(-pid, 'SIGKILL');
+}
+
 const results = (directory: string) =>
   NAMES.map((name) => {
     const { seconds: _, ...result } = JSON.parse(readFileSync(join(directory, name, 'result.json'), 'utf8'));
@@ -69,7 +75,7 @@ describe(HAS_REDIS ? 'a sweep through Redis' : `a sweep through Redis: skipped, 
     await start();
   });
   afterAll(() => {
-    for (const { pid } of workers) if (pid) spawnSync('kill', ['-9', `-${pid}`]);
+    for (const worker of workers) killGroup(worker);
     server?.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
@@ -101,7 +107,7 @@ describe(HAS_REDIS ? 'a sweep through Redis' : `a sweep through Redis: skipped, 
       // A worker dies with its run's process when its first run has a checkpoint.
       const begun = () => NAMES.filter((name) => existsSync(join(shared, name, 'checkpoints')));
       while (begun().length === 0) await sleep(50);
-      spawnSync('kill', ['-9', `-${workers[0].pid}`]);
+      killGroup(workers[0]);
       server.kill('SIGKILL');
       await start();
       workers.push(startWorker(url));
