@@ -10,8 +10,12 @@ import { coplay, written } from './command-line';
 
 const folder = mkdtempSync(join(tmpdir(), 'coplay-redis-'));
 const PASSWORD = 'a-secret';
-const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
-const REASON = 'redis-server is not installed (Debian: apt-get install redis-server)';
+// It waits for locks of killed workers, a minute or more: only where it is asked for.
+const IS_ASKED = process.env['COPLAY_TEST_REDIS'] === '1';
+const HAS_REDIS = IS_ASKED && spawnSync('redis-server', ['--version']).status === 0;
+const REASON = IS_ASKED
+  ? 'redis-server is not installed (Debian: apt-get install redis-server)'
+  : 'set COPLAY_TEST_REDIS=1';
 const SWEEP = {
   configuration: {
     game: { name: 'matrix', kind: 'stag-hunt', maxSteps: 4 },
