@@ -1,14 +1,22 @@
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const everywhere = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'];
-/** Tests that replace modules, measure the heap, count sessions or tensors, or set what all of a process sees. */
+/** Tests that replace modules, measure the heap, or count what a process holds: each file has a process of its own. */
 const alone = [
   'packages/envs/test/allocation.test.ts',
-  'packages/tensor/**/*.test.ts',
+  'packages/tensor/src/compile/onnx/other-thread.test.ts',
+  'packages/tensor/src/wasm/plan.test.ts',
   'packages/trainers/test/{copies,dreamer-memory,guards,threads}.test.ts',
 ];
+/** Tests of compilation and of tensors' memory: they count sessions, so no two functions may share one. */
+const tensor = ['packages/tensor/**/*.test.ts'];
 /** Files that share processes: a process for each would spend a quarter of the time on loading the packages again. */
-const shared = (name: string, include: string[], exclude: string[]): TestProjectInlineConfiguration => ({
+const shared = (
+  name: string,
+  include: string[],
+  exclude: string[],
+  setupFiles: string[] = [],
+): TestProjectInlineConfiguration => ({
   extends: true,
   test: {
     name,
@@ -17,12 +25,13 @@ const shared = (name: string, include: string[], exclude: string[]): TestProject
     isolate: false,
     // Traces make many small objects: from V8's own start at 1 MB, collecting them took a sixth of the time.
     execArgv: ['--min-semi-space-size=64', '--max-semi-space-size=64'],
-    setupFiles: ['test/shared-sessions.ts'],
+    setupFiles,
   },
 });
 const node: TestProjectInlineConfiguration[] = [
   { extends: true, test: { name: 'alone', include: alone } },
-  shared('together', everywhere, alone),
+  shared('tensor', tensor, alone),
+  shared('together', everywhere, [...alone, ...tensor], ['test/shared-sessions.ts']),
 ];
 
 /**
@@ -47,7 +56,10 @@ export default defineConfig(({ mode }) => ({
     // A trial of threads may end one way or the other, and with more than two some sums are rounded otherwise.
     env: { COPLAY_THREADS: '1', ...((mode === 'eager' || mode === 'wasm') && { COPLAY_EXECUTOR: mode }) },
     // `npm test` leaves these out, `npm run test:learning` runs them alone; without a filter all run.
-    tags: [{ name: 'learning', description: 'trains for so long that it takes tens of seconds' }],
+    tags: [
+      { name: 'learning', description: 'trains until agents have learned' },
+      { name: 'slow', description: 'takes seconds: many processes, kills, whole programs, or long comparisons' },
+    ],
     // The slowest test takes 10 s on two cores that others use as well; machines of CI swing by more than twice.
     testTimeout: mode === 'browser' ? 240_000 : 120_000,
     hookTimeout: 120_000,

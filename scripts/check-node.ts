@@ -32,7 +32,13 @@ async function tryVersion(version: string, folder: string): Promise<void> {
   const path = `${join(folder, 'node_modules', name, 'bin')}:${process.env['PATH']}`;
   const env = { ...process.env, PATH: path, COPLAY_QUICK: '1' };
   const start = ['--conditions=@coplay/source', '--import', 'tsx', 'examples/start.ts'];
-  const tests = ['node_modules/vitest/vitest.mjs', 'run', 'packages', '--tags-filter=!learning', '--reporter=dot'];
+  const tests = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    'packages',
+    '--tags-filter=!learning and !slow',
+    '--reporter=dot',
+  ];
 
   await checklist.check(`Node ${version}: installs`, async () => {
     await mustRun('npm', ['install', '--no-audit', '--no-fund', '--prefix', folder, `${name}@${version}`], {

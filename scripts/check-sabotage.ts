@@ -80,7 +80,7 @@ function runTests(copy: string, filters: readonly string[], workers: number) {
     'node_modules/vitest/vitest.mjs',
     'run',
     ...filters,
-    '--tags-filter=!learning',
+    '--tags-filter=!learning and !slow',
     '--bail=1',
     `--maxWorkers=${workers}`,
   ];

@@ -16,7 +16,10 @@ function start(args: readonly string[]) {
   return spawn('node', ['--conditions=@coplay/source', '--import', tsx, script, ...args], { cwd: place });
 }
 
-it('Ctrl-C ends the main job in good order, and the line that it prints goes on', async () => {
+it('Ctrl-C ends the main job in good order, and the line that it prints goes on', {
+  tags: ['slow'],
+  timeout: 240_000,
+}, async () => {
   const child = start(['--steps', '100000000']);
   let output = '';
   const collect = (text: Buffer) => {
@@ -41,4 +44,4 @@ it('Ctrl-C ends the main job in good order, and the line that it prints goes on'
   expect(await new Promise((done) => again.on('close', done))).toBe(0);
   expect(second).toContain('Evaluation: 1000 new episodes');
   expect(existsSync(join(place, 'runs/stag-hunt-1/learning-curve.png'))).toBe(true);
-}, 240_000);
+});

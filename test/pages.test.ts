@@ -34,7 +34,7 @@ describe('examples in pages', () => {
     expect(examples.length).toBeGreaterThan(0);
   });
 
-  it('have no type errors', () => {
+  it('have no type errors', { tags: ['slow'] }, () => {
     const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
     const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
     const program = ts.createProgram(examples.map(fileOf), {

@@ -77,7 +77,7 @@ describe('a study whose bars hold', () => {
 });
 
 describe('a study with a bar that does not hold', () => {
-  it('ends with 1 and still writes its results', () => {
+  it('ends with 1 and still writes its results', { tags: ['slow'] }, () => {
     const { status, result, results } = study(['toy', '--seeds', '4', '--weights', '1,-1']);
     expect(status).toBe(1);
     expect(result.bars).toMatchObject({ sum: { value: -2, verdict: 'does not hold' }, largest: { verdict: 'holds' } });
@@ -86,7 +86,9 @@ describe('a study with a bar that does not hold', () => {
 });
 
 describe('a study that was not run as a whole', () => {
-  it('says that its bars are missing and ends with 1; results of the whole stay where they are', () => {
+  it('says that its bars are missing and ends with 1; results of the whole stay where they are', {
+    tags: ['slow'],
+  }, () => {
     const few = study(['toy', '--seeds', '2']);
     expect(few.status).toBe(1);
     expect(few.result.bars).toMatchObject({ sum: { value: 3, verdict: 'missing' }, largest: { verdict: 'missing' } });
@@ -97,7 +99,7 @@ describe('a study that was not run as a whole', () => {
     expect(JSON.parse(read(join(few.results, 'toy.json'))).settings.seeds).toBe(3);
   });
 
-  it('keeps results of other seeds away from those of the first', () => {
+  it('keeps results of other seeds away from those of the first', { tags: ['slow'] }, () => {
     const { status, result, results, out } = study(['toy', '--first-seed', '11', '--seeds', '2']);
     expect(status).toBe(1);
     expect(result).toMatchObject({ settings: { firstSeed: 11, seeds: 2 }, bars: { sum: { value: 23 } } });
@@ -105,7 +107,7 @@ describe('a study that was not run as a whole', () => {
     expect(existsSync(join(out, 'toy.json'))).toBe(true);
   });
 
-  it('counts no bar as held that comes from uncommitted changes', () => {
+  it('counts no bar as held that comes from uncommitted changes', { tags: ['slow'] }, () => {
     const { status, result, results } = study(['toy'], { commit: 'abc+' });
     expect(status).toBe(1);
     expect(result.bars).toMatchObject({ sum: { value: 6, verdict: 'missing' } });
@@ -125,7 +127,9 @@ describe('--quick', () => {
 });
 
 describe('--resume', () => {
-  it('goes on after a kill: finished seeds are not done again, and all comes out as without the kill', () => {
+  it('goes on after a kill: finished seeds are not done again, and all comes out as without the kill', {
+    tags: ['slow'],
+  }, () => {
     const killed = study(['toy'], { killAt: '3' });
     expect(killed.signal).toBe('SIGKILL');
     const { status, stderr, result, results, out } = study(['toy', '--resume'], { place: killed.place, commit: 'def' });

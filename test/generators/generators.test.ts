@@ -512,7 +512,7 @@ beforeAll(async () => {
 });
 
 describe('a generator that is given', () => {
-  it('is known of every exported function that takes one', () => {
+  it('is known of every exported function that takes one', { tags: ['slow'] }, () => {
     expect([...new Set(takersOfGenerators())].sort()).toEqual(
       [...Object.keys(cases), ...CHECKS, ...IMPLEMENTED].sort(),
     );

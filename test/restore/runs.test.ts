@@ -18,7 +18,9 @@ it.each(RUNS)('%s', { tags: ['learning'], timeout: 300_000 }, async (name) => {
   run.dispose();
 });
 
-it('a run without weights refuses a damaged state and then learns as if it had never seen it', async () => {
+it('a run without weights refuses a damaged state and then learns as if it had never seen it', {
+  tags: ['slow'],
+}, async () => {
   const [donor, pure, tried] = ['ppo', 'ppo', 'ppo'].map((name) => TRAINERS[name]('small'));
   await donor.train(1, () => undefined);
   const saved = await donor.state();

@@ -150,7 +150,7 @@ describe('a run', () => {
     expect(lines(whole).length).toBe(3);
   });
 
-  it('is reported together with another one', async () => {
+  it('is reported together with another one', { tags: ['slow'] }, async () => {
     const file = join(folder, 'both.html');
     const ended = await coplay(['report', run, join(folder, 'whole'), '--out', file, '--title', 'Both']);
     expect([ended.code, ended.out]).toEqual([0, file]);

@@ -47,7 +47,7 @@ describe.skipIf(!canMount)('a full disk', () => {
 });
 
 describe.skipIf(!existsSync('/dev/full'))('a result that cannot be written', () => {
-  it('is no success', async () => {
+  it('is no success', { tags: ['slow'] }, async () => {
     const entryPoints = [join(repository, 'packages/coplay/src/bin.ts')];
     const bin = await bundleProgram(join(folder, 'bin.mjs'), { entryPoints });
     const shell = `${[process.execPath, bin, '--help'].map((word) => `'${word}'`).join(' ')} > /dev/full`;

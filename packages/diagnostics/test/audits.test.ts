@@ -13,7 +13,7 @@ function returnsOf(seeds: number, bonus: number): Record<string, number[]> {
 }
 
 describe('symmetryAudit', () => {
-  it('finds nothing among equals', () => {
+  it('finds nothing among equals', { tags: ['learning'] }, () => {
     const report = symmetryAudit(returnsOf(20, 0));
     expect(report.isSymmetric).toBe(true);
     expect(report.finding).toMatch(/^No agent is favoured \(p = 0\.\d+ over 20 seeds\)\.$/);
@@ -25,7 +25,7 @@ describe('symmetryAudit', () => {
     }
   });
 
-  it('finds an agent that is favoured in every seed', () => {
+  it('finds an agent that is favoured in every seed', { tags: ['learning'] }, () => {
     const report = symmetryAudit(returnsOf(20, 0.15));
     expect(report.isSymmetric).toBe(false);
     expect(report.finding).toMatch(/not equal/);

@@ -139,7 +139,7 @@ describe('rules', () => {
 });
 
 describe('properties', () => {
-  test('random settings keep the contract', () => {
+  test('random settings keep the contract', { tags: ['slow'] }, () => {
     fc.assert(
       fc.property(settings, fc.nat(), (options, seed) => {
         expect(gameContract(snowdrift(options), { episodes: 2, seed, allocation: false })).toEqual([]);

@@ -6,7 +6,9 @@ import { Play } from './play';
 import { ReferenceStagHunt } from './reference-stag-hunt';
 import { settings } from './stag-hunt-arbitrary';
 
-test('every step of whole episodes is that of a second implementation, written from the specification', () => {
+test('every step of whole episodes is that of a second implementation, written from the specification', {
+  tags: ['slow'],
+}, () => {
   let catches = 0;
   let illegal = 0;
   fc.assert(

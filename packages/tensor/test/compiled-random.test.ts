@@ -115,7 +115,10 @@ const numbers = fc.array(
   { minLength: 6, maxLength: 6 },
 );
 
-it('random graphs have the values and gradients that eager execution has', async () => {
+it('random graphs have the values and gradients that eager execution has', {
+  tags: ['slow'],
+  timeout: 120_000,
+}, async () => {
   const property = fc.asyncProperty(
     fc.array(step, { minLength: 1, maxLength: 8 }),
     fc.tuple(numbers, numbers),
@@ -130,4 +133,4 @@ it('random graphs have the values and gradients that eager execution has', async
     },
   );
   await fc.assert(property, { numRuns: 120, seed: 4, includeErrorInReport: true });
-}, 120_000);
+});

@@ -87,7 +87,7 @@ describe('all passes together', () => {
     await fc.assert(property, { seed: 4, numRuns: 60 });
   });
 
-  it('keep the values of random recurrences', async () => {
+  it('keep the values of random recurrences', { tags: ['slow'] }, async () => {
     const property = fc.asyncProperty(program, program, async (forward, back) => {
       const graph = graphOf({ x: [2, 3], y: [2, 3], xs: [20, 3] }, (b, { x, y, xs }) => {
         const parts = b.ops('Split', [xs, indices(Array(10).fill(2))], Array(10).fill(X), { axis: 0 });

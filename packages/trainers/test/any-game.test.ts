@@ -219,7 +219,8 @@ describe('HOP+ in a game without a grid', () => {
       'rules',
       { model: observationsWorldModel({ network: mlp({ hidden: [8] }) }), stepsPerUpdate: 1 },
     ] as const) {
-      it(`imagines in ${name} with ${typeof worldModel === 'string' ? 'the rules' : 'a learned model'}`, async () => {
+      const tags = typeof worldModel === 'string' ? [] : ['slow'];
+      it(`imagines in ${name} with ${tags.length ? 'a learned model' : 'the rules'}`, { tags }, async () => {
         const game = make();
         const imagined = { horizon: 4, startUpdates: 0, minAccuracy: 0, moaAccuracy: 0.01 };
         const agents = game.agents.map((id) => {

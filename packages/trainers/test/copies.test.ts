@@ -98,34 +98,40 @@ function recorded(asked: Record<'act' | 'value' | 'update', NamedArrays[]>) {
   };
 }
 
-it.each(['own', 'shared'] as const)('an observation is written into 4 arrays at most (%s weights)', async (weights) => {
-  const { ppoAgent, selfPlay, sharedPpoAgents } = await import('@coplay/trainers');
-  const { createGenerator } = await import('@coplay/core');
-  const game = markedGame();
-  const agents: PpoAgent[] =
-    weights === 'own' ? game.agents.map((id) => ppoAgent({ game, id, executor: 'eager' })) : sharedPpoAgents({ game });
-  const asked = { act: [], value: [], update: [] } as Record<'act' | 'value' | 'update', NamedArrays[]>;
-  const learners = [...new Set(agents.map(({ learner }) => learner))];
-  const encoded = learners.map(({ setup }) => vi.spyOn(setup.actorEncoder, 'encode'));
-  for (const learner of learners) {
-    await learner.initialise(createGenerator(1));
-    learner.network.replace(recorded(asked) as never);
-  }
-  const run = selfPlay({ game, agents, envs: ENVS, steps: STEPS });
-  await run.train({ envSteps: ENVS * STEPS });
+it.each(['own', 'shared'] as const)(
+  'an observation is written into 4 arrays at most (%s weights)',
+  { tags: ['slow'] },
+  async (weights) => {
+    const { ppoAgent, selfPlay, sharedPpoAgents } = await import('@coplay/trainers');
+    const { createGenerator } = await import('@coplay/core');
+    const game = markedGame();
+    const agents: PpoAgent[] =
+      weights === 'own'
+        ? game.agents.map((id) => ppoAgent({ game, id, executor: 'eager' }))
+        : sharedPpoAgents({ game });
+    const asked = { act: [], value: [], update: [] } as Record<'act' | 'value' | 'update', NamedArrays[]>;
+    const learners = [...new Set(agents.map(({ learner }) => learner))];
+    const encoded = learners.map(({ setup }) => vi.spyOn(setup.actorEncoder, 'encode'));
+    for (const learner of learners) {
+      await learner.initialise(createGenerator(1));
+      learner.network.replace(recorded(asked) as never);
+    }
+    const run = selfPlay({ game, agents, envs: ENVS, steps: STEPS });
+    await run.train({ envSteps: ENVS * STEPS });
 
-  // Of the last step before the update: the arrays of steps before it are used again.
-  const number = mark(1, STEPS - 1, 1);
-  // What the agent is given, that as its network reads it, the experience, and the table of the update.
-  expect(holding(number)).toHaveLength(4);
-  const tables = asked.update.map((table) => table['actor/view' in table ? 'actor/view' : 'actor/vector'].data);
-  const table = tables.find((data) => Array.from(data).includes(number))!;
-  expect(holding(number)).toContain(table.buffer);
-  // The critic read the very same memory.
-  const values = asked.value.map((inputs) => inputs['critic/vector'].data);
-  expect(values.find((data) => Array.from(data).includes(number))?.buffer).toBe(table.buffer);
-  // Encoded: each step to act, the experience, and its cuts.
-  const calls = encoded.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
-  expect(calls).toBe(AGENTS * (STEPS + 2));
-  run.dispose();
-});
+    // Of the last step before the update: the arrays of steps before it are used again.
+    const number = mark(1, STEPS - 1, 1);
+    // What the agent is given, that as its network reads it, the experience, and the table of the update.
+    expect(holding(number)).toHaveLength(4);
+    const tables = asked.update.map((table) => table['actor/view' in table ? 'actor/view' : 'actor/vector'].data);
+    const table = tables.find((data) => Array.from(data).includes(number))!;
+    expect(holding(number)).toContain(table.buffer);
+    // The critic read the very same memory.
+    const values = asked.value.map((inputs) => inputs['critic/vector'].data);
+    expect(values.find((data) => Array.from(data).includes(number))?.buffer).toBe(table.buffer);
+    // Encoded: each step to act, the experience, and its cuts.
+    const calls = encoded.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+    expect(calls).toBe(AGENTS * (STEPS + 2));
+    run.dispose();
+  },
+);

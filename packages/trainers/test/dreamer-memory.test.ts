@@ -34,6 +34,7 @@ describe('9: memory', () => {
     ['eager', 10],
   ] as const)(
     'is flat on %s over %i updates: tensors, their bytes, arrays of the process',
+    { tags: ['slow'] },
     async (executor, updates) => {
       const game = countGame();
       const before = tf.memory().numTensors;

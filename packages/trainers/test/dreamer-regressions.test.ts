@@ -188,7 +188,9 @@ describe('11: speed', () => {
 });
 
 describe('12: several agents', () => {
-  it('learn side by side, with weights of their own or shared ones, though one leaves early', async () => {
+  it('learn side by side, with weights of their own or shared ones, though one leaves early', {
+    tags: ['slow'],
+  }, async () => {
     const game = leavingGame({ leaves: [2, Infinity], maxSteps: 5 });
     const options = { ...small, startAfter: 1, trainRatio: 8, game };
     const own = game.agents.map((id) => dreamerAgent({ ...options, id }));

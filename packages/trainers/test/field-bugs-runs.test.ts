@@ -74,7 +74,7 @@ describe('M06: everyone is given its own view', () => {
     await trained({ game, agents: mine(suspicious, learner), envs: 3, steps: 9 }, 54);
   });
 
-  test('NearestStag earns the same in every seat', async () => {
+  test('NearestStag earns the same in every seat', { tags: ['learning'] }, async () => {
     const hunt = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4, obstaclePieces: 0 });
     const means: number[] = [];
     let error = 0;

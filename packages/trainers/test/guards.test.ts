@@ -61,18 +61,22 @@ describe('a loss that is not finite', () => {
 });
 
 describe('memory', () => {
-  it.each([0, 4])('holds the same number of tensors over 100 updates (GRU units: %i)', async (recurrent) => {
-    const agents = game.agents.map((id) => ppoAgent({ game, id, network, recurrent, ppo: { epochs: 1 } }));
-    const counts: number[] = [];
-    const onRollout = () => void counts.push(tf.memory().numTensors);
-    const before = tf.memory().numTensors;
-    const run = selfPlay({ game, agents, envs: 2, steps: 4, onRollout });
-    await run.train({ envSteps: 100 * 8 });
-    expect(counts).toHaveLength(100);
-    expect(new Set(counts)).toEqual(new Set([counts[0]]));
-    run.dispose();
-    expect(tf.memory().numTensors).toBe(before);
-  });
+  it.each([0, 4])(
+    'holds the same number of tensors over 100 updates (GRU units: %i)',
+    { tags: ['slow'] },
+    async (recurrent) => {
+      const agents = game.agents.map((id) => ppoAgent({ game, id, network, recurrent, ppo: { epochs: 1 } }));
+      const counts: number[] = [];
+      const onRollout = () => void counts.push(tf.memory().numTensors);
+      const before = tf.memory().numTensors;
+      const run = selfPlay({ game, agents, envs: 2, steps: 4, onRollout });
+      await run.train({ envSteps: 100 * 8 });
+      expect(counts).toHaveLength(100);
+      expect(new Set(counts)).toEqual(new Set([counts[0]]));
+      run.dispose();
+      expect(tf.memory().numTensors).toBe(before);
+    },
+  );
 });
 
 describe('wrong options', () => {

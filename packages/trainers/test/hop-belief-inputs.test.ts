@@ -66,7 +66,7 @@ describe('HOP whose networks read its beliefs', () => {
     seen[0].forEach((p, k) => void expect(seen[1][k]).toBeCloseTo(p, 6));
   });
 
-  it('trains, saves and resumes, and learns from what it believed', async () => {
+  it('trains, saves and resumes, and learns from what it believed', { tags: ['slow'] }, async () => {
     const log: number[] = [];
     const partners = { of: (id: string) => [nearestStag({ game, id }) as Agent, nearestHare({ game, id }) as Agent] };
     const run = (agents: readonly LearningAgent[]) => {

@@ -275,7 +275,7 @@ describe('learning with tree search', () => {
   }
   const parametersOf = ({ agents }: Run) => agents[0].learner.ppo.parameters();
 
-  it('logs its searches', async () => {
+  it('logs its searches', { tags: ['slow'] }, async () => {
     const { play, kept } = run({ treeSearch });
     await play.train({ envSteps: 2 * STEPS });
     for (const metrics of kept) {
@@ -311,7 +311,7 @@ describe('learning with tree search', () => {
     expect(await change(1)).toBeLessThan(-0.05);
   });
 
-  it('goes on to the bit after a save, with a learned world model', async () => {
+  it('goes on to the bit after a save, with a learned world model', { tags: ['slow'] }, async () => {
     const more = {
       worldModel: { stepsPerUpdate: 2, batchSize: 16 },
       treeSearch: { ...treeSearch, minAccuracy: 0, target: 0.5, uniformGoals: 0.5 }, // no schedules
@@ -328,7 +328,7 @@ describe('learning with tree search', () => {
     for (const { play } of [whole, first, second]) play.dispose();
   });
 
-  it('is the same with an evaluation in between', async () => {
+  it('is the same with an evaluation in between', { tags: ['slow'] }, async () => {
     const [plain, evaluated] = [run({ treeSearch }), run({ treeSearch })];
     for (const { play } of [plain, evaluated]) await play.train({ envSteps: STEPS });
     await evaluated.play.evaluate({ episodes: 8 });

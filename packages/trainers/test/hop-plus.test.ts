@@ -134,7 +134,7 @@ describe('hopPlusAgent', () => {
     }
   });
 
-  it('goes on to the bit after a save, with everything it remembers (L01)', async () => {
+  it('goes on to the bit after a save, with everything it remembers (L01)', { tags: ['slow'] }, async () => {
     const whole = run({});
     await whole.play.train({ envSteps: 4 * STEPS });
     const first = run({});

@@ -213,7 +213,7 @@ describe('hopAgent', () => {
     expect(searchOf({ unvisited: 'parent' })).toEqual({ ...searchOf({}), unvisited: 'parent' });
   });
 
-  it('gives the same on both executors', async () => {
+  it('gives the same on both executors', { tags: ['slow'] }, async () => {
     const learned = async (executor: 'eager' | 'auto') => {
       const one = run({ executor });
       await one.play.state(); // initialises them and, compiled, puts them together: they search in lockstep
@@ -232,7 +232,10 @@ describe('hopAgent', () => {
     }
   });
 
-  it('goes on to the bit after a save, with everything it remembers (L01)', async () => {
+  it('goes on to the bit after a save, with everything it remembers (L01)', {
+    tags: ['slow'],
+    timeout: 240_000,
+  }, async () => {
     for (const options of [
       {},
       { simulator: { stepsPerUpdate: 2, batchSize: 16 }, minAccuracy: 0 },
@@ -251,7 +254,7 @@ describe('hopAgent', () => {
       expect(second.agents[0].save!()).toEqual(whole.agents[0].save!());
       for (const { play } of [whole, first, second]) play.dispose();
     }
-  }, 240_000);
+  });
 
   it('searches with the networks of the moment: answers from before an update are forgotten', async () => {
     const hop = { ...small.hop, learningRate: 0.1 };

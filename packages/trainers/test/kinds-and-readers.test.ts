@@ -142,7 +142,9 @@ describe('Dreamer by default, shown bytes up to 254', () => {
   const bytes = { shape: [16, 16, 1], dtype: 'uint8' } as const;
   const few = { size: 'debug', batchSize: 2, sequenceLength: 4, horizon: 3, startAfter: 1, executor } as const;
 
-  it('reconstructs a declared image with an error from 0 to its number of values, however long it learns', async () => {
+  it('reconstructs a declared image with an error from 0 to its number of values, however long it learns', {
+    tags: ['learning'],
+  }, async () => {
     const game = gameOf({ ...bytes, kind: 'image' });
     const kept: number[] = [];
     const keep = ({ metrics }: LogEntry) => {

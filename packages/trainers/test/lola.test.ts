@@ -70,7 +70,7 @@ describe('lola', () => {
     expect(bothDefect).toBeLessThan(both);
   });
 
-  it('settles on the equilibrium of matching pennies, where naive learners run away', () => {
+  it('settles on the equilibrium of matching pennies, where naive learners run away', { tags: ['learning'] }, () => {
     const farthest = (pairs: ReturnType<typeof trained>) =>
       pairs.map(({ parameters }) =>
         Math.max(...parameters.flatMap((own) => [...own].map((x) => Math.abs(chance(x) - 0.5)))),

@@ -67,7 +67,7 @@ function moaRowsOf({ observations, envs, agents }: Experience, seat: number) {
 }
 
 describe('createMoa', () => {
-  it('learns what co-players do, measured before it is trained on', async () => {
+  it('learns what co-players do, measured before it is trained on', { tags: ['learning'] }, async () => {
     const { moa, history } = await shown({ epochs: 2 }, 32);
     expect(moa.coPlayers).toEqual(['agent_1', 'agent_2']);
     expect(history[0]['moa/accuracy']).toBeLessThan(0.65); // of untrained networks

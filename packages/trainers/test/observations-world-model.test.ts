@@ -175,7 +175,9 @@ describe('a model of observations with a contrastive loss', () => {
     expect(metrics['contrastive_loss'].dataSync()[0]).toBeCloseTo(Math.log(2), 5);
   });
 
-  it('learns, logs its loss, and with a weight of 0 is the model without it, to the bit', async () => {
+  it('learns, logs its loss, and with a weight of 0 is the model without it, to the bit', {
+    tags: ['learning'],
+  }, async () => {
     const game = snowdrift({ size: 3, agents: 2, drifts: 2, maxSteps: 9 });
     const rows = await transitions(game, 0, 16);
     const learn = async (contrastive?: { weight: number; temperature?: number }) => {

@@ -166,7 +166,7 @@ describe('partners of selfPlay', () => {
     expect(other.partner).not.toEqual(two.partner);
   });
 
-  test('a resumed run gives the same bits', async () => {
+  test('a resumed run gives the same bits', { tags: ['slow'] }, async () => {
     const make = (directory?: string) => {
       const agents = game.agents.map((id) => ppoAgent({ game, id, ppo: { epochs: 1 } }));
       const of = (id: AgentId) => [

@@ -78,7 +78,7 @@ async function straight() {
 }
 
 describe('a run that stopped and was resumed', () => {
-  it.each([1, 4, 7])('gives the same bits when it stopped after update %i', async (stop) => {
+  it.each([1, 4, 7])('gives the same bits when it stopped after update %i', { tags: ['slow'] }, async (stop) => {
     const expected = await straight();
     const at = directory();
     const metrics: Metrics[] = [];

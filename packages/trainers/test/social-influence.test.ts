@@ -47,7 +47,9 @@ function runOf(other: Agent, given: Partial<SocialInfluenceOptions> = {}, seed =
 const STEPS = 16 * 8;
 
 describe('socialInfluenceAgent', () => {
-  it('finds its influence on an agent that imitates it, and none on an agent that acts at random', async () => {
+  it('finds its influence on an agent that imitates it, and none on an agent that acts at random', {
+    tags: ['learning'],
+  }, async () => {
     const copied = runOf(imitator);
     await copied.run.train({ envSteps: 20 * STEPS });
     const ignored = runOf(randomAgent({ game, id: 'agent_1' }) as Agent);

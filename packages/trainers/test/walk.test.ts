@@ -30,7 +30,7 @@ function filesOfPage(): string[] {
   return [...section.matchAll(/^\| `([^`]+\.ts)` \|/gm)].map(([, file]) => file);
 }
 
-it('a transition passes 16 files, from the environment to the optimiser', () => {
+it('a transition passes 16 files, from the environment to the optimiser', { tags: ['slow'] }, () => {
   const script = join(import.meta.dirname, 'fixtures/walk.ts');
   const printed = execFileSync(process.execPath, ['--conditions=@coplay/source', '--import', 'tsx', script], {
     env: { ...process.env, COPLAY_THREADS: '1' },

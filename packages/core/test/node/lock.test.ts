@@ -68,7 +68,7 @@ describe('lockDirectory', () => {
     next.release();
   });
 
-  it('of five processes that start at once one holds it; the others name it', async () => {
+  it('of five processes that start at once one holds it; the others name it', { tags: ['slow'] }, async () => {
     for (let round = 0; round < 2; round++) {
       const all = await Promise.all(Array.from({ length: 5 }, () => contender(soon(1_000))));
       const holders = all.filter(({ said }) => said === 'held');

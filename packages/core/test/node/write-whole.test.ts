@@ -151,7 +151,7 @@ describe('a disk of its own', () => {
 
 const programs = placeOfPrograms();
 
-it('a kill at any moment leaves the old file or the new one', async () => {
+it('a kill at any moment leaves the old file or the new one', { tags: ['slow'] }, async () => {
   const file = join(folder, 'a');
   const contents = `
     import { writeWholeSync } from './index';

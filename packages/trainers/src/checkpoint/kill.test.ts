@@ -57,7 +57,7 @@ async function killedChild(checkpoints: string, delay: number): Promise<number> 
   return last;
 }
 
-test(`kill -9 at ${KILLS} random moments loses nothing that was saved`, async () => {
+test(`kill -9 at ${KILLS} random moments loses nothing that was saved`, { tags: ['slow'] }, async () => {
   const checkpoints = join(directory, 'checkpoints');
   const generator = createGenerator(1);
   let interrupted = 0;

@@ -178,7 +178,9 @@ async function saveThree(fileSystem: FileSystem, done: (mark: number) => void): 
 }
 
 describe('a process that dies', () => {
-  test('at any operation leaves the last complete checkpoint, and the next save tidies up', async () => {
+  test('at any operation leaves the last complete checkpoint, and the next save tidies up', {
+    tags: ['slow'],
+  }, async () => {
     const died = new Error('died');
     let operations = 0;
     for (let last = 0; operations >= last; last++) {

@@ -92,7 +92,7 @@ describe('the joint action', () => {
 });
 
 describe.each(['joint', 'coupled', 'world', 'behaviour'] as const)('the update %s with co-players', (kind) => {
-  it('is the same on the eager and the compiled executor', async () => {
+  it('is the same on the eager and the compiled executor', { tags: ['slow'] }, async () => {
     const run = async (executor: 'eager' | 'onnx') => {
       const parts = smallParts({}, M);
       const { world, behaviour } = byGroup(stirred(parts.nets));
