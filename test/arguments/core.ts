@@ -207,6 +207,7 @@ export const checksDoors: Doors = {
   reachedGoal: 'is called with the goals of a game that was checked',
   ofPart: 'is called by the code of a whole with its own parts',
   oneAtATime: 'is given nothing',
+  yieldToEventLoop: 'is given nothing',
   parseJson: door(() => ['parseJson', '[1]', {}], ['where', 'nothing', 'options']),
   restorePart: 'is called by the code of a whole with its own parts',
   restoreParts: 'is called by the code of a whole with its own parts',

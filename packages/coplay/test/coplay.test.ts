@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCommand } from 'coplay';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { coplay, written } from './command-line';
 
@@ -148,6 +149,46 @@ describe('a run', () => {
     const lines = (directory: string) => readFileSync(join(directory, 'log.jsonl'), 'utf8').trim().split('\n');
     expect(lines(stopped).map((line) => JSON.parse(line).envSteps)).toEqual([32, 64, 96]);
     expect(lines(whole).length).toBe(3);
+  });
+
+  it('stops in the evaluation after training too: nothing of the training is lost', async () => {
+    const path = written(folder, { ...CONFIGURATION, envSteps: 32 });
+    const [directory, controller] = [join(folder, 'not-evaluated'), new AbortController()];
+    const lines: string[] = [];
+    const err = (line: string) => {
+      lines.push(line);
+      if (line.startsWith('Evaluating: 200 episodes')) controller.abort();
+    };
+    const out = (line: string) => void lines.push(`out: ${line}`);
+    const code = await runCommand(['train', path, '--directory', directory], {
+      ...{ out, err, interrupt: () => controller.signal },
+    });
+    expect([code, lines.at(-1)]).toEqual([130, expect.stringContaining(`coplay evaluate ${directory}`)]);
+    expect((await coplay(['evaluate', directory, '--episodes', '2'])).code).toBe(0);
+  });
+
+  it('leaves no listener of the process behind, by any command', { tags: ['slow'] }, async () => {
+    const counts = () => ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit'].map((name) => process.listenerCount(name));
+    const { log: _, ...configuration } = CONFIGURATION;
+    const path = written(folder, { ...configuration, log: ['csv', 'tensorboard'] });
+    const sweep = written(folder, { configuration, axes: { 'agents.ppo.gamma': [0.5] }, seeds: 1, episodes: 4 });
+    const [one, swept] = [join(folder, 'listeners'), join(folder, 'listeners-swept')];
+    const before = counts();
+    for (const args of [
+      ['train', path, '--directory', one],
+      ['resume', one, '--steps', '96'],
+      ['evaluate', one, '--episodes', '2'],
+      ['cross-play', one, one, '--episodes', '2'],
+      ['record', one],
+      ['export', one, join(folder, 'listeners.onnx')],
+      ['sweep', sweep, '--directory', swept, '--index', '0'],
+    ]) {
+      expect([args[0], (await coplay(args)).code, counts()]).toEqual([args[0], 0, before]);
+    }
+    const stopped = await coplay(['train', path, '--directory', `${one}-stopped`], AbortSignal.abort());
+    expect([stopped.code, counts()]).toEqual([130, before]);
+    const refused = await coplay(['train', path, '--directory', one]);
+    expect([refused.code, counts()]).toEqual([1, before]);
   });
 
   it('is reported together with another one', { tags: ['slow'] }, async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,6 +41,18 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** Whether a server at a port of this machine takes connections. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('error', () => done(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      done(true);
+    });
+  });
+}
+
 /** A worker in a process of its own, in a group that can be killed with all of its children. */
 function startWorker(url: string): ChildProcess {
   const flags = ['--conditions=@coplay/source', '--import', 'tsx', BIN, 'worker', '--redis', url, '--jobs', '1'];
@@ -70,7 +83,16 @@ describe(HAS_REDIS ? 'a sweep through Redis' : `a sweep through Redis: skipped, 
     mkdirSync(data, { recursive: true });
     const options = ['--port', String(port), '--requirepass', PASSWORD, '--dir', data, '--appendonly', 'yes'];
     server = spawn('redis-server', [...options, '--appendfsync', 'always', '--bind', '127.0.0.1'], { stdio: 'ignore' });
-    await sleep(500);
+    while (!(await answers(port))) {
+      if (server.exitCode !== null) throw new Error(`redis-server ended with status ${server.exitCode}`);
+      await sleep(50);
+    }
+  };
+  /** Kills the server. A new one that started before the old one's end would not get the port, and end. */
+  const kill = async () => {
+    const ended = once(server, 'exit');
+    server.kill('SIGKILL');
+    await ended;
   };
   beforeAll(async () => {
     if (!HAS_REDIS) return;
@@ -112,7 +134,7 @@ describe(HAS_REDIS ? 'a sweep through Redis' : `a sweep through Redis: skipped, 
       const begun = () => NAMES.filter((name) => existsSync(join(shared, name, 'checkpoints')));
       while (begun().length === 0) await sleep(50);
       killGroup(workers[0]);
-      server.kill('SIGKILL');
+      await kill();
       await start();
       workers.push(startWorker(url));
       const { code, err } = await ended;

@@ -83,6 +83,20 @@ describe('coplay sweep --index', () => {
     expect(logOf(place, NAMES[0])).toEqual(logOf(directory, NAMES[0]));
   });
 
+  it('stops in the evaluation too, with the checkpoint of the whole training', async () => {
+    const place = join(folder, 'not-evaluated');
+    // Minutes of episodes: without the signal the test would not end in time.
+    const long = written(folder, { ...SWEEP, episodes: 1e7 });
+    const stop = new AbortController();
+    const begun = coplay(['sweep', long, '--directory', place, '--index', '0'], stop.signal);
+    const checkpoint = join(place, NAMES[0], 'checkpoints', 'step-000000000096', 'manifest.json');
+    await vi.waitFor(() => expect(existsSync(checkpoint)).toBe(true), 60_000);
+    setTimeout(() => stop.abort(), 200);
+    expect(await begun).toMatchObject({ code: 130, err: expect.stringContaining('stopped, with a checkpoint') });
+    expect(existsSync(join(place, NAMES[0], 'result.json'))).toBe(false);
+    expect(logOf(place, NAMES[0])).toEqual(logOf(directory, NAMES[0]));
+  });
+
   it('refuses an index out of range, and an edited file', async () => {
     const [out] = await byIndex(sweep, directory, [4]);
     expect(out).toMatchObject({ code: 1, err: expect.stringContaining('expected an index from 0 to 3, got 4') });

@@ -4,6 +4,7 @@ import { checkNumbers, checkTypedArray } from './check-values';
 import { checkArgument, typedArrays } from './checks';
 import { fail, show } from './errors';
 import type { AgentId, AnyGame, Game, StepArrays } from './game';
+import { type Generator, type GeneratorState, generatorFrom } from './generator';
 import type { ObservationArrays } from './observations';
 import type { ArrayOf, DType } from './typed-arrays';
 
@@ -166,6 +167,33 @@ const stateSchema = z.looseObject({
   isFirst: typedArrays('uint8'),
   terminated: typedArrays('uint8'),
 });
+
+/** What a batch saves of itself. */
+interface SavedParts extends Batch {
+  readonly isFirst: Uint8Array;
+  readonly result: StepArrays;
+}
+
+/** Copies of everything needed to continue a batch. */
+export function savedBatch(
+  { states, previousActions, isFirst, result }: SavedParts,
+  generators: readonly Generator[],
+): VectorEnvState {
+  return {
+    states: states.slice(),
+    generators: Uint32Array.from(generators.flatMap((generator) => [...generator.state()])), // [E * 4]
+    previousActions: previousActions.slice(),
+    isFirst: isFirst.slice(),
+    terminated: result.terminated.slice(),
+  };
+}
+
+/** The generators of a saved batch, one for each environment. */
+export function savedGenerators({ generators }: VectorEnvState): Generator[] {
+  return Array.from({ length: generators.length / 4 }, (_, env) =>
+    generatorFrom(Array.from(generators.subarray(env * 4, env * 4 + 4)) as unknown as GeneratorState),
+  );
+}
 
 /** Refuses the saved state of another batch. */
 export function checkSavedBatch(where: string, batch: Batch, layout: ActionLayout, saved: VectorEnvState): void {

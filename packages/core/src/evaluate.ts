@@ -11,6 +11,7 @@ import { mean } from './rows';
 import { checkAgent, seatAgents } from './seats';
 import type { DType } from './typed-arrays';
 import { vectorEnv } from './vector-env';
+import { yieldToEventLoop } from './yield-to-event-loop';
 
 /** Options of {@link evaluate}. */
 export interface EvaluateOptions {
@@ -25,12 +26,18 @@ export interface EvaluateOptions {
    * seed. Default 0
    */
   readonly seed?: number;
+  /** Ends the evaluation between two steps: it rejects with the signal's reason. Default: it plays to the end */
+  readonly signal?: AbortSignal;
 }
+
+/** Milliseconds of play between two turns of the event loop, in which a signal can be aborted. */
+const TURN_MS = 50;
 
 const schema = z.strictObject({
   episodes: z.int().min(1).default(1000),
   envs: z.int().min(1).optional(),
   seed: z.int().min(0).default(0),
+  signal: z.instanceof(AbortSignal, { error: 'an AbortSignal, such as interruptSignal()' }).optional(),
 });
 
 /** What {@link evaluate} found. Row i of the arrays is episode i. */
@@ -64,7 +71,7 @@ export interface Evaluation {
  * Plays whole episodes and reports returns. Every environment plays a number of episodes that is fixed beforehand, so
  * that short episodes are not counted more often than long ones. Agents' memories are put back afterwards.
  *
- * @throws CoplayError for bad numbers, or agents that don't fit the game
+ * @throws CoplayError for bad numbers, or agents that don't fit the game; the signal's reason where that was aborted
  */
 export async function evaluate<Spaces extends ActionSpaces>(
   game: Game<DType, Spaces>,
@@ -72,12 +79,12 @@ export async function evaluate<Spaces extends ActionSpaces>(
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
   checkGame('evaluate', game, 'any', 'play');
-  const { episodes, seed, envs = game.external?.envs ?? 64 } = checkOptions('evaluate', schema, options);
+  const { episodes, seed, signal, envs = game.external?.envs ?? 64 } = checkOptions('evaluate', schema, options);
   // Checked before their memories are read.
   for (const agent of seatAgents('evaluate', game.agents, agents)) checkAgent('evaluate', agent);
   const memories = agents.map((agent) => (agent.save ? agent.save() : undefined));
   try {
-    return await play(game, agents, episodes, Math.min(envs, episodes), seed);
+    return await play(game, agents, { episodes, envs: Math.min(envs, episodes), seed, signal });
   } finally {
     for (const [i, agent] of agents.entries()) putBack(agent, memories[i]);
   }
@@ -90,15 +97,19 @@ function putBack(agent: Pick<Agent, 'restore'>, memory: SavedState | undefined):
 async function play<Spaces extends ActionSpaces>(
   game: Game<DType, Spaces>,
   agents: readonly Agent<Saved, Spaces>[],
-  episodes: number,
-  envs: number,
-  seed: number,
+  { episodes, envs, seed, signal }: z.infer<typeof schema> & { readonly envs: number },
 ): Promise<Evaluation> {
   const env = vectorEnv(game, { envs, seed: streamSeed(seed, 'evaluate/env') });
   try {
     const rollout = createRollout(env, agents, createGenerator(streamSeed(seed, 'evaluate/agents')));
     const tally = new Tally(game as AnyGame, episodes, envs);
+    let turned = performance.now();
     while (!tally.isFull()) {
+      if (signal && performance.now() - turned >= TURN_MS) {
+        await yieldToEventLoop();
+        turned = performance.now();
+      }
+      signal?.throwIfAborted();
       tally.before(env);
       await rollout.step();
       tally.add(env);

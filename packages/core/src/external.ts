@@ -6,6 +6,8 @@ import {
   checkSavedBatch,
   namedEnvs,
   type ResetOptions,
+  savedBatch,
+  savedGenerators,
   type VectorEnv,
   type VectorEnvState,
 } from './batch';
@@ -15,7 +17,7 @@ import { allocateStepArrays, rememberActions } from './env-rows';
 import { checkOptions, fail } from './errors';
 import { allocateObservations } from './experience';
 import type { AgentId, AnyGame, ExternalEnvs, ExternalRules, Game, StepArrays } from './game';
-import { createGenerator, type Generator, type GeneratorState, generatorFrom, splitSeed } from './generator';
+import { createGenerator, type Generator, splitSeed } from './generator';
 import type { ObservationArrays } from './observations';
 import type { DType } from './typed-arrays';
 
@@ -139,24 +141,14 @@ export class ExternalEnv implements VectorEnv<ActionSpaces> {
   }
 
   state(): VectorEnvState {
-    const generators = new Uint32Array(this.envs * 4);
-    for (let env = 0; env < this.envs; env++) generators.set(this.generators[env].state(), env * 4);
-    return {
-      states: this.states.slice(),
-      generators,
-      previousActions: this.previousActions.slice(),
-      isFirst: this.isFirst.slice(),
-      terminated: this.result.terminated.slice(),
-    };
+    return savedBatch(this, this.generators);
   }
 
   /** The states themselves can't be restored: all environments begin new episodes, with seeds not used before. */
   restore(state: VectorEnvState): void {
     this.checkOpen('vectorEnv.restore');
     checkSavedBatch('vectorEnv.restore', this, this.layout, state);
-    this.generators = Array.from({ length: this.envs }, (_, i) =>
-      generatorFrom(Array.from(state.generators.subarray(i * 4, i * 4 + 4)) as unknown as GeneratorState),
-    );
+    this.generators = savedGenerators(state);
     this.begin(namedEnvs('vectorEnv.restore', this.envs));
   }
 

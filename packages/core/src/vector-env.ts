@@ -6,6 +6,8 @@ import {
   checkSavedBatch,
   namedEnvs,
   type ResetOptions,
+  savedBatch,
+  savedGenerators,
   type VectorEnv,
   type VectorEnvState,
 } from './batch';
@@ -15,7 +17,7 @@ import { checkOptions } from './errors';
 import { allocateObservations, copyRow } from './experience';
 import { ExternalEnv } from './external';
 import type { AgentId, AnyGame, Game, StepArrays } from './game';
-import { createGenerator, type Generator, type GeneratorState, generatorFrom, splitSeed } from './generator';
+import { createGenerator, type Generator, generatorFrom, splitSeed } from './generator';
 import type { ObservationArrays } from './observations';
 import type { ArrayOf, DType } from './typed-arrays';
 
@@ -141,15 +143,7 @@ class BatchedEnv implements VectorEnv<ActionSpaces> {
   }
 
   state(): VectorEnvState {
-    const generators = new Uint32Array(this.envs * 4);
-    for (let env = 0; env < this.envs; env++) generators.set(this.generators[env].state(), env * 4);
-    return {
-      states: this.states.slice(),
-      generators,
-      previousActions: this.previousActions.slice(),
-      isFirst: this.isFirst.slice(),
-      terminated: this.result.terminated.slice(),
-    };
+    return savedBatch(this, this.generators);
   }
 
   restore(state: VectorEnvState): void {
@@ -164,9 +158,7 @@ class BatchedEnv implements VectorEnv<ActionSpaces> {
   }
 
   private takeOver(state: VectorEnvState): void {
-    this.generators = Array.from({ length: this.envs }, (_, i) =>
-      generatorFrom(Array.from(state.generators.subarray(i * 4, i * 4 + 4)) as unknown as GeneratorState),
-    );
+    this.generators = savedGenerators(state);
     this.states.set(state.states);
     this.previousActions.set(state.previousActions);
     this.isFirst.set(state.isFirst);

@@ -13,6 +13,31 @@ const first = (id: string): Agent => ({
 });
 
 describe('evaluate', () => {
+  it('ends between two steps where its signal is aborted, also from a timer, and puts memories back', async () => {
+    const game = countingGame({ maxSteps: 4 }) as unknown as Game;
+    const reason = new Error('no time left');
+    const stop = new AbortController();
+    let [steps, restored] = [0, 0];
+    const slow = (id: string): Agent => ({
+      ...first(id),
+      act(...given) {
+        steps++;
+        for (const start = performance.now(); performance.now() - start < 2; );
+        return first(id).act(...given);
+      },
+      save: () => ({}),
+      restore: () => void restored++,
+    });
+    // Without turns of the event loop, 100,000 steps of 4 ms would end before the timer.
+    setTimeout(() => stop.abort(reason), 20);
+    const options = { episodes: 100_000, envs: 4, signal: stop.signal };
+    await expect(evaluate(game, game.agents.map(slow), options)).rejects.toBe(reason);
+    expect([steps > 0, steps < 1000, restored]).toEqual([true, true, 2]);
+    steps = 0;
+    await expect(evaluate(game, game.agents.map(slow), options)).rejects.toBe(reason);
+    expect(steps).toBe(0);
+  });
+
   it.each([Number.NaN, Number.POSITIVE_INFINITY])(
     'refuses a reward of %d by agent, environment and step',
     async (reward) => {

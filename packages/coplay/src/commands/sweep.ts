@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { textTable } from '@coplay/diagnostics';
-import { command, EXIT, type Flags, type Terminal, textOf, wholeNumber } from '../command';
+import { answer, command, EXIT, type Flags, JSON_FLAG, type Terminal, textOf, wholeNumber } from '../command';
 import { bestTable, type RunEnd, type RunProgress, runOne, runSweep, type SweepResult, type Watcher } from '../sweep';
 
 /** Settings in the table at the end. */
@@ -22,7 +23,7 @@ export const sweepCommand = command({
     },
     resume: { what: 'goes on with a sweep that was begun: runs that are done stay, others go on from a checkpoint' },
     index: { value: 'N', what: 'does only the run with this index, from 0: for jobs of SLURM or Kubernetes' },
-    json: { what: 'writes all runs and the best settings as JSON' },
+    ...JSON_FLAG,
   },
   async run([file], flags, terminal) {
     const directory = textOf(flags, 'directory');
@@ -56,9 +57,9 @@ async function one(
 ): Promise<number> {
   const { watcher, end } = watch(terminal);
   try {
-    const { run, end: ended } = await runOne(options, index, watcher.onProgress);
+    const { directory, run, end: ended } = await runOne(options, index, watcher.onProgress);
     watcher.onEnd(run, ended);
-    if (flags['json']) terminal.out(JSON.stringify({ ...run, end: ended }));
+    answer(terminal, flags, { ...run, end: ended }, () => `Files of the run: ${join(directory, run.name)}`);
     if (ended === 'stopped') return EXIT.interrupted;
     return ended === 'taken' || 'error' in ended ? EXIT.failed : EXIT.ok;
   } finally {
@@ -93,6 +94,7 @@ function progressLine(name: string, { envSteps, total, returnMean }: RunProgress
   const seconds = (performance.now() - start) / 1000;
   const left = Math.round((seconds / envSteps) * (total - envSteps));
   const shown = returnMean === null ? '' : `  return ${returnMean.toFixed(2)}`;
+  if (envSteps >= total) return `${name}  ${total.toLocaleString('en')} steps done${shown}  evaluating`;
   return `${name}  ${envSteps.toLocaleString('en')}/${total.toLocaleString('en')} steps${shown}  ${left} s left`;
 }
 
@@ -105,8 +107,9 @@ function endLine(end: RunEnd): string {
 
 /** The best settings, runs that failed, and where the files are. */
 function report({ runs, best }: SweepResult, signal: AbortSignal, flags: Flags, terminal: Terminal): number {
-  if (flags['json']) terminal.out(JSON.stringify({ best, runs }));
-  else if (best.length > 0) terminal.out(textTable(bestTable(best, BEST)));
+  answer(terminal, flags, { best, runs }, () =>
+    best.length > 0 ? textTable(bestTable(best, BEST)) : 'No run is done.',
+  );
   const count = (state: string) => runs.filter((run) => run.state === state).length;
   const [done, failed, open] = ['done', 'failed', 'open'].map(count);
   terminal.err(`${done} of ${runs.length} runs done, ${failed} failed, ${open} to do.`);

@@ -17,7 +17,11 @@ import {
   refuseBegun,
   runOf,
   settingsOf,
+  unlessAborted,
 } from '../configuration';
+
+/** Of the evaluation after training. */
+const EPISODES = 200;
 
 /** `coplay train` */
 export const trainCommand = command({
@@ -113,7 +117,7 @@ export async function watchedRun(
 }
 
 /**
- * Trains to the end or until it's interrupted; then a table of an evaluation, and the report.
+ * Trains to the end or until it's interrupted; then writes the report, and a table of an evaluation.
  *
  * @returns the exit code: that of a failure too where lines of a log are missing
  */
@@ -138,9 +142,15 @@ export async function train(
       `Ended after ${run.envSteps} of ${envSteps} steps: ${patience} evaluations weren't better than before.`,
     );
   }
-  const { byAgent, mean } = await run.evaluate({ episodes: 200 });
+  terminal.err(`Evaluating: ${EPISODES} episodes ...`);
+  const evaluation = await unlessAborted(signal, () => run.evaluate({ episodes: EPISODES, signal }));
+  if (!evaluation) {
+    terminal.err(`Stopped in the evaluation; the training is done. To evaluate: coplay evaluate ${directory}`);
+    return EXIT.interrupted;
+  }
+  const { byAgent, mean } = evaluation;
   const report = join(directory, 'report.html');
-  const result = { directory, envSteps: run.envSteps, episodes: 200, mean, byAgent, report, best: run.best };
+  const result = { directory, envSteps: run.envSteps, episodes: EPISODES, mean, byAgent, report, best: run.best };
   answer(terminal, flags, result, () => {
     return `${textTable(Object.entries(byAgent).map(([agent, row]) => ({ agent, ...row })))}\nReport: ${report}`;
   });

@@ -83,6 +83,20 @@ export async function holding<T>(run: SelfPlay, work: () => Promise<T>): Promise
 }
 
 /**
+ * The result of work that a signal can end; undefined where it did.
+ *
+ * @param work  rejects with the signal's reason when that is aborted
+ */
+export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return undefined;
+    throw error;
+  }
+}
+
+/**
  * Makes the game and the agents of a configuration, and no run.
  *
  * @throws CoplayError as {@link runOf} does

@@ -7,6 +7,7 @@ export {
   holding,
   isHeld,
   runOf,
+  unlessAborted,
 } from './build';
 export { isCode, type LoadedCode, loadCode } from './code';
 export { type AgentMaker, type Configuration, defineConfig } from './define';

@@ -99,7 +99,7 @@ export async function runOne(
   options: Pick<RunSweepOptions, 'file' | 'directory' | 'signal' | 'warn'>,
   index: number,
   onProgress: (run: PlannedRun, progress: RunProgress) => void,
-): Promise<{ readonly run: PlannedRun; readonly end: RunEnd }> {
+): Promise<{ readonly directory: string; readonly run: PlannedRun; readonly end: RunEnd }> {
   const { signal, warn = console.warn, ...rest } = options;
   const { directory, planned } = await begin({ ...rest, warn, resume: true });
   const run = planned.runs[index];
@@ -108,7 +108,8 @@ export async function runOne(
     fail('coplay sweep --index', expected, String(index), `The sweep has ${planned.runs.length} runs.`);
   }
   const stop = signal ?? new AbortController().signal;
-  return { run, end: await perform(directory, planned, run, stop, (progress) => onProgress(run, progress)) };
+  const end = await perform(directory, planned, run, stop, (progress) => onProgress(run, progress));
+  return { directory, run, end };
 }
 
 /** Reads the file, and writes the plan or compares it with the one in the directory. */

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogEntry } from '@coplay/core';
-import { holding, isHeld, keepConfiguration, runOf } from '../configuration';
+import { holding, isHeld, keepConfiguration, runOf, unlessAborted } from '../configuration';
 import { configurationOf, endOf, type PlannedSweep, type RunResult, writeEnd } from './directory';
 import type { PlannedRun } from './plan';
 
@@ -24,7 +24,7 @@ export type RunEnd = RunResult | { readonly error: string } | 'stopped' | 'taken
  * Trains one run of a sweep and evaluates it, from its newest checkpoint where it was begun before. A run that has its
  * result isn't done again; one that failed is tried again.
  *
- * @param signal      ends it early, after a checkpoint
+ * @param signal      ends the training early, after a checkpoint, or the evaluation
  * @param onProgress  called after each update
  */
 export async function perform(
@@ -84,7 +84,10 @@ async function train(
     await run.train({ envSteps: total, signal });
     if (run.envSteps < total) return 'stopped';
     if (run.missing.length > 0) throw new Error(`Lines of a log are missing: ${warnings.join(' ')}`);
-    const { mean, returnMean: returns } = await run.evaluate({ episodes: planned.sweep.episodes });
+    const { episodes } = planned.sweep;
+    const evaluation = await unlessAborted(signal, () => run.evaluate({ episodes, signal }));
+    if (!evaluation) return 'stopped';
+    const { mean, returnMean: returns } = evaluation;
     return { envSteps: run.envSteps, mean, returns, seconds: (performance.now() - start) / 1000 };
   });
 }

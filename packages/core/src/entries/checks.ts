@@ -30,3 +30,4 @@ export { oneAtATime } from '../one-at-a-time';
 export { ofPart, type PartToRestore, restorePart, restoreParts, type SavedPart } from '../restore-parts';
 export { checkAgent } from '../seats';
 export { checkSimulator } from '../simulator';
+export { yieldToEventLoop } from '../yield-to-event-loop';

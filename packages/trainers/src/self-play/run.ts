@@ -25,7 +25,7 @@ import {
   type VectorEnv,
   vectorEnv,
 } from '@coplay/core';
-import { checkMetrics, checkRecord, oneAtATime, restorePart } from '@coplay/core/checks';
+import { checkMetrics, checkRecord, oneAtATime, restorePart, yieldToEventLoop } from '@coplay/core/checks';
 import { z } from 'zod';
 import { checkCurriculum, type Explorers } from '../exploration';
 import { isLearning, type Learner } from '../training';
@@ -39,7 +39,6 @@ import { type ResolvedSelfPlay, resolveSelfPlay, type SelfPlayOptions, type Trai
 import { ownExperience, population, withoutPartners } from './partners';
 import { RunFiles } from './run-files';
 import { Sinks } from './sinks';
-import { yieldToEventLoop } from './yield-to-event-loop';
 
 /** How far {@link SelfPlay.train} goes. */
 export interface TrainOptions {

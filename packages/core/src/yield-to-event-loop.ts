@@ -1,6 +1,6 @@
 /**
- * Lets the event loop turn once. Tensors compute within one turn, so without this neither an interrupt nor a
- * timer would be served before training ends.
+ * Lets the event loop turn once. Tensors compute within one turn, so a loop over steps must await this now and then:
+ * otherwise an interrupt or a timer has no effect before the loop ends.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
