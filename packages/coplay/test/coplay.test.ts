@@ -45,7 +45,7 @@ describe('coplay', () => {
     [['evaluate', 'a', '-e'], 2, 'There is no flag -e.'],
     [['report', 'nowhere'], 1, 'run directory with config.json, got nowhere'],
     [['train', 'nowhere.json'], 1, 'a file of JSON'],
-    [['evaluate', folder], 1, 'the directory of a run that `coplay train` began'],
+    [['evaluate', folder], 1, `the directory of a run, got ${folder}, without config.json`],
     [['evaluate', 'nowhere'], 1, 'got nowhere, which does not exist'],
     [['inspect', 'nowhere'], 1, 'got nowhere, which does not exist. Check the path.'],
     [['inspect', folder], 1, `got ${folder}, which is neither`],

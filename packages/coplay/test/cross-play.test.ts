@@ -57,6 +57,16 @@ it('refuses runs of different games, by name', async () => {
   await coplay(['train', path, '--directory', longer]);
   const ended = await coplay(['cross-play', nice, longer]);
   expect(ended.code).toBe(1);
-  expect(ended.err).toContain('"maxSteps":5');
-  expect(ended.err).toContain(longer);
+  expect(ended.err).toContain(
+    `expected matrix-prisoners-dilemma with maxSteps 4, as in ${nice}, got matrix-prisoners-dilemma with maxSteps 5 in ${longer}.`,
+  );
+  const other = join(folder, 'other');
+  const hunt = written(folder, {
+    game: { name: 'stag-hunt', size: 3, agents: 2, stags: 1, hares: 1 },
+    ...{ agents, envs: 1, steps: 4, envSteps: 4, log: [] },
+  });
+  await coplay(['train', hunt, '--directory', other]);
+  expect((await coplay(['cross-play', nice, other])).err).toContain(
+    `expected matrix-prisoners-dilemma, as in ${nice}, got stag-hunt in ${other}.`,
+  );
 });

@@ -192,7 +192,7 @@ describe('coplay play', () => {
     });
     const nowhere = await refused(['play', '--host', '203.0.113.7', '--port', '0']);
     expect(nowhere).toEqual({ code: 1, err: expect.stringContaining('--host: expected an address that is free') });
-    expect(await refused(['play', folder])).toEqual({ code: 1, err: expect.stringContaining('`coplay train` began') });
+    expect(await refused(['play', folder])).toEqual({ code: 1, err: expect.stringContaining('without config.json') });
   });
 
   it('refuses a run of a game that the page does not have', async () => {

@@ -43,9 +43,11 @@ describe('--set', () => {
     ['=3', '--set: expected FIELD=VALUE'],
     ['ppo..gamma=1', '--set: expected a path of names with points between them, got "agents.ppo..gamma"'],
     ['envs.more=3', '--set: expected a record at envs, where envs.more leads, got 2'],
-    ['ppo.gama=1', 'the unknown option "gama"'],
+    ['ppo.gama=1', 'the unknown option "gama". Did you mean gamma? The options are: gamma, '],
+    ['ppo.learnigRate=1', 'the unknown option "learnigRate". Did you mean learningRate?'],
     ['game.__proto__=1', '__proto__'],
     ['evns=3', 'the unknown option "evns"'],
+    ['game.maxStep=3', 'Did you mean maxSteps?'],
   ])('refuses %s by name', async (setting, message) => {
     const ended = await coplay(['train', path, '--directory', join(folder, 'refused'), '--set', setting]);
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining(message) });

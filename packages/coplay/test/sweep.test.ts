@@ -195,6 +195,8 @@ describe('a sweep on all cores', { tags: ['learning'] }, () => {
     await runSweep({ file: sweep, directory: join(folder, 'single'), jobs: 1 });
     for (const name of NAMES) expect(logOf(directory, name)).toEqual(logOf(folder, 'single', name));
     const mean = (setting: number) => (runs[2 * setting].result!.mean + runs[2 * setting + 1].result!.mean) / 2;
+    const page = readFileSync(join(directory, 'report.html'), 'utf8');
+    expect([page.match(/>000: gamma 0\.5</g)?.length, page.match(/>001: gamma 0\.9</g)?.length]).toEqual([2, 2]);
     expect(best[0].mean.value).toBeCloseTo(Math.max(mean(0), mean(1)), 12);
   });
 });

@@ -1,7 +1,7 @@
 import type { ZodType } from 'zod';
 import { isPlainRecord } from './check-values';
 import { fail } from './fail';
-import { namesAt, placesOf } from './option-names';
+import { closestName, namesAt, placesOf } from './option-names';
 import { parse } from './parse';
 import { show } from './show';
 
@@ -48,7 +48,10 @@ function remedyForUnknown(name: string, path: string, known: readonly string[], 
   const meant = known.find((other) => plain(other) === plain(name));
   if (meant !== undefined) return `Did you mean ${meant}? ${list}`;
   const places = placesOf(name, schema).slice(0, MOST_SHOWN);
-  if (places.length === 0) return list;
+  if (places.length === 0) {
+    const close = closestName(name, known);
+    return close === undefined ? list : `Did you mean ${close}? ${list}`;
+  }
   const [outer] = path.split('.');
   const words = places.map((place) => (place === '' ? `next to ${outer}` : `in ${place}: { ${name}: ... }`));
   return `${name} belongs ${words.join(', or ')}. ${list}`;

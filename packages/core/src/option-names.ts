@@ -71,3 +71,32 @@ function refusesNamesOnly(branch: Schema, record: unknown): boolean {
   const { issues = [] } = branch.safeParse(record).error ?? {};
   return issues.every(({ code, path }) => code === 'unrecognized_keys' && path.length === 0);
 }
+
+/**
+ * The name that is closest to a misspelt one: at most one letter of every four is missing, added, another one, or
+ * swapped with the next. Undefined where none is so close.
+ */
+export function closestName(name: string, known: readonly string[]): string | undefined {
+  const most = Math.max(1, Math.floor(name.length / 4));
+  const [closest] = known
+    .map((other) => ({ other, distance: letterChanges(name, other) }))
+    .filter(({ distance }) => distance <= most)
+    .sort((a, b) => a.distance - b.distance);
+  return closest?.other;
+}
+
+/** Changes of single letters, and swaps of two neighbours, that make `b` of `a` (optimal string alignment distance). */
+function letterChanges(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > a.length / 4 + 1) return Number.POSITIVE_INFINITY; // also keeps long names cheap
+  // rows[i][j]: changes between the first i letters of a and the first j of b
+  const rows = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (_, j) => i + j));
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + same);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (isSwap) rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
+    }
+  }
+  return rows[a.length][b.length];
+}

@@ -24,6 +24,11 @@ describe('checkOptions', () => {
     const message = (options: object) => () => checkOptions('f', schema, options, ['game']);
     expect(message({ steps: 1, foo: 2 })).toThrow('"foo". The options are: game, steps, rate, kind, inner.');
     expect(message({ steps: 1, Ra_te: 2 })).toThrow('"Ra_te". Did you mean rate? The options are: game, steps,');
+    // One letter is missing, added, another one, or swapped with its neighbour; of short names no more than one.
+    for (const close of ['stps', 'stepss', 'stebs', 'setps']) {
+      expect(message({ steps: 1, [close]: 2 })).toThrow(`"${close}". Did you mean steps? The options are: game,`);
+    }
+    for (const far of ['stp', 'sptes', 'gaem1', '']) expect(message({ steps: 1, [far]: 2 })).not.toThrow('Did you');
     expect(message({ steps: 1, GAME: 2 })).toThrow('"GAME". Did you mean game? The options are: game, steps,');
   });
 

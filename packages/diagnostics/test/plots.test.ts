@@ -114,6 +114,26 @@ describe('the other figures', () => {
     expect(
       new Set([...document.querySelectorAll('[aria-label="line"] path')].map((p) => p.getAttribute('stroke'))).size,
     ).toBe(3);
+    // The key: the last axis in the colours of the lines.
+    const key = [...document.querySelectorAll('g[stroke-width="8"] line')].map((line) => line.getAttribute('stroke'));
+    expect(new Set(key).size).toBeGreaterThan(30);
+    const many = Array.from({ length: 6 }, (_, i) => [3 * 10 ** -i, 'a', i]);
+    const log = await parallelCoordinates({ axes, rows: many, scales: { rate: 'log' } }, { height: 300 });
+    expect(textsOf(log)).toEqual(
+      expect.arrayContaining(['3', '1', '0.1', '0.01', '0.001', '0.0001', '0.00003', '2.5']),
+    );
+    const linear = await parallelCoordinates(
+      { axes, rows, scales: { rate: 'linear', return: 'log' } },
+      { height: 300 },
+    );
+    const lines = [...parseHTML(linear).document.querySelectorAll('[aria-label="line"] path')];
+    const [[a], [b], [c]] = lines.map((path) =>
+      [...path.getAttribute('d')!.matchAll(/,([\d.]+)/g)].map(([, y]) => Number(y)),
+    );
+    expect((a - b) / (a - c)).toBeCloseTo(0.009 / 0.099, 3); // 0.001, 0.01 and 0.1 on a linear axis
+    await expect(parallelCoordinates({ axes, rows: [[0, 'a', 1]], scales: { rate: 'log' } })).rejects.toThrow(
+      /numbers above 0 on the logarithmic axis rate, got 0/,
+    );
     await expect(parallelCoordinates({ axes, rows: [[1, 2]] })).rejects.toThrow(
       /3 values in each row.*\[1,2\] in row 0/,
     );

@@ -84,7 +84,16 @@ const KINDS: Readonly<Record<string, () => readonly Agent[]>> = {
     const model = observationsWorldModel({ view: 'own', network, history: 2, historyUnits: 2 });
     const worldModel = { model, batchSize: 4, stepsPerUpdate: 1 };
     return game.agents.map((id) => {
-      return hopPlusAgent({ game, id, network, ppo, moa: { ...moa, goals: 'none' }, omg: false, worldModel });
+      return hopPlusAgent({
+        game,
+        id,
+        network,
+        ppo,
+        moa: { ...moa, goals: 'none' },
+        omg: false,
+        worldModel,
+        executor: 'eager',
+      });
     });
   },
   DreamerV3: () => [

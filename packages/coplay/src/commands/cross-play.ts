@@ -12,6 +12,7 @@ import {
 import { crossPlay, exploitability, type LoadedRun, loadRun } from '@coplay/trainers';
 import { answer, command, EXIT, JSON_FLAG, type Terminal, textOf, wholeNumber } from '../command';
 import { ALLOW_CODE, trustOf } from '../configuration';
+import { STEP_FLAG, stepOf } from './trained';
 
 /** `coplay cross-play` */
 export const crossPlayCommand = command({
@@ -23,6 +24,7 @@ export const crossPlayCommand = command({
     seats: { value: 'ID,ID', what: "seats in which a run's agent plays among others; default: all" },
     seed: { value: 'N', what: 'of the episodes, which are the same for all; default 0' },
     report: { value: 'FILE', what: 'writes a report of the runs there, with the matrix as a heat map' },
+    ...STEP_FLAG,
     ...JSON_FLAG,
     ...ALLOW_CODE,
   },
@@ -34,7 +36,9 @@ export const crossPlayCommand = command({
     const runs: LoadedRun[] = [];
     try {
       for (const directory of directories) {
-        runs.push(await loadRun(directory, { ...trustOf(flags), warn: terminal.err }));
+        const step = stepOf(directory, flags);
+        const options = { ...trustOf(flags), ...(step !== undefined && { step }), warn: terminal.err };
+        runs.push(await loadRun(directory, options));
       }
       checkGames(directories, runs);
       const [{ game }] = runs;
@@ -57,18 +61,29 @@ export const crossPlayCommand = command({
   },
 });
 
+/** A game's name, agents and options. */
+interface PlayedGame {
+  readonly name: string;
+  readonly [option: string]: unknown;
+}
+
 /** Refuses runs of different games, whose agents can't meet. */
 function checkGames(directories: readonly string[], runs: readonly LoadedRun[]): void {
-  const texts = runs.map(({ game: { name, options, agents } }) => JSON.stringify({ name, options, agents }));
-  const other = texts.findIndex((text) => text !== texts[0]);
+  const games = runs.map(({ game: { name, options, agents } }): PlayedGame => ({ agents, ...options, name }));
+  const [first] = games;
+  const other = games.findIndex((game) => JSON.stringify(game) !== JSON.stringify(first));
   if (other < 0) return;
   const remedy = 'Agents can meet in one game only: give runs of the same game with the same options.';
-  fail(
-    'coplay cross-play',
-    `the game of ${directories[0]}, ${texts[0]}`,
-    `${texts[other]} in ${directories[other]}`,
-    remedy,
-  );
+  const [expected, got] = [games[0], games[other]].map((game) => textOfGame(game, games[0], games[other]));
+  fail('coplay cross-play', `${expected}, as in ${directories[0]}`, `${got} in ${directories[other]}`, remedy);
+}
+
+/** A game by its name, with the options in which two games differ where both have one name. */
+function textOfGame(game: PlayedGame, a: PlayedGame, b: PlayedGame): string {
+  if (a.name !== b.name) return game.name;
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+  const differing = names.filter((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name]));
+  return `${game.name} with ${differing.map((name) => `${name} ${JSON.stringify(game[name]) ?? 'absent'}`).join(', ')}`;
 }
 
 /** Exact, where all agents of a run play a matrix game without a memory. */

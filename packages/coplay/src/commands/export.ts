@@ -3,21 +3,22 @@ import { exportOnnx } from '@coplay/trainers';
 import { answer, command, EXIT, JSON_FLAG, textOf } from '../command';
 import { ALLOW_CODE } from '../configuration';
 import { policyOf } from './policy';
-import { trainedRun } from './trained';
+import { STEP_FLAG, trainedRun } from './trained';
 
 /** `coplay export` */
 export const exportCommand = command({
   usage: 'export RUN FILE.onnx [--agent ID]',
-  summary: 'Writes the policy of an agent of a run of `coplay train` as an ONNX file.',
+  summary: 'Writes the policy of an agent of a run as an ONNX file.',
   words: { least: 2, most: 2 },
   flags: {
     agent: { value: 'ID', what: "whose; default: the game's first agent" },
     value: { what: "with the critic's value as an output too" },
+    ...STEP_FLAG,
     ...JSON_FLAG,
     ...ALLOW_CODE,
   },
   async run([directory, file], flags, terminal) {
-    const { run } = await trainedRun(directory, flags, terminal);
+    const run = await trainedRun(directory, flags, terminal);
     try {
       const id = textOf(flags, 'agent') ?? run.agents[0].id;
       const agent = run.agents.find((one) => one.id === id);

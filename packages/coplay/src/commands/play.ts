@@ -8,7 +8,7 @@ import { answer, command, EXIT, type Flags, JSON_FLAG, type Terminal, textOf, wh
 import { ALLOW_CODE } from '../configuration';
 import { type ServedFile, serveFiles } from '../serve';
 import { policyOf } from './policy';
-import { trainedRun } from './trained';
+import { STEP_FLAG, trainedRun } from './trained';
 
 /** This module: `__filename` in the CommonJS build, `import.meta.url` in the other. */
 const HERE: string = typeof __filename === 'string' ? __filename : import.meta.url;
@@ -23,6 +23,7 @@ export const playCommand = command({
   flags: {
     port: { value: 'N', what: 'default 8000; 0 for any free one' },
     host: { value: 'ADDRESS', what: 'default 127.0.0.1, this machine alone; 0.0.0.0 lets others in' },
+    ...STEP_FLAG,
     ...JSON_FLAG,
     ...ALLOW_CODE,
   },
@@ -62,7 +63,8 @@ async function settingOf(
   files: Map<string, ServedFile>,
   terminal: Terminal,
 ): Promise<PlaySetting> {
-  const { run, game } = await trainedRun(directory, flags, terminal);
+  const run = await trainedRun(directory, flags, terminal);
+  const { game } = run;
   try {
     const policies: PlayPolicy[] = [];
     const without: string[] = [];

@@ -9,12 +9,12 @@ import { replayPage } from '@coplay/viewer';
 import { answer, command, EXIT, JSON_FLAG, textOf, wholeNumber } from '../command';
 import { ALLOW_CODE } from '../configuration';
 import { checkWritable } from '../writable';
-import { seedFor, type TrainedRun, trainedRun } from './trained';
+import { STEP_FLAG, seedFor, type TrainedRun, trainedRun } from './trained';
 
 /** `coplay record` */
 export const recordCommand = command({
   usage: 'record RUN [--episodes N] [--out FILE] [--page FILE.html]',
-  summary: 'Records episodes of a run of `coplay train`: what agents saw, did, and told of their choices.',
+  summary: 'Records episodes of a run: what agents saw, did, and told of their choices.',
   words: { least: 1, most: 1 },
   flags: {
     episodes: { value: 'N', what: 'default 1' },
@@ -26,6 +26,7 @@ export const recordCommand = command({
     gif: { value: 'FILE', what: 'an animated picture of the first one, for games with a scene' },
     report: { what: "shows them in the run's report, too" },
     seed: { value: 'N', what: "of the episodes; default: a child of the run's" },
+    ...STEP_FLAG,
     ...JSON_FLAG,
     ...ALLOW_CODE,
   },
@@ -41,7 +42,7 @@ export const recordCommand = command({
       const recordings = await record(trained, episodes, seed ?? seedFor('record', trained));
       for (const [i, recording] of recordings.entries()) await writeRecording(files[i], recording);
       const rows = recordings.map((recording, i) => rowOf(files[i], recording));
-      const title = `${trained.game.name} after ${trained.run.envSteps} steps`;
+      const title = `${trained.game.name} after ${trained.envSteps} steps`;
       if (page !== undefined) {
         await writeWhole(page, await replayPage(recordings, { title }), { where: '--page' });
       }
@@ -55,14 +56,14 @@ export const recordCommand = command({
       });
       return EXIT.ok;
     } finally {
-      trained.run.dispose();
+      trained.dispose();
     }
   },
 });
 
-async function record({ run, game }: TrainedRun, episodes: number, seed: number): Promise<Recording[]> {
-  const agents = run.agents.map(withInsight);
-  const simulator = simulatorOf(run.agents);
+async function record({ game, agents: trained }: TrainedRun, episodes: number, seed: number): Promise<Recording[]> {
+  const agents = trained.map(withInsight);
+  const simulator = simulatorOf(trained);
   const recordings: Recording[] = [];
   for (let i = 0; i < episodes; i++) {
     const options = { seed: splitSeed(seed, i), observations: true, ...(simulator && { simulator }) };

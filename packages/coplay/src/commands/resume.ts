@@ -1,15 +1,20 @@
+import { cpSync, existsSync, renameSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fail } from '@coplay/core';
+import { loadCheckpoint } from '@coplay/trainers/checkpoint';
 import { command, JSON_FLAG, wholeNumber } from '../command';
 import { ALLOW_CODE, configurationIn, holding, trustOf } from '../configuration';
 import { train, watchedRun } from './train';
+import { checkpointPath, STEP_FLAG, type Step, stepOf } from './trained';
 
 /** `coplay resume` */
 export const resumeCommand = command({
   usage: 'resume RUN [--steps N]',
-  summary: 'Goes on with a run of `coplay train` from its newest good checkpoint.',
+  summary: 'Goes on with a run of `coplay train` from its newest good checkpoint, or that of --step.',
   words: { least: 1, most: 1 },
   flags: {
     steps: { value: 'N', what: 'environment steps in all, those done included; default: as it was configured' },
+    ...STEP_FLAG,
     ...JSON_FLAG,
     ...ALLOW_CODE,
   },
@@ -18,7 +23,9 @@ export const resumeCommand = command({
     const configured = await configurationIn(directory, trustOf(flags));
     const configuration = { ...configured, envSteps: steps ?? configured.envSteps };
     const { run, last } = await watchedRun(configuration, directory, terminal);
+    const step = stepOf(directory, flags);
     return holding(run, async () => {
+      if (step !== undefined) terminal.err(await goBack(directory, step));
       if (!(await run.resume())) terminal.err(`There is no checkpoint in ${directory} yet: it begins at step 0.`);
       if (run.envSteps >= configuration.envSteps) {
         const remedy = `Ask for more: coplay resume ${directory} --steps ${2 * run.envSteps}`;
@@ -28,3 +35,20 @@ export const resumeCommand = command({
     });
   },
 });
+
+/**
+ * Makes one checkpoint the only one, so that the run goes on from it, now and after an interrupt. All checkpoints move
+ * to another folder of the run first.
+ *
+ * @returns a line that says so
+ */
+async function goBack(directory: string, step: Step): Promise<string> {
+  const present = join(directory, 'checkpoints');
+  const { path } = await loadCheckpoint(checkpointPath(directory, step));
+  let old = 1;
+  while (existsSync(`${present}.old-${old}`)) old++;
+  renameSync(present, `${present}.old-${old}`);
+  const source = step === 'best' ? path : join(`${present}.old-${old}`, basename(path));
+  cpSync(source, join(present, basename(path)), { recursive: true });
+  return `It goes on from ${basename(path)}; all checkpoints moved to ${present}.old-${old}.`;
+}

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -36,6 +37,9 @@ const IS_SOURCE = HERE.endsWith('.ts');
 const COMMAND_LINE = fileURLToPath(
   new URL(IS_SOURCE ? '../bin.ts' : HERE.endsWith('.cjs') ? './bin.cjs' : './bin.js', HERE),
 );
+
+/** The address of tsx, which runs sources; by its name it would be looked for from the present folder. */
+const translator = () => pathToFileURL(createRequire(HERE).resolve('tsx')).href;
 
 /** Characters of what a worker writes that are kept, for the error of one that dies. */
 const KEPT = 2000;
@@ -101,7 +105,7 @@ class Worker {
   ) {
     const threads = String(Math.max(1, Math.floor(availableParallelism() / jobs)));
     this.process = fork(COMMAND_LINE, ['worker', directory, ...(allowsCode ? ['--allow-code'] : [])], {
-      ...(IS_SOURCE && { execArgv: ['--conditions=@coplay/source', '--import', 'tsx'] }),
+      ...(IS_SOURCE && { execArgv: ['--conditions=@coplay/source', '--import', translator()] }),
       // Processes side by side must not fight for the cores. A number that the user gave stays.
       env: { COPLAY_THREADS: threads, ...process.env },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

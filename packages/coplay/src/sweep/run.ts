@@ -81,7 +81,7 @@ export async function runSweep(options: RunSweepOptions): Promise<SweepResult> {
         watcher?.onEnd?.(run, end);
       },
     });
-    await writeSummary(directory, result);
+    await writeSummary(directory, result, planned.sweep.axes);
     return result;
   } finally {
     lock.release();

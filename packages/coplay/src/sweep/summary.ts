@@ -5,7 +5,7 @@ import { parallelCoordinates, type TableRow, writeFigure, writeReport } from '@c
 import { bootstrap, type Estimate } from '@coplay/diagnostics/statistics';
 import type { Settings } from '../configuration';
 import { endOf, type RunResult } from './directory';
-import type { PlannedRun } from './plan';
+import type { CheckedSweep, PlannedRun } from './plan';
 
 /** A run as the index has it. */
 export interface IndexedRun extends PlannedRun {
@@ -61,16 +61,34 @@ export function writeIndex(directory: string, { runs, best }: SweepResult): void
   writeWholeSync(join(directory, 'index.json'), text, { where: 'coplay sweep' });
 }
 
-/** Writes `report.html` over all runs that have a log, and `settings.svg` and `.png` over those that are done. */
-export async function writeSummary(directory: string, { runs, best }: SweepResult): Promise<void> {
+/**
+ * Writes `report.html` over all runs that have a log, and `settings.svg` and `.png` over those that are done.
+ *
+ * @param drawn  the axes of the sweep: a range on a logarithmic scale is drawn on one
+ */
+export async function writeSummary(
+  directory: string,
+  { runs, best }: SweepResult,
+  drawn: CheckedSweep['axes'] = {},
+): Promise<void> {
   const logged = runs.map(({ name }) => join(directory, name)).filter((place) => existsSync(join(place, 'log.jsonl')));
   if (logged.length > 0) writeReport(join(directory, 'report.html'), logged);
   const axes = [...new Set(best.flatMap(({ settings }) => Object.keys(settings)))];
   if (axes.length === 0 || best.length < 2) return;
   const rows = best.map(({ settings, mean }) => [...axes.map((axis) => shownOf(settings[axis])), mean.value]);
-  const options = { title: 'Settings and the mean return after training', width: Math.max(720, 180 * axes.length) };
-  const figure = await parallelCoordinates({ axes: [...axes, 'mean return'], rows }, options);
+  const options = {
+    title: 'Settings and the mean return after training, which gives the colours',
+    width: Math.max(720, 180 * axes.length),
+  };
+  const figure = await parallelCoordinates({ axes: [...axes, 'mean return'], rows, scales: scalesOf(drawn) }, options);
   await writeFigure(join(directory, 'settings'), figure);
+}
+
+/** The scales of ranges. */
+function scalesOf(axes: NonNullable<CheckedSweep['axes']>): Record<string, 'linear' | 'log'> {
+  return Object.fromEntries(
+    Object.entries(axes).flatMap(([path, axis]) => ('scale' in axis ? [[path, axis.scale] as const] : [])),
+  );
 }
 
 /** A row for each of the best settings. */

@@ -41,6 +41,30 @@ export function groupRuns(runs: readonly Run[], names: readonly string[]): { lab
   return members.map((list, i) => ({ label: unique(labels, i), runs: list }));
 }
 
+/** Most settings that a table shows in one cell. */
+const MOST_SHOWN = 4;
+
+/**
+ * The settings in which a run differs from the others, as text: `gamma 0.9, game.size 4`; one for each run. Learners with
+ * the same setting give it once. Empty for runs that differ in nothing but the seed.
+ */
+export function settingTexts(runs: readonly Run[]): string[] {
+  const chosen = runs.map(({ config: { game, envs, steps, agents, learners } }) => ({
+    ...{ game, envs, steps, agents, learners },
+  }));
+  const settings = differences(chosen);
+  return runs.map((_, run) => {
+    const texts = [...new Set(settings.map(({ path, values }) => `${shortPath(path)} ${values[run]}`))];
+    const more = texts.length > MOST_SHOWN ? [`and ${texts.length - MOST_SHOWN} more`] : [];
+    return [...texts.slice(0, MOST_SHOWN), ...more].join(', ');
+  });
+}
+
+/** Without the learner's name. */
+function shortPath(path: string): string {
+  return path.replace(/^learners\.[^.]+\./, '').replace(/^game\.options\./, 'game.');
+}
+
 /** What names begin with, without a number or mark at its end: `ppo` for `ppo-1` and `ppo-2`. */
 function commonStart(names: readonly string[]): string {
   if (names.length === 1) return names[0];

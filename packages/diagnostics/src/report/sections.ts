@@ -2,7 +2,7 @@ import type { Run } from '../runs';
 import { summarise } from '../runs';
 import { formatCell } from '../tables/format';
 import type { PageGroup, PageMetric } from './data';
-import { differences } from './differences';
+import { differences, settingTexts } from './differences';
 import type { Finding } from './findings';
 import { escapeHtml, htmlTable, Markup, withCode } from './html';
 import { explain } from './keys';
@@ -33,13 +33,16 @@ export function runsSection(runs: readonly Run[], names: readonly string[], grou
   const agents = [
     ...new Set(runs.flatMap(({ config }) => Object.keys((config['agents'] as object | undefined) ?? {}))),
   ];
+  const settings = settingTexts(runs);
   const rows = runs.map(({ config, entries }, i) => {
     const last = entries.at(-1);
     const summary = last ? summarise(entries) : {};
     const cell = (value: number | undefined) => formatCell(value, 3);
     return [
       names[i],
-      groups.find((group) => group.runs.includes(i))?.label ?? '',
+      [groups.find((group) => group.runs.includes(i))?.label ?? '', settings[i]]
+        .filter((text) => text !== '')
+        .join(': '),
       String(config['seed'] ?? ''),
       cell(last?.update),
       cell(last?.envSteps),

@@ -62,14 +62,23 @@ const ALGORITHMS: Readonly<Record<string, (build: Rebuild, config: Config) => Le
       search: searchOptions(search as Config),
       simulator: simulator === 'game' ? simulator : worldModelOptions(build, simulator as Config),
       interOM: functionNamed(build, interOM) as boolean,
-      ...withoutAbsent({ inputs, centred, intraOM, uniformGoals, minAccuracy, beliefInputs, memories }),
+      ...withoutAbsent({
+        executor: executorIn(simulator),
+        inputs,
+        centred,
+        intraOM,
+        uniformGoals,
+        minAccuracy,
+        beliefInputs,
+        memories,
+      }),
     }) as LearningAgent[];
   },
   'hop-plus': (build, { worldModel, imagined, moa, omg, goalPriors, treeSearch, ...config }) => {
     const { options, rest: ppo } = ppoOptions(build, config);
     return sharedHopPlusAgents({
       ...{ game: build.game as Game, ids: build.ids, ...options, ppo },
-      ...withoutAbsent({ imagined, goalPriors }),
+      ...withoutAbsent({ executor: executorIn(worldModel, omg), imagined, goalPriors }),
       worldModel: isConfig(worldModel) ? worldModelOptions(build, worldModel) : (worldModel as 'rules' | false),
       moa: isConfig(moa) ? moaOptions(build, moa) : false,
       omg: isConfig(omg) ? omgOptions(build, omg) : false,
@@ -88,6 +97,11 @@ const ALGORITHMS: Readonly<Record<string, (build: Rebuild, config: Config) => Le
     return [dreamerAgent({ ...options, id: ids[0] }) as unknown as LearningAgent];
   },
 };
+
+/** What runs the networks of a learner, as its parts have it; undefined where no part tells. */
+function executorIn(...parts: readonly unknown[]): unknown {
+  return parts.find(isConfig)?.['executor'];
+}
 
 /** Whether {@link rebuildAgents} knows an algorithm. */
 export function isBundled(algorithm: unknown): algorithm is string {
