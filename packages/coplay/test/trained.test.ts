@@ -74,7 +74,9 @@ describe('--step', () => {
     expect((await coplay(['evaluate', run, '--step', 'bset'])).err).toContain('expected best, or a step of');
   });
 
-  it('of resume goes on from there, to the bits of the first time, and keeps the later checkpoints', async () => {
+  it('of resume goes on from there, to the same bits, and keeps the later checkpoints', {
+    tags: ['slow'],
+  }, async () => {
     const weights = (directory: string) =>
       readdirSync(join(directory, 'checkpoints', 'step-000000000096'))
         .filter((name) => name.endsWith('.safetensors'))
@@ -118,7 +120,7 @@ describe('a run of a script', () => {
 });
 
 describe('npm run coplay', () => {
-  it('reads paths from where it is typed, and no other npm script does', () => {
+  it('reads paths from where it is typed, and no other npm script does', { tags: ['slow'] }, () => {
     const bin = join(root, 'packages/coplay/src/bin.ts');
     const flags = ['--conditions=@coplay/source', '--import', 'tsx', bin, 'inspect', 'run', '--json'];
     const inspect = (script: string) => {
