@@ -35,8 +35,8 @@ export function seedFor(command: 'evaluate' | 'record', { seed }: TrainedRun): n
 }
 
 /**
- * The game and the agents of a run, with the parameters of its newest good checkpoint or of the one that `--step` names.
- * Nothing in its directory changes.
+ * The game and the agents of a run, with the parameters of its newest good checkpoint, or of the one that `--step`
+ * names. Nothing in its directory changes.
  *
  * @param flags  of the command, which has `--allow-code` and `--step`
  * @throws CoplayError where there is no checkpoint, a part of the run can't be made by name, or the run's code is a

@@ -11,8 +11,8 @@ export interface ParallelCoordinatesData {
   /** [R, A] numbers or names; null where a row has none: its line has a gap there. Numbers only on the last axis */
   readonly rows: readonly (readonly (number | string | null)[])[];
   /**
-   * Scales of axes of numbers, by name; all numbers of a logarithmic axis are above 0. Default: logarithmic where all are
-   * above 0 and differ by a factor of 50 or more
+   * Scales of axes of numbers, by name; all numbers of a logarithmic axis are above 0. Default: logarithmic where all
+   * are above 0 and differ by a factor of 50 or more
    */
   readonly scales?: Readonly<Record<string, 'linear' | 'log'>>;
 }

@@ -45,8 +45,8 @@ export function groupRuns(runs: readonly Run[], names: readonly string[]): { lab
 const MOST_SHOWN = 4;
 
 /**
- * The settings in which a run differs from the others, as text: `gamma 0.9, game.size 4`; one for each run. Learners with
- * the same setting give it once. Empty for runs that differ in nothing but the seed.
+ * The settings in which a run differs from the others, as text: `gamma 0.9, game.size 4`; one for each run. Learners
+ * with the same setting give it once. Empty for runs that differ in nothing but the seed.
  */
 export function settingTexts(runs: readonly Run[]): string[] {
   const chosen = runs.map(({ config: { game, envs, steps, agents, learners } }) => ({
