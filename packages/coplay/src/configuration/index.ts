@@ -1,5 +1,4 @@
 export {
-  type BuiltRun,
   type CodeOfRun,
   type CodeOptions,
   checkParts,
