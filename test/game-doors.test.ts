@@ -182,7 +182,8 @@ const ofMatrixGames = ['lola', 'iteratedGame', 'memoryOneAgent'];
 const ofAllSpaces = [
   ...['loadRun', 'crossPlay', 'remakeRule'],
   ...['allocateExperience', 'vectorEnv', 'parallelEnv', 'createRollout', 'evaluate', 'selfPlay'],
-  ...['randomAgent', 'ppoAgent', 'sharedPpoAgents', 'inputEncoder', 'canCentre'],
+  ...['randomAgent', 'ppoAgent', 'sharedPpoAgents', 'dreamerAgent', 'sharedDreamerAgents'],
+  ...['inputEncoder', 'canCentre'],
   ...['clipActions', 'flattenObservations', 'frameStack', 'limitedView', 'noOpAfterEnd', 'optimisticPartners'],
   ...['permuteSeats', 'rescaleActions', 'scaleRewards', 'stickyActions', 'timeLimit', 'withAgentId'],
   ...['withPreviousActions', 'recordEpisode', 'replayEpisode'],

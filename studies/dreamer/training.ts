@@ -1,13 +1,13 @@
-import type { Agent, Game, Log, Metrics } from '@coplay/core';
+import type { ActionSpaces, Agent, DType, Game, Log, Metrics, Saved } from '@coplay/core';
 import type { Curve } from '@coplay/diagnostics/statistics';
 import { type DreamerAgent, selfPlay } from '@coplay/trainers';
 import type { SeedPlace } from '../../bench/harness';
 import { type KeptOpenLoop, keepOpenLoop } from './open-loop';
 
 /** How a run of a study is set. */
-export interface Setting {
-  readonly game: Game;
-  readonly agents: readonly Agent[];
+export interface Setting<Spaces extends ActionSpaces = number> {
+  readonly game: Game<DType, Spaces>;
+  readonly agents: readonly Agent<Saved, Spaces>[];
   /** Environments side by side */
   readonly envs: number;
   /** Steps of each environment between two phases of updates */
@@ -38,7 +38,11 @@ export interface Trained {
 const POINTS = 128;
 
 /** Trains, and keeps curves. */
-export async function trainDreamer(setting: Setting, seed: number, place: SeedPlace): Promise<Trained> {
+export async function trainDreamer<Spaces extends ActionSpaces>(
+  setting: Setting<Spaces>,
+  seed: number,
+  place: SeedPlace,
+): Promise<Trained> {
   const { game, agents, envs, steps, envSteps, openLoop: shown } = setting;
   const curves = keptCurves(setting);
   const run = selfPlay({ game, agents, envs, steps, seed, log: [...place.log, curves.log] });
@@ -55,7 +59,7 @@ export function valueAt({ steps, values }: Curve, step: number): number {
 }
 
 /** A log that keeps curves. */
-function keptCurves({ envs, steps, envSteps, window, metrics: names }: Setting) {
+function keptCurves({ envs, steps, envSteps, window, metrics: names }: Omit<Setting, 'game' | 'agents'>) {
   const curves: Record<string, { steps: number[]; values: number[] }> = {};
   for (const name of ['return', ...names]) curves[name] = { steps: [], values: [] };
   const every = Math.max(1, Math.floor(envSteps / (envs * steps) / POINTS));

@@ -11,6 +11,7 @@ import {
   splitEpisodes,
   splitSegments,
 } from '@coplay/buffers';
+import { fromRecords, streamRecords, toRecords } from '@coplay/buffers/records';
 import {
   type ActionSpaces,
   createGenerator,
@@ -137,3 +138,49 @@ describe('experience of other spaces', () => {
     expect(() => createEpisodeCollector().restore(few as never)).toThrow(/expected 3 spaces/);
   });
 });
+
+describe('records of other spaces', () => {
+  it('hold the actions that led to each, none in the first one, and after an agent left', async () => {
+    const experience = await played(5);
+    const { records } = streamRecords(experience);
+    expect([records.actions instanceof Float32Array, records.actionSpaces]).toEqual([true, game.actions]);
+    const R = 6;
+    const at = (data: ArrayLike<number>, env: number, r: number) =>
+      Array.from({ length: A * W }, (_, i) => data[(env * R + r) * A * W + i]);
+    const NONE = Number.NaN;
+    for (const env of [0, 1]) {
+      const taken = [0, 1, 2, 3, 4].map((t) => actionsAt(experience, env, t));
+      // The walker has one value, and leaves with the third action.
+      expect(at(records.previousActions, env, 0)).toEqual(new Array<number>(A * W).fill(NONE));
+      for (const t of [0, 1, 2]) expect(at(records.previousActions, env, t + 1)).toEqual(taken[t]);
+      for (const t of [3, 4]) {
+        const [, , ...others] = taken[t];
+        expect(at(records.previousActions, env, t + 1).slice(2)).toEqual(others);
+        expect(at(records.previousActions, env, t + 1)[0]).toBeNaN();
+      }
+      for (const t of [0, 1, 2, 3, 4]) expect(at(records.actions, env, t)).toEqual(taken[t]);
+      expect(at(records.actions, env, 5)).toEqual(new Array<number>(A * W).fill(0));
+    }
+  });
+
+  it('become the same experience again', async () => {
+    const episodes = splitEpisodes(await played(12), { partial: 'keep' });
+    const { states: _, cuts, ...expected } = episodes;
+    const { cuts: ownCuts, ...back } = fromRecords(toRecords(episodes));
+    expect(back).toEqual(expected);
+    const inOrder = (c: typeof cuts) => Array.from(c.env, (env, n) => [env, c.step[n], actionsOfCut(c, n)]).sort();
+    expect(inOrder(ownCuts)).toEqual(inOrder(cuts));
+  });
+
+  it('are refused where their actions have another type or length', async () => {
+    const records = toRecords(splitEpisodes(await played(5)));
+    const wrong = { ...records, actions: new Int32Array(records.actions.length) };
+    expect(() => fromRecords(wrong as typeof records)).toThrow(/records\.actions: expected Float32Array/);
+    expect(() => fromRecords({ ...records, actionCount: 4 })).toThrow(/records\.actionCount: expected 5, got 4/);
+  });
+});
+
+/** The actions [A, W] before a cut. */
+function actionsOfCut({ previousActions }: Experience<ActionSpaces>['cuts'], n: number): number[] {
+  return [...previousActions.subarray(n * A * W, (n + 1) * A * W)];
+}

@@ -1,6 +1,14 @@
-import { type Experience, fail, show } from '@coplay/core';
-import { allocateCuts, allocateExperience, type Cuts, copyObservation, copyRow, sizeOf } from '@coplay/core/arrays';
-import { checkArgument, checkExperienceSpec, namedArrays, typedArrays } from '@coplay/core/checks';
+import { type ActionSpaces, type Experience, type ExperienceSpec, fail, show } from '@coplay/core';
+import {
+  actionLayout,
+  allocateCuts,
+  allocateExperience,
+  type Cuts,
+  copyObservation,
+  copyRow,
+  sizeOf,
+} from '@coplay/core/arrays';
+import { checkArgument, checkExperienceSpec, checkTypedArray, namedArrays, typedArrays } from '@coplay/core/checks';
 import { z } from 'zod';
 import { allocateExtras } from '../episodes/fields';
 import type { Records } from './records';
@@ -11,11 +19,11 @@ const schema = z.looseObject({
   observation: z.record(z.string(), z.looseObject({ shape: z.array(z.int().min(0)), dtype: z.string() })),
   envs: z.int().min(0),
   records: z.int().min(1),
-  actionCount: z.int().min(1),
+  actionCount: z.int().min(0),
   observations: z.record(z.string(), typedArrays()),
   masks: bytes,
-  actions: typedArrays('int32'),
-  previousActions: typedArrays('int32'),
+  actions: typedArrays('int32', 'float32'),
+  previousActions: typedArrays('int32', 'float32'),
   rewards: typedArrays('float32'),
   active: bytes,
   isFirst: bytes,
@@ -26,19 +34,34 @@ const schema = z.looseObject({
   extras: namedArrays,
 });
 
-function checkRecords(records: Records): void {
+/** Whose observations and actions records are of. */
+function specOf({
+  agents,
+  observation,
+  actionCount,
+  actionSpaces,
+}: Records<ActionSpaces>): ExperienceSpec<ActionSpaces> {
+  return { agents, observation, actions: actionSpaces ?? actionCount };
+}
+
+function checkRecords(records: Records<ActionSpaces>): void {
   checkArgument('fromRecords', 'records', schema, records);
   const { agents, observation, envs, records: count, actionCount } = records;
-  checkExperienceSpec('fromRecords: records', { agents, observation, actions: actionCount });
+  checkExperienceSpec('fromRecords: records', specOf(records), 'any');
+  const { width, maskSize, dtype } = actionLayout(specOf(records));
+  if (actionCount !== maskSize) {
+    fail('fromRecords: records.actionCount', `${maskSize}`, show(actionCount), 'Give the arrays of one toRecords().');
+  }
   const rows = envs * count * agents.length;
   const check = (path: string, values: ArrayLike<number> | undefined, length: number) => {
     if (values?.length === length) return;
     const expected = `${length} values for ${envs} environments and ${count} records`;
     fail(`fromRecords: records.${path}`, expected, show(values), 'Give the arrays of one toRecords().');
   };
-  for (const name of ['actions', 'previousActions', 'rewards', 'active', 'isLast', 'isTerminal'] as const) {
-    check(name, records[name], rows);
+  for (const name of ['actions', 'previousActions'] as const) {
+    checkTypedArray('fromRecords', `records.${name}`, records[name], dtype, rows * width);
   }
+  for (const name of ['rewards', 'active', 'isLast', 'isTerminal'] as const) check(name, records[name], rows);
   check('masks', records.masks, rows * actionCount);
   check('isFirst', records.isFirst, envs * count);
   check('lengths', records.lengths, envs);
@@ -52,26 +75,34 @@ function checkRecords(records: Records): void {
  * Records as experience: the opposite of `toRecords`. Steps have a row for each record but the last, which
  * becomes a cut.
  */
-export function fromRecords(records: Records): Experience {
+export function fromRecords<Spaces extends ActionSpaces>(records: Records<Spaces>): Experience<Spaces>;
+export function fromRecords(records: Records<ActionSpaces>): Experience<ActionSpaces> {
   checkRecords(records);
-  const { agents, observation, actionCount, envs, records: R } = records;
-  const spec = { agents, observation, actions: actionCount };
+  const { envs, records: R } = records;
+  const spec = specOf(records);
   const steps = R - 1;
-  const experience: Experience = {
+  const experience: Experience<ActionSpaces> = {
     ...allocateExperience(spec, envs, steps),
     lengths: records.lengths.map((length) => length - 1),
     isImagined: records.isImagined.slice(),
     extras: allocateExtras(records.extras, envs, steps),
   };
+  const { width } = actionLayout(spec);
   const cutEnvs: number[] = [];
   for (let env = 0; env < envs; env++) {
-    for (let t = 0; t < experience.lengths[env]; t++) writeStep(records, env, t, experience);
+    for (let t = 0; t < experience.lengths[env]; t++) writeStep(records, env, t, experience, width);
     if (experience.lengths[env] > 0) cutEnvs.push(env);
   }
   return { ...experience, cuts: lastSeen(records, cutEnvs) };
 }
 
-function writeStep(records: Records, env: number, t: number, experience: Experience): void {
+function writeStep(
+  records: Records<ActionSpaces>,
+  env: number,
+  t: number,
+  experience: Experience<ActionSpaces>,
+  width: number,
+): void {
   const { agents, observation, actionCount } = records;
   const step = env * experience.steps + t;
   let playing = 0;
@@ -82,14 +113,14 @@ function writeStep(records: Records, env: number, t: number, experience: Experie
     const next = from + agents.length;
     copyObservation(observation, records.observations, from, experience.observations, to);
     copyRow(records.masks, from, experience.masks, to, actionCount);
-    experience.previousActions[to] = records.previousActions[from];
+    copyRow(records.previousActions, from, experience.previousActions, to, width);
     for (const [name, { data, shape }] of Object.entries(records.extras)) {
       copyRow(data, from, experience.extras[name].data, to, sizeOf(shape.slice(3)));
     }
     experience.terminated[to] = t > 0 && experience.terminated[to - agents.length] === 1 ? 1 : records.isTerminal[next];
     if (records.active[from] === 0 || records.isLast[from] === 1) continue;
     experience.active[to] = 1;
-    experience.actions[to] = records.actions[from];
+    copyRow(records.actions, from, experience.actions, to, width);
     experience.rewards[to] = records.rewards[next];
     experience.truncated[to] = records.isLast[next] & ~records.isTerminal[next];
     if (records.isLast[next] === 0) playing++;
@@ -98,9 +129,11 @@ function writeStep(records: Records, env: number, t: number, experience: Experie
 }
 
 /** The last record of each of these rows. */
-function lastSeen(records: Records, envs: readonly number[]): Cuts {
+function lastSeen(records: Records<ActionSpaces>, envs: readonly number[]): Cuts<ActionSpaces> {
   const { agents, observation, actionCount } = records;
-  const cuts = allocateCuts({ agents, observation, actions: actionCount }, envs.length);
+  const spec = specOf(records);
+  const { width } = actionLayout(spec);
+  const cuts = allocateCuts(spec, envs.length);
   envs.forEach((env, n) => {
     cuts.env[n] = env;
     cuts.step[n] = records.lengths[env] - 2;
@@ -109,7 +142,7 @@ function lastSeen(records: Records, envs: readonly number[]): Cuts {
       const to = n * agents.length + agent;
       copyObservation(observation, records.observations, from, cuts.observations, to);
       copyRow(records.masks, from, cuts.masks, to, actionCount);
-      cuts.previousActions[to] = records.previousActions[from];
+      copyRow(records.previousActions, from, cuts.previousActions, to, width);
     }
   });
   return cuts;

@@ -1,4 +1,4 @@
-import type { AgentId, NamedArrays, ObservationArrays, ObservationSpec } from '@coplay/core';
+import type { ActionSpaces, ActionsOf, AgentId, NamedArrays, ObservationArrays, ObservationSpec } from '@coplay/core';
 
 /**
  * The episodes of an `Experience` as DreamerV3 sees them: one record for each observation, so that an episode of n
@@ -21,23 +21,28 @@ import type { AgentId, NamedArrays, ObservationArrays, ObservationSpec } from '@
  * Arrays are [E, R, A, ...], R records; the game's states aren't kept. An agent that ends before the others has its
  * last record there and then.
  */
-export interface Records {
+export interface Records<Spaces extends ActionSpaces = number> {
   readonly agents: readonly AgentId[];
   readonly observation: ObservationSpec;
   /** E */
   readonly envs: number;
   /** R */
   readonly records: number;
-  /** K */
+  /** K, the number of discrete actions; of other spaces the size of the longest mask, 0 where all are boxes */
   readonly actionCount: number;
+  /** The actions of the game, unless they are discrete: then `actionCount` says it all. */
+  readonly actionSpaces?: ActionSpaces;
   /** [E, R, A, ...shape] for each field. Zeros in the last record of an episode whose last observation wasn't kept. */
   readonly observations: ObservationArrays;
   /** [E, R, A, K] */
   readonly masks: Uint8Array;
-  /** [E, R, A] taken after this observation; 0 in an agent's last record */
-  readonly actions: Int32Array;
-  /** [E, R, A] that led to this observation; -1 in the first record and for agents that had left */
-  readonly previousActions: Int32Array;
+  /** [E, R, A] taken after this observation; 0 in an agent's last record. In other spaces [E, R, A, W] */
+  readonly actions: ActionsOf<Spaces>;
+  /**
+   * [E, R, A] that led to this observation; -1 in the first record and for agents that had left. In other spaces [E, R,
+   * A, W], and NaN for -1 where an agent has a box
+   */
+  readonly previousActions: ActionsOf<Spaces>;
   /** [E, R, A] that arrived with this observation; 0 in the first record */
   readonly rewards: Float32Array;
   /** [E, R, A] 1 up to and including an agent's last record; 0 in padding */

@@ -1,5 +1,5 @@
-import { type Experience, fail } from '@coplay/core';
-import { allocateExperience, copyObservation, copyRow, isLastStep, sizeOf } from '@coplay/core/arrays';
+import { type ActionSpaces, type Experience, fail } from '@coplay/core';
+import { actionLayout, allocateExperience, copyObservation, copyRow, isLastStep, sizeOf } from '@coplay/core/arrays';
 import { checkExperience } from '@coplay/core/checks';
 import { allocateExtras } from '../episodes/fields';
 import type { Records } from './records';
@@ -12,14 +12,16 @@ import type { Records } from './records';
  *
  * @throws CoplayError where an episode ends within a row
  */
-export function toRecords(experience: Experience): Records {
-  checkExperience('toRecords', experience);
-  const { agents, observation, actionCount, envs, steps } = experience;
+export function toRecords<Spaces extends ActionSpaces>(experience: Experience<Spaces>): Records<Spaces>;
+export function toRecords(experience: Experience<ActionSpaces>): Records<ActionSpaces> {
+  checkExperience('toRecords', experience, 'experience', 'any');
+  const { agents, observation, actionCount, actionSpaces, envs, steps } = experience;
   const R = steps + 1;
-  const spec = { agents, observation, actions: actionCount };
+  const spec = { agents, observation, actions: actionSpaces ?? actionCount };
   const { observations, masks, actions, previousActions, rewards, active, isFirst } = allocateExperience(spec, envs, R);
-  const records: Records = {
+  const records: Records<ActionSpaces> = {
     ...{ agents, observation, envs, records: R, actionCount },
+    ...(actionSpaces && { actionSpaces }),
     ...{ observations, masks, actions, previousActions, rewards, active, isFirst },
     isLast: new Uint8Array(active.length),
     isTerminal: new Uint8Array(active.length),
@@ -27,10 +29,11 @@ export function toRecords(experience: Experience): Records {
     isImagined: experience.isImagined.slice(),
     extras: allocateExtras(experience.extras, envs, R),
   };
+  const { width } = actionLayout(spec);
   for (let env = 0; env < envs; env++) {
     for (let t = 0; t < experience.lengths[env]; t++) {
-      writeSeen(experience, env, t, records);
-      writeArrival(experience, env, t, records);
+      writeSeen(experience, env, t, records, width);
+      writeArrival(experience, env, t, records, width);
     }
   }
   writeLastSeen(experience, records);
@@ -38,7 +41,13 @@ export function toRecords(experience: Experience): Records {
 }
 
 /** Record t: the observations before step t, and the actions. */
-function writeSeen(experience: Experience, env: number, t: number, records: Records): void {
+function writeSeen(
+  experience: Experience<ActionSpaces>,
+  env: number,
+  t: number,
+  records: Records<ActionSpaces>,
+  width: number,
+): void {
   const { agents, observation, actionCount, steps } = experience;
   const isLast = t === experience.lengths[env] - 1;
   const step = env * steps + t;
@@ -52,18 +61,24 @@ function writeSeen(experience: Experience, env: number, t: number, records: Reco
     const to = (env * records.records + t) * agents.length + agent;
     copyObservation(observation, experience.observations, from, records.observations, to);
     copyRow(experience.masks, from, records.masks, to, actionCount);
-    records.previousActions[to] = experience.previousActions[from];
+    copyRow(experience.previousActions, from, records.previousActions, to, width);
     for (const [name, { data, shape }] of Object.entries(experience.extras)) {
       copyRow(data, from, records.extras[name].data, to, sizeOf(shape.slice(3)));
     }
     if (experience.active[from] === 0) continue;
     records.active[to] = 1;
-    records.actions[to] = experience.actions[from];
+    copyRow(experience.actions, from, records.actions, to, width);
   }
 }
 
 /** Record t + 1: what step t led to. */
-function writeArrival(experience: Experience, env: number, t: number, records: Records): void {
+function writeArrival(
+  experience: Experience<ActionSpaces>,
+  env: number,
+  t: number,
+  records: Records<ActionSpaces>,
+  width: number,
+): void {
   const count = experience.agents.length;
   for (let agent = 0; agent < count; agent++) {
     const from = (env * experience.steps + t) * count + agent;
@@ -71,14 +86,14 @@ function writeArrival(experience: Experience, env: number, t: number, records: R
     if (experience.active[from] === 0) continue;
     records.active[to] = 1;
     records.rewards[to] = experience.rewards[from];
-    records.previousActions[to] = experience.actions[from];
+    copyRow(experience.actions, from, records.previousActions, to, width);
     records.isTerminal[to] = experience.terminated[from];
     records.isLast[to] = experience.terminated[from] | experience.truncated[from];
   }
 }
 
 /** The observations after the last step of each row, where they were kept. */
-function writeLastSeen(experience: Experience, records: Records): void {
+function writeLastSeen(experience: Experience<ActionSpaces>, records: Records<ActionSpaces>): void {
   const { agents, observation, actionCount, cuts } = experience;
   cuts.env.forEach((env, n) => {
     if (cuts.step[n] !== experience.lengths[env] - 1) return;

@@ -4,7 +4,7 @@ import type { TensorRecord } from '@coplay/tensor';
 import { z } from 'zod';
 import { countParams, initialise, type ParamSpecs, prefixed, prefixedSpecs, within } from '../layers';
 import type { TorsoBuilder } from '../torso';
-import { type DreamerActions, type DreamerActor, dreamerActor } from './actor';
+import { actionSizeOf, type DreamerActions, type DreamerActor, dreamerActor } from './actor';
 import { type CoPlayerModel, coPlayerModel } from './co-players';
 import { type DreamerDecoder, dreamerDecoder } from './decoder';
 import { type DreamerEncoder, dreamerEncoder } from './encoder';
@@ -96,6 +96,7 @@ const schema = z.strictObject({
   ),
   actions: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('discrete'), count: positive }),
+    z.strictObject({ kind: z.literal('multi-discrete'), counts: z.array(positive).min(1) }),
     z.strictObject({ kind: z.literal('continuous'), size: positive }),
   ]),
   size: sizeSchema.default('nano'),
@@ -126,7 +127,7 @@ export function dreamerNets(options: DreamerNetsOptions): DreamerNets {
   const sizes = dreamerSizes(size as DreamerSize);
   const { units, layers, bins } = sizes;
   const encoder = dreamerEncoder(observations, sizes, encoderNetwork);
-  const actionSize = actions.kind === 'discrete' ? actions.count : actions.size;
+  const actionSize = actionSizeOf(actions);
   checkCoPlayers(M, actions);
   const model = rssm({ ...sizes, tokens: encoder.outputSize, actions: (1 + M) * actionSize, unimix });
   const head = { featureSize: model.featureSize, units };

@@ -5,7 +5,7 @@ import type { RssmSizes } from './sizes';
 export interface RssmOptions extends RssmSizes {
   /** E, size of the encoder's output */
   readonly tokens: number;
-  /** A, size of an action's code: the number of discrete actions, or of continuous dimensions */
+  /** A, size of an action's code: the number of discrete options, or of continuous dimensions */
   readonly actions: number;
   /** Share of the uniform distribution in every latent's. Default 0.01 */
   readonly unimix?: number;

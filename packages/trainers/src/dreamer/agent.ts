@@ -1,20 +1,24 @@
 import {
+  type ActionSpaces,
+  type ActionsOf,
   type AgentId,
   type AgentInput,
   type AgentOutput,
+  type AnyGame,
   checkGame,
+  type DType,
   fail,
   type Game,
   type Generator,
   type NamedArrays,
   ndarray,
 } from '@coplay/core';
-import { dtypeOf } from '@coplay/core/arrays';
+import { dtypeOf, maskSizeOf } from '@coplay/core/arrays';
 import { checkAct, checkCount, checkRecord, checkTypedArray } from '@coplay/core/checks';
 import { actingRows } from '@coplay/models';
 import { findNonFinite, type LearningAgent } from '../training';
-import { chooseActions } from '../training/choose-actions';
 import { checkIds } from '../training/ids';
+import { drawActions } from './actions';
 import { uniformNoise } from './data';
 import { DreamerLearner } from './learner';
 import type { DreamerOptions } from './options';
@@ -22,15 +26,17 @@ import { latentNames, previousActions } from './replay';
 import { type DreamerNetworkOptions, dreamerSetup } from './setup';
 
 /** Options of {@link dreamerAgent}. */
-export interface DreamerAgentOptions extends DreamerNetworkOptions, DreamerOptions {
+export interface DreamerAgentOptions<Spaces extends ActionSpaces = number>
+  extends DreamerNetworkOptions,
+    DreamerOptions {
   /** The rules of its game: they determine its observations and actions. */
-  readonly game: Game;
+  readonly game: Game<DType, Spaces>;
   /** One of `game.agents`. */
   readonly id: AgentId;
 }
 
 /** An agent that DreamerV3 trains. Its recurrent state: h, and the classes of z. */
-export interface DreamerAgent extends LearningAgent<DreamerState> {
+export interface DreamerAgent<Spaces extends ActionSpaces = number> extends LearningAgent<DreamerState, Spaces> {
   readonly learner: DreamerLearner;
 }
 
@@ -47,17 +53,19 @@ export type DreamerState = {
  *
  * @throws CoplayError for unknown options, or an id that the game doesn't have
  */
-export function dreamerAgent(given: DreamerAgentOptions): DreamerAgent {
+export function dreamerAgent<Spaces extends ActionSpaces>(given: DreamerAgentOptions<Spaces>): DreamerAgent<Spaces> {
   checkRecord('dreamerAgent', 'options', given);
   const { game, id, ...options } = given;
-  return new WorldModelAgent(id, new DreamerLearner(dreamerSetup('dreamerAgent', game, [id], options)));
+  return new WorldModelAgent(id, new DreamerLearner(dreamerSetup('dreamerAgent', game as AnyGame, [id], options)));
 }
 
 /** Options of {@link sharedDreamerAgents}. */
-export interface SharedDreamerOptions extends DreamerNetworkOptions, DreamerOptions {
+export interface SharedDreamerOptions<Spaces extends ActionSpaces = number>
+  extends DreamerNetworkOptions,
+    DreamerOptions {
   /** The rules that they will play by. */
-  readonly game: Game;
-  /** Who shares the weights. Default: all agents of the game */
+  readonly game: Game<DType, Spaces>;
+  /** Who shares the weights: agents with the same actions. Default: all agents of the game */
   readonly ids?: readonly AgentId[];
 }
 
@@ -65,17 +73,20 @@ export interface SharedDreamerOptions extends DreamerNetworkOptions, DreamerOpti
  * Agents that share one set of weights, and one replay in which each has streams of its own. Unless `inputs` says
  * otherwise they see who they are (`agentId`), if there are several.
  */
-export function sharedDreamerAgents(given: SharedDreamerOptions): DreamerAgent[] {
+export function sharedDreamerAgents<Spaces extends ActionSpaces>(
+  given: SharedDreamerOptions<Spaces>,
+): DreamerAgent<Spaces>[] {
   checkRecord('sharedDreamerAgents', 'options', given);
   const { game, ids = game?.agents ?? [], ...options } = given;
-  checkGame('sharedDreamerAgents: option game', game, 'discrete', 'play');
-  checkIds('sharedDreamerAgents', game, ids);
+  checkGame('sharedDreamerAgents: option game', game, 'any', 'play');
+  const any = game as AnyGame;
+  checkIds('sharedDreamerAgents', any, ids);
   const inputs = { agentId: ids.length > 1, ...options.inputs };
-  const learner = new DreamerLearner(dreamerSetup('sharedDreamerAgents', game, ids, { ...options, inputs }));
+  const learner = new DreamerLearner(dreamerSetup('sharedDreamerAgents', any, ids, { ...options, inputs }));
   return ids.map((id) => new WorldModelAgent(id, learner));
 }
 
-class WorldModelAgent implements DreamerAgent {
+class WorldModelAgent<Spaces extends ActionSpaces> implements DreamerAgent<Spaces> {
   readonly name = 'DreamerV3';
   private readonly seat: number;
 
@@ -92,10 +103,14 @@ class WorldModelAgent implements DreamerAgent {
     return { deter: new Float32Array(rows * deter), stoch: new Int32Array(rows * stoch) };
   }
 
-  async act(input: AgentInput, state: DreamerState, generator: Generator): Promise<AgentOutput<DreamerState>> {
+  async act(
+    input: AgentInput<Spaces>,
+    state: DreamerState,
+    generator: Generator,
+  ): Promise<AgentOutput<DreamerState, Spaces>> {
     const { setup, name } = this.learner;
     const where = `DreamerV3 (${this.id}).act`;
-    checkAct(where, setup.game, input, generator);
+    checkAct(where, setup.game, input, generator, this.seat);
     checkRecord(where, 'state', state);
     const { rows } = input;
     const { deter, stoch } = setup.nets.sizes;
@@ -105,17 +120,18 @@ class WorldModelAgent implements DreamerAgent {
     checkFinite(where, feeds);
     const outputs = await this.learner.network.functions.act(feeds);
     const next = { deter: outputs['deter'].data as Float32Array, stoch: outputs['stoch'].data as Int32Array };
-    const chosen = chooseActions(outputs['logProbs'].data as Float32Array, rows, setup.game.actions, generator);
+    const actions = drawActions(setup.space, outputs, rows, generator) as ActionsOf<Spaces>;
     const names = latentNames(name);
     const extras = setup.options.replayLatents && {
       [names.deter]: ndarray(next.deter, [rows, deter]),
       [names.stoch]: ndarray(next.stoch, [rows, stoch]),
     };
-    return { actions: chosen.actions, state: next, ...(extras && { extras }) };
+    return { actions, state: next, ...(extras && { extras }) };
   }
 
-  private feeds(input: AgentInput, state: DreamerState, generator: Generator): NamedArrays {
-    const { encoder, nets, game } = this.learner.setup;
+  private feeds(input: AgentInput<Spaces>, state: DreamerState, generator: Generator): NamedArrays {
+    const { encoder, nets, space } = this.learner.setup;
+    const K = maskSizeOf(space);
     const { rows } = input;
     const { deter, stoch } = nets.sizes;
     const seen = Object.entries(encoder.encode(actingRows(input, this.seat)));
@@ -123,7 +139,7 @@ class WorldModelAgent implements DreamerAgent {
       ...Object.fromEntries(seen.map(([field, array]) => [`obs/${field}`, array])),
       ...previousActions(this.learner.setup, input.previousActions, this.seat),
       isFirst: ndarray(input.isFirst),
-      mask: ndarray(input.masks, [rows, game.actions]),
+      ...(K > 0 && { mask: ndarray(input.masks, [rows, K]) }),
       deter: ndarray(state.deter, [rows, deter]),
       stoch: ndarray(state.stoch, [rows, stoch]),
       noise: uniformNoise(generator, [rows, stoch]),

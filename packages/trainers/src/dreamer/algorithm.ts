@@ -33,7 +33,7 @@ import {
   stateOf,
 } from './data';
 import { imagineSequence, lastStates } from './imagination';
-import { hasLegalHead, masked } from './legal';
+import { hasLegalHead } from './legal';
 import { openLoopForward } from './open-loop';
 import type { DreamerSetup } from './setup';
 import { worldModelLoss } from './world-model';
@@ -245,9 +245,10 @@ function unnamed(metrics: TensorRecord) {
 }
 
 /**
- * Acting as a function of tensors. Inputs: `obs/NAME` [B, ...], `previousActions` [B] int32 (and `coPlayerActions` [B,
- * M] where co-players are modelled), `isFirst` [B], `mask` [B, actions], `deter` [B, D], `stoch` [B, S] int32 classes,
- * `noise` [B, S]. Outputs: `logProbs` [B, actions] over the legal actions, and the next `deter` and `stoch`.
+ * Acting as a function of tensors. Inputs: `obs/NAME` [B, ...], `previousActions` as in a batch (and `coPlayerActions`
+ * [B, M] where co-players are modelled), `isFirst` [B], `mask` [B, options] but for boxes, `deter` [B, D], `stoch` [B,
+ * S] int32 classes, `noise` [B, S]. Outputs: `logProbs` [B, options] over the legal actions, of a box `mean` and
+ * `stddev` [B, values], and the next `deter` and `stoch`.
  */
 function actForward({ nets }: Pick<DreamerParts, 'nets'>): StepFunction<'world' | 'behaviour'> {
   const actor = hasLegalHead(nets) ? nets.unmasked : nets.actor;
@@ -262,11 +263,11 @@ function actForward({ nets }: Pick<DreamerParts, 'nets'>): StepFunction<'world' 
     };
     const start = stateOf(nets, inputs['deter'], inputs['stoch']);
     const next = nets.rssm.observe(dyn, start, step, tf.expandDims(inputs['noise'], 1) as tf.Tensor3D);
-    const distribution = masked(actor.distribution(pol, nets.rssm.features(next)), inputs['mask'] as tf.Tensor2D);
-    if (distribution.kind !== 'discrete') throw new TypeError('actForward: games have discrete actions');
+    const free = actor.distribution(pol, nets.rssm.features(next));
+    const { kind: _, ...policy } = inputs['mask'] ? actor.masked(free, inputs['mask'] as tf.Tensor2D) : free;
     return {
       outputs: {
-        logProbs: distribution.logProbs,
+        ...policy,
         deter: tf.reshape(next.deter, [rows, nets.sizes.deter]),
         stoch: tf.reshape(classesOf(next.stoch), [rows, nets.sizes.stoch]),
       },

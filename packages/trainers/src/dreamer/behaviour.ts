@@ -167,11 +167,15 @@ export function behaviourLoss(
       ...returnMetrics(tf.div(tf.sub(returns, low), scale)),
       'dreamer/ret_scale': scale,
       'dreamer/ent_action': meanOf(entropies),
-      ...(nets.actor.actions.kind === 'discrete' && {
-        'dreamer/rand_action': tf.div(meanOf(entropies), Math.log(Math.max(2, nets.actor.actionSize))),
-      }),
+      'dreamer/rand_action': randomness(nets, entropies),
     },
   };
+}
+
+/** How random the policy is, from 0 to 1: where its mean entropy lies between the least and the greatest one. */
+function randomness({ actor }: DreamerParts['nets'], entropies: tf.Tensor): tf.Scalar {
+  const [low, high] = actor.entropyRange;
+  return tf.div(tf.sub(meanOf(entropies), low), high > low ? high - low : 1);
 }
 
 /** [N, H] to [N, H + 1], with zeros in the last state */

@@ -22,9 +22,10 @@ export interface DreamerParts {
  * A sample as inputs of an update:
  *
  *   obs/NAME                                    [B, T, ...]
- *   previousActions                             [B, T] int32, that led here; -1: none
+ *   previousActions                             [B, T] int32, that led here; -1: none. Several choices [B, T, choices];
+ *                                               of a box [B, T, values] float32 from -1 to 1, 0 for none
  *   rewards, isFirst, isLast, isTerminal        [B, T] on arrival
- *   legal                                       [B, T, actions] where the legal actions are learned
+ *   legal                                       [B, T, options] where the legal actions are learned
  *   coPlayerActions                             [B, T, M] int32 as previousActions, where co-players are modelled
  *   coPlayersActive                             [B, T, M] 1 for co-players that act after this observation
  *   startDeter, startStoch                      [B, D], [B, S] the state before the first step, its classes as int32
@@ -63,19 +64,29 @@ export function uniformNoise(generator: Generator, shape: readonly number[]): ND
   return ndarray(data, [...shape]);
 }
 
+/** Numbers of the standard normal distribution. */
+function normalNoise(generator: Generator, shape: readonly number[]): NDArray<Float32Array> {
+  return ndarray(
+    Float32Array.from({ length: sizeOf(shape) }, () => generator.normal()),
+    [...shape],
+  );
+}
+
 /** Noise of the posterior samples of B sequences of T steps: `noise/posterior` [B, T, S]. */
 export function posteriorNoise(nets: DreamerNets, generator: Generator, B: number, T: number): NamedArrays {
   return { 'noise/posterior': uniformNoise(generator, [B, T, nets.sizes.stoch]) };
 }
 
 /**
- * Noise of H imagined steps from N states: `noise/prior` [H, N, S], `noise/actions` [H + 1, N, 1], and
- * `noise/coPlayers` [H, N, M] where co-players are modelled.
+ * Noise of H imagined steps from N states: `noise/prior` [H, N, S], `noise/actions` [H + 1, N, a] as `actor.noise`
+ * says, and `noise/coPlayers` [H, N, M] where co-players are modelled.
  */
 export function imaginationNoise(nets: DreamerNets, generator: Generator, N: number, H: number): NamedArrays {
+  const { kind, size } = nets.actor.noise;
+  const actionNoise = kind === 'normal' ? normalNoise : uniformNoise;
   return {
     'noise/prior': uniformNoise(generator, [H, N, nets.sizes.stoch]),
-    'noise/actions': uniformNoise(generator, [H + 1, N, nets.actor.noise.size]),
+    'noise/actions': actionNoise(generator, [H + 1, N, size]),
     ...(nets.coPlayers && { 'noise/coPlayers': uniformNoise(generator, [H, N, nets.coPlayers.count]) }),
   };
 }
@@ -109,7 +120,7 @@ export function observationsOf(nets: DreamerNets, inputs: TensorRecord): TensorR
  * [..., A + M A].
  */
 export function previousCodes({ actor, coPlayers }: DreamerNets, inputs: TensorRecord): tf.Tensor {
-  const own = oneHotCode(inputs['previousActions'], actor.actionSize);
+  const own = actor.code(inputs['previousActions']);
   return coPlayers ? tf.concat([own, coPlayers.code(inputs['coPlayerActions'])], -1) : own;
 }
 

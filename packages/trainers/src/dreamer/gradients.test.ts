@@ -1,4 +1,5 @@
 import { type NamedArrays, ndarray } from '@coplay/core';
+import type { DreamerActions } from '@coplay/models/dreamer';
 import { useBackend, valueAndGradients } from '@coplay/tensor';
 import { useThreads } from '@coplay/tensor/threads';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -17,9 +18,15 @@ const NONE: Required<DreamerLossScales> = {
   ...{ policy: 0, value: 0, replayValue: 0 },
 };
 
+/** Actions that aren't one choice. */
+const OTHERS: readonly DreamerActions[] = [
+  { kind: 'continuous', size: 2 },
+  { kind: 'multi-discrete', counts: [2, 3] },
+];
+
 /** Which parameters one loss alone would move: names whose gradient isn't exactly 0. */
-function moved(loss: keyof DreamerLossScales, options: DreamerOptions = {}): string[] {
-  const parts = smallParts({ freeNats: 0, lossScales: { ...NONE, [loss]: 1 }, ...options });
+function moved(loss: keyof DreamerLossScales, options: DreamerOptions = {}, actions?: DreamerActions): string[] {
+  const parts = smallParts({ freeNats: 0, lossScales: { ...NONE, [loss]: 1 }, ...options }, 0, actions);
   const params = tensorsOf(stirred(parts.nets));
   const range = tensorsOf({ low: ndarray(new Float32Array(1), []), high: ndarray(new Float32Array(1), []) });
   const state = { slow: criticOf(params), range } as never;
@@ -42,6 +49,10 @@ describe('the gradient of each loss', () => {
     ['representation', ['dyn', 'enc']],
   ] as const)('%s reaches %j alone', (loss, modules) => {
     expect(modulesOf(moved(loss))).toEqual(modules);
+  });
+
+  it.each(OTHERS)('of the policy over other actions reaches the policy alone: %j', (actions) => {
+    expect(modulesOf(moved('policy', {}, actions))).toEqual(['pol']);
   });
 
   it('of the dynamics does not reach the posterior of its own step, that of the representation never the prior', () => {
@@ -75,8 +86,13 @@ function arraysOf(parts: DreamerParts) {
 type Kind = 'joint' | 'coupled' | 'world' | 'behaviour';
 
 /** All numbers after updates of these kinds on one batch. */
-async function after(kinds: readonly Kind[], options: DreamerOptions = {}, executor: 'eager' | 'onnx' = 'eager') {
-  const parts = smallParts(options);
+async function after(
+  kinds: readonly Kind[],
+  options: DreamerOptions = {},
+  executor: 'eager' | 'onnx' = 'eager',
+  actions?: DreamerActions,
+) {
+  const parts = smallParts(options, 0, actions);
   const network = dreamerNetwork({ ...parts, executor }, 'test');
   network.takeOver('test', 'saved', arraysOf(parts)).keep();
   const batch = smallBatch(parts);
@@ -131,9 +147,17 @@ describe('the schedules', () => {
   });
 });
 
-describe.each(['joint', 'coupled', 'world', 'behaviour'] as const)('the update %s', (kind) => {
+describe.each<[Kind, DreamerActions?]>([
+  ['joint'],
+  ['coupled'],
+  ['world'],
+  ['behaviour'],
+  ['joint', OTHERS[0]],
+  ['joint', OTHERS[1]],
+])('the update %s %j', (kind, actions) => {
   it('is the same on the eager and the compiled executor', async () => {
-    const [eager, compiled] = [await after([kind]), await after([kind], {}, 'onnx')];
+    const eager = await after([kind], {}, 'eager', actions);
+    const compiled = await after([kind], {}, 'onnx', actions);
     expect(Object.keys(compiled.outputs).sort()).toEqual(Object.keys(eager.outputs).sort());
     for (const [name, { data }] of Object.entries(eager.outputs)) {
       const scale = Math.max(1, ...[...data].map(Math.abs));

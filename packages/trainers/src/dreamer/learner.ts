@@ -1,5 +1,6 @@
 import type { SequenceReplay, SequenceSample } from '@coplay/buffers';
 import {
+  type ActionSpaces,
   fail,
   type Generator,
   type Metrics,
@@ -101,8 +102,8 @@ export class DreamerLearner implements Learner {
     return { ...(await world.read()), ...(await behaviour.read()) };
   }
 
-  async update(data: LearnerData): Promise<Metrics> {
-    checkLearnerData(this.where('update'), this.setup.game, data);
+  async update(data: LearnerData<ActionSpaces>): Promise<Metrics> {
+    checkLearnerData(this.where('update'), this.setup.game, data, 'any');
     const { experience, progress, generator } = data;
     this.progress = progress;
     const replay = this.replayOf(experience.envs * this.ids.length);

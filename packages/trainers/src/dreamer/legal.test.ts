@@ -1,7 +1,7 @@
 import { createGenerator, ndarray } from '@coplay/core';
 import { tf, useBackend } from '@coplay/tensor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { legalLoss, masked, withLegalHead } from './legal';
+import { legalLoss, withLegalHead } from './legal';
 import { smallParts, tensorsOf } from './test-batch';
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('the head for legal actions', () => {
 
   it('draws any action where it takes none for legal', () => {
     const logProbs = tf.log(tf.tensor2d([[0.2, 0.3, 0.5]])) as tf.Tensor2D;
-    const same = masked({ kind: 'discrete', logProbs }, tf.zeros([1, 3]));
+    const same = smallParts().nets.actor.masked({ kind: 'discrete', logProbs }, tf.zeros([1, 3]));
     if (same.kind !== 'discrete') throw new Error('expected discrete actions');
     for (const p of tf.exp(same.logProbs).dataSync()) expect(p).toBeCloseTo(1 / 3, 6);
   });

@@ -1,8 +1,8 @@
 import type { DreamerNets } from '@coplay/models/dreamer';
-import { type ActorDistribution, type DreamerActor, type DreamerHead, dreamerHead } from '@coplay/models/dreamer';
+import { type DreamerActor, type DreamerHead, dreamerHead } from '@coplay/models/dreamer';
 import { countParams, initialise, prefixedSpecs, within } from '@coplay/models/layers';
 import { stopGradient, type TensorRecord, tf } from '@coplay/tensor';
-import { bernoulliLoss, maskedLogProbs } from '@coplay/tensor/distributions';
+import { bernoulliLoss } from '@coplay/tensor/distributions';
 
 /** Networks whose imagined actors keep to the rules. */
 export interface MaskedNets extends DreamerNets {
@@ -34,7 +34,7 @@ export function withLegalHead(nets: DreamerNets): MaskedNets {
       distribution: (params, features) => {
         const logits = legal.logits(within(INSIDE, params), stopGradient(features));
         const mask = tf.cast(tf.greater(logits, 0), 'float32') as tf.Tensor2D;
-        return masked(actor.distribution(params, features), mask);
+        return actor.masked(actor.distribution(params, features), mask);
       },
     },
     specs: { ...nets.specs, ...own },
@@ -53,13 +53,7 @@ export function hasLegalHead(nets: DreamerNets): nets is MaskedNets {
   return 'legal' in nets;
 }
 
-/** A distribution over the actions whose mask is 1; a uniform one where none is. */
-export function masked(distribution: ActorDistribution, mask: tf.Tensor2D): ActorDistribution {
-  if (distribution.kind === 'continuous') return distribution;
-  return { kind: 'discrete', logProbs: maskedLogProbs(distribution.logProbs, mask) as tf.Tensor2D };
-}
-
-/** Cross entropy of the legal actions, summed over actions: logits and masks [N, K] to [N]. */
+/** Cross entropy of the legal options, summed over options: logits and masks [N, K] to [N]. */
 export function legalLoss(logits: tf.Tensor2D, masks: tf.Tensor2D): tf.Tensor1D {
   return tf.sum(bernoulliLoss(logits, masks), -1);
 }

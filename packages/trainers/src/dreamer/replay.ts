@@ -5,6 +5,9 @@
 import { createSequenceReplay, type SequenceReplay, type SequenceSample } from '@coplay/buffers';
 import { type Records, streamRecords } from '@coplay/buffers/records';
 import {
+  type ActionArray,
+  type ActionSpaces,
+  allocate,
   type Experience,
   fail,
   type NamedArrays,
@@ -13,8 +16,10 @@ import {
   type Saved,
   type SavedState,
 } from '@coplay/core';
+import { actionLayout, maskSizeOf } from '@coplay/core/arrays';
 import { checkRowSpec, rowSpecOf, seatRows, sliceRows } from '@coplay/core/rows';
 import type { RowSource } from '@coplay/models';
+import { recordedActions, recordedFault } from './actions';
 import type { DreamerSetup } from './setup';
 
 /** The part of a sequence replay's state that is read here. */
@@ -74,7 +79,7 @@ export function pushExperience(
   setup: DreamerSetup,
   name: string,
   replay: SequenceReplay,
-  experience: Experience,
+  experience: Experience<ActionSpaces>,
 ): number {
   const { ids, game } = setup;
   const { records, envs } = streamRecords(experience);
@@ -99,7 +104,11 @@ export function pushExperience(
  * The records of a piece that aren't in the replay yet: a piece that goes on with an episode begins with the last one
  * of the piece before. An agent's records end with the one that it left in.
  */
-function newRecords({ records: R, agents, isFirst, active }: Records, piece: number, seat: number): [number, number] {
+function newRecords(
+  { records: R, agents, isFirst, active }: Records<ActionSpaces>,
+  piece: number,
+  seat: number,
+): [number, number] {
   const from = isFirst[piece * R] === 1 ? 0 : 1;
   let to = from;
   while (to < R && active[(piece * R + to) * agents.length + seat] === 1) to++;
@@ -120,29 +129,28 @@ function checkReplay(where: string, setup: DreamerSetup, saved: Saved): void {
   const { rows } = (saved as unknown as SavedReplay).buffer;
   if (Object.keys(rows).length === 0) return;
   checkRowSpec(`${where}: restore: saved.replay.buffer.rows`, rowSpecOf(noRows(setup)), rows);
-  const { actions } = setup.game;
+  const { space } = setup;
   for (const name of ['previousActions', 'coPlayerActions']) {
-    const strange = rows[name]?.data.find((action) => !Number.isInteger(action) || action < -1 || action >= actions);
-    if (strange !== undefined)
-      fail(
-        where,
-        `a replay with actions below ${actions}`,
-        `${strange} in ${name}`,
-        'Give the replay of a learner of the same game, or none.',
-      );
+    const fault = rows[name] && recordedFault(space, rows[name].data);
+    if (fault) {
+      const remedy = 'Give the replay of a learner of the same game, or none.';
+      fail(where, `a replay with actions ${fault.expected}`, `${fault.got} in ${name}`, remedy);
+    }
   }
 }
 
 /** The fields of the replay as {@link recordRows} makes them, of no rows. */
-function noRows({ encoder, game, nets, options }: DreamerSetup): NamedArrays {
+function noRows({ encoder, game, space, nets, options }: DreamerSetup): NamedArrays {
   const A = game.agents.length;
+  const { width, dtype } = actionLayout(game);
   const seen = encoder.allocate(0);
   const { deter, stoch } = nets.sizes;
   return {
-    ...{ previousActions: ndarray(new Int32Array(0)), rewards: ndarray(new Float32Array(0)) },
+    previousActions: recordedActions(space, allocate(dtype, 0) as ActionArray, 0, A, width),
+    rewards: ndarray(new Float32Array(0)),
     ...Object.fromEntries(['isFirst', 'isLast', 'isTerminal'].map((name) => [name, ndarray(new Uint8Array(0))])),
     ...Object.fromEntries(Object.entries(seen).map(([field, array]) => [`obs/${field}`, array])),
-    ...('legal' in nets && { legal: ndarray(new Uint8Array(0), [0, game.actions]) }),
+    ...('legal' in nets && { legal: ndarray(new Uint8Array(0), [0, maskSizeOf(space)]) }),
     ...(nets.coPlayers && {
       coPlayerActions: ndarray(new Int32Array(0), [0, A - 1]),
       coPlayersActive: ndarray(new Uint8Array(0), [0, A - 1]),
@@ -155,8 +163,8 @@ function noRows({ encoder, game, nets, options }: DreamerSetup): NamedArrays {
 }
 
 /** One seat's records, [pieces R, ...] for each field of the replay. */
-function recordRows(setup: DreamerSetup, name: string, records: Records, seat: number): NamedArrays {
-  const { encoder, options, nets } = setup;
+function recordRows(setup: DreamerSetup, name: string, records: Records<ActionSpaces>, seat: number): NamedArrays {
+  const { encoder, options, nets, space } = setup;
   const count = records.agents.length;
   const rows = records.envs * records.records;
   const fields: NamedArrays = {
@@ -167,7 +175,7 @@ function recordRows(setup: DreamerSetup, name: string, records: Records, seat: n
     isTerminal: seatRows(records.isTerminal, seat, count),
   };
   for (const [field, array] of Object.entries(encoder.encode(sourceOf(records, seat)))) fields[`obs/${field}`] = array;
-  if ('legal' in nets) fields['legal'] = seatRows(records.masks, seat, count, [records.actionCount]);
+  if ('legal' in nets) fields['legal'] = legalOptions(records, seat, maskSizeOf(space));
   if (nets.coPlayers) fields['coPlayersActive'] = coPlayersActive(records, seat);
   if (options.replayLatents) {
     const names = latentNames(name);
@@ -178,23 +186,33 @@ function recordRows(setup: DreamerSetup, name: string, records: Records, seat: n
   return fields;
 }
 
+/** One seat's masks [rows, K], without the bytes that its space lacks. */
+function legalOptions({ masks, agents, actionCount }: Records<ActionSpaces>, seat: number, K: number): NDArray {
+  const all = seatRows(masks, seat, agents.length, [actionCount]); // [rows, actionCount]
+  if (K === actionCount) return all;
+  const [rows] = all.shape;
+  const own = (_: unknown, i: number) => all.data[Math.floor(i / K) * actionCount + (i % K)];
+  return ndarray(Uint8Array.from({ length: rows * K }, own), [rows, K]);
+}
+
 /**
- * The actions that led to each row, -1 for none: a seat's own, and where co-players are modelled, theirs in cyclic
- * order of seats.
+ * The actions that led to each row, as the replay keeps them: a seat's own, and where co-players are modelled, theirs
+ * [rows, A - 1] in cyclic order of seats, -1 for none.
  *
- * @param given [rows, A]
+ * @param given [rows, A, W]
  */
-export function previousActions({ game, nets }: DreamerSetup, given: Int32Array, seat: number): NamedArrays {
+export function previousActions({ game, space, nets }: DreamerSetup, given: ActionArray, seat: number): NamedArrays {
   const A = game.agents.length;
-  const rows = given.length / A;
-  const own = seatRows(given, seat, A);
+  const own = recordedActions(space, given, seat, A, actionLayout(game).width);
   if (!nets.coPlayers) return { previousActions: own };
-  const others = ndarray(ofCoPlayers(given, A, seat, new Int32Array(rows * (A - 1))), [rows, A - 1]);
+  const [rows] = own.shape;
+  const all = given as Int32Array; // co-players are modelled in games of discrete actions
+  const others = ndarray(ofCoPlayers(all, A, seat, new Int32Array(rows * (A - 1))), [rows, A - 1]);
   return { previousActions: own, coPlayerActions: others };
 }
 
 /** Which of a seat's co-players act after each record: those present for whom it isn't the last. [rows, A - 1] */
-function coPlayersActive({ active, isLast, agents, envs, records: R }: Records, seat: number): NDArray {
+function coPlayersActive({ active, isLast, agents, envs, records: R }: Records<ActionSpaces>, seat: number): NDArray {
   const acts = active.map((isThere, row) => isThere & ~isLast[row]);
   const [rows, A] = [envs * R, agents.length];
   return ndarray(ofCoPlayers(acts, A, seat, new Uint8Array(rows * (A - 1))), [rows, A - 1]);
@@ -209,7 +227,7 @@ function ofCoPlayers<T extends Uint8Array | Int32Array>(from: T, A: number, seat
   return to;
 }
 
-function sourceOf(records: Records, seat: number): RowSource {
+function sourceOf(records: Records<ActionSpaces>, seat: number): RowSource {
   const { agents, observations, masks, previousActions, extras, active } = records;
   const rows = records.envs * records.records;
   return { rows, seat, offset: seat, stride: agents.length, observations, masks, previousActions, extras, active };
@@ -217,7 +235,7 @@ function sourceOf(records: Records, seat: number): RowSource {
 
 /** The state in which each record was entered: the agent's after the record before; zeros in the first of a piece. */
 function entering<T extends Float32Array | Uint8Array>(
-  { extras, agents, records: R }: Records,
+  { extras, agents, records: R }: Records<ActionSpaces>,
   name: string,
   seat: number,
   data: T,

@@ -1,19 +1,24 @@
 import {
+  type ActionArray,
+  type ActionSpace,
   type AgentId,
+  type AnyGame,
+  allocate,
   checkGame,
   checkOptions,
   createGenerator,
   fail,
-  type Game,
   type SavedState,
   vectorEnv,
 } from '@coplay/core';
+import { actionLayout, drawAction, isSameSpace, maskSizeOf } from '@coplay/core/arrays';
 import { type InputEncoder, type InputOptions, inputEncoder, type SeenGame, type TorsoBuilder } from '@coplay/models';
 import { type DreamerNets, type DreamerSize, dreamerNets, dreamerObservations } from '@coplay/models/dreamer';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
-import { checkFields, checkId, inputSchema } from '../training/inputs';
+import { checkFields, checkId, commonSpace, inputSchema } from '../training/inputs';
 import { givenNetworks, networkConfigs, ownNetwork } from '../training/own-networks';
+import { networkActions } from './actions';
 import { withLegalHead } from './legal';
 import { type DreamerOptions, type ResolvedDreamerOptions, resolveDreamerOptions } from './options';
 
@@ -40,14 +45,15 @@ export interface DreamerNetworkOptions {
    */
   readonly images?: 'planes' | 'image' | 'vector';
   /**
-   * Whether the world model learns which actions are legal, and imagination keeps to them. Default: whether the game
-   * ever forbids one in some hundred steps of random play. Acting keeps to the legal actions in any case
+   * Whether the world model learns which actions are legal, and imagination keeps to them; not for a box, which has no
+   * mask. Default: whether the game ever forbids one in some hundred steps of random play. Acting keeps to the legal
+   * actions in any case
    */
   readonly masks?: boolean;
   /**
    * How the world model treats the others. `none`: their actions are part of the environment. `moa`: it also takes the
    * co-players' actions as input; a head predicts them from its state, and imagination samples from it. For games of at
-   * least two agents. Default `none`
+   * least two agents, all with the same number of discrete actions. Default `none`
    */
   readonly coPlayers?: 'none' | 'moa';
   /**
@@ -59,8 +65,10 @@ export interface DreamerNetworkOptions {
 
 /** Everything that's fixed before the first parameter is drawn. */
 export interface DreamerSetup {
-  readonly game: Game;
+  readonly game: AnyGame;
   readonly ids: readonly AgentId[];
+  /** The actions of these agents. */
+  readonly space: ActionSpace;
   readonly options: ResolvedDreamerOptions;
   readonly nets: DreamerNets;
   readonly encoder: InputEncoder;
@@ -84,26 +92,30 @@ const networkSchema = z.strictObject({
 /** Checks options and builds the networks. Nothing here is random, and ours touch no tensor. */
 export function dreamerSetup(
   where: string,
-  game: Game,
+  game: AnyGame,
   ids: readonly AgentId[],
   given: DreamerNetworkOptions & DreamerOptions,
 ): DreamerSetup {
-  checkGame(`${where}: option game`, game, 'discrete', 'play');
+  checkGame(`${where}: option game`, game, 'any', 'play');
   for (const id of ids) checkId(where, game, id);
+  const space = commonSpace(where, game, ids);
   const { size, inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice, ...more } = given;
   const { encoderNetwork, decoderNetwork, ...rest } = more;
   const own = givenNetworks({ encoderNetwork, decoderNetwork });
   const networks = { inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice, ...own };
   const options = resolveDreamerOptions(where, rest, size);
   const checked = checkOptions(where, networkSchema, networks);
-  const { inputs, images, masks = hasIllegalActions(game), coPlayers, executor } = checked;
+  const { inputs, images, masks = hasIllegalActions(game, space), coPlayers, executor } = checked;
+  if (masks && maskSizeOf(space) === 0) {
+    fail(`${where}: option masks`, 'discrete actions to learn masks of', `a box in ${game.name}`, 'Leave it out.');
+  }
   checkCoPlayers(where, game, coPlayers);
   checkFields(where, game, inputs as InputOptions);
   const reading = { images: 'raw', flags: 'apart', assumed: true } as const;
   const encoder = inputEncoder(readAs(game, images), inputs as InputOptions, reading);
   const plain = dreamerNets({
     observations: dreamerObservations(encoder.shapes, encoder.kinds),
-    actions: { kind: 'discrete', count: game.actions },
+    actions: networkActions(space),
     unimix: options.unimix,
     actorUnimix: options.actorUnimix,
     coPlayers: coPlayers === 'moa' ? game.agents.length - 1 : 0,
@@ -117,17 +129,22 @@ export function dreamerSetup(
     ...(images !== undefined && { images }),
     ...{ masks, coPlayers, ...configs },
   };
-  return { game, ids, options, nets, encoder, executor, networks: configs, config };
+  return { game, ids, space, options, nets, encoder, executor, networks: configs, config };
 }
 
-function checkCoPlayers(where: string, { agents, name }: Game, coPlayers: 'none' | 'moa'): void {
-  if (coPlayers === 'none' || agents.length > 1) return;
+function checkCoPlayers(where: string, { agents, name, actions }: AnyGame, coPlayers: 'none' | 'moa'): void {
+  if (coPlayers === 'none') return;
   const remedy = "Leave coPlayers at 'none'.";
-  fail(where, "a game of at least two agents for coPlayers 'moa'", `${agents.length} in ${name}`, remedy);
+  if (agents.length < 2) {
+    fail(where, "a game of at least two agents for coPlayers 'moa'", `${agents.length} in ${name}`, remedy);
+  }
+  if (typeof actions === 'number') return;
+  const expected = "discrete actions, their number the same for every agent, for coPlayers 'moa'";
+  fail(where, expected, `${name}, whose are not`, remedy);
 }
 
 /** A game's observation, with all fields of shape [H, W, C] declared to be of one kind. */
-function readAs(game: Game, kind: 'planes' | 'image' | 'vector' | undefined): SeenGame {
+function readAs(game: AnyGame, kind: 'planes' | 'image' | 'vector' | undefined): SeenGame {
   if (kind === undefined) return game;
   const fields = Object.entries(game.observation).map(([name, { classes: _, high, ...field }]) => {
     if (field.shape.length !== 3) return [name, game.observation[name]];
@@ -140,18 +157,21 @@ function readAs(game: Game, kind: 'planes' | 'image' | 'vector' | undefined): Se
 /** Steps of random play in which a forbidden action is looked for. */
 const PROBED_STEPS = 64;
 
-/** Whether an agent that plays on was ever forbidden an action in random play. */
-function hasIllegalActions(game: Game): boolean {
+/** Whether an agent with these actions, while it played on, was ever forbidden one in random play. */
+function hasIllegalActions(game: AnyGame, space: ActionSpace): boolean {
+  const { spaces, width, maskSize, dtype } = actionLayout(game);
+  const count = maskSizeOf(space);
+  if (count === 0) return false;
   const generator = createGenerator(0);
   const env = vectorEnv(game, { envs: 4, seed: 0 });
-  const actions = new Int32Array(4 * game.agents.length);
+  const actions = allocate(dtype, 4 * spaces.length * width) as ActionArray;
   try {
     for (let step = 0; step < PROBED_STEPS; step++) {
-      for (let row = 0; row < actions.length; row++) {
-        const mask = env.masks.subarray(row * game.actions, (row + 1) * game.actions);
-        if (env.active[row] === 1 && mask.includes(0)) return true;
-        const legal = Array.from(mask.keys()).filter((action) => mask[action] === 1);
-        actions[row] = legal[generator.integer(legal.length)];
+      for (let row = 0; row < 4 * spaces.length; row++) {
+        const own = spaces[row % spaces.length];
+        const mask = env.masks.subarray(row * maskSize, row * maskSize + count);
+        if (env.active[row] === 1 && isSameSpace(own, space) && mask.includes(0)) return true;
+        drawAction(own, env.masks, row * maskSize, generator, actions, row * width);
       }
       env.step(actions);
     }

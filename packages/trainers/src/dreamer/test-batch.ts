@@ -1,14 +1,16 @@
-import { createGenerator, type Generator, type NamedArrays, ndarray } from '@coplay/core';
-import { type DreamerNets, dreamerNets } from '@coplay/models/dreamer';
+import { createGenerator, type Generator, type NamedArrays, type NDArray, ndarray } from '@coplay/core';
+import { type DreamerActions, type DreamerNets, dreamerNets } from '@coplay/models/dreamer';
 import { tf } from '@coplay/tensor';
 import { type DreamerParts, imaginationNoise, posteriorNoise } from './data';
 import { type DreamerOptions, resolveDreamerOptions } from './options';
 
-/** Small networks for a vector of 3 and 3 actions, with options, and so many co-players. */
-export function smallParts(options: DreamerOptions = {}, coPlayers = 0): DreamerParts {
+const THREE = { kind: 'discrete', count: 3 } as const;
+
+/** Small networks for a vector of 3 and 3 actions, or other ones, with options, and so many co-players. */
+export function smallParts(options: DreamerOptions = {}, coPlayers = 0, actions: DreamerActions = THREE): DreamerParts {
   const nets = dreamerNets({
     observations: { vector: { kind: 'vector', size: 3 } },
-    actions: { kind: 'discrete', count: 3 },
+    actions,
     size: 'debug',
     coPlayers,
   });
@@ -45,10 +47,7 @@ export function smallBatch({ nets, options }: DreamerParts, generator: Generator
   };
   return {
     'obs/vector': some(B, T, 3),
-    previousActions: ndarray(
-      Int32Array.from({ length: B * T }, () => generator.integer(3)),
-      [B, T],
-    ),
+    previousActions: someActions(nets.actor.actions, B, T, generator),
     rewards: some(B, T),
     isFirst: flags(0, 2),
     isLast: flags(1),
@@ -64,6 +63,23 @@ export function smallBatch({ nets, options }: DreamerParts, generator: Generator
     learningRate: ndarray(Float32Array.of(1e-2), []),
     entropyScale: ndarray(Float32Array.of(3e-4), []),
   };
+}
+
+function someActions(actions: DreamerActions, B: number, T: number, generator: Generator): NDArray {
+  if (actions.kind === 'continuous') {
+    const shape = [B, T, actions.size];
+    const data = Float32Array.from({ length: B * T * actions.size }, () => 2 * generator.uniform() - 1);
+    return ndarray(data, shape);
+  }
+  if (actions.kind === 'discrete') {
+    return ndarray(
+      Int32Array.from({ length: B * T }, () => generator.integer(actions.count)),
+      [B, T],
+    );
+  }
+  const { counts } = actions;
+  const option = (_: unknown, i: number) => generator.integer(counts[i % counts.length]);
+  return ndarray(Int32Array.from({ length: B * T * counts.length }, option), [B, T, counts.length]);
 }
 
 /** Co-players who all act at random, but for the first one's leaving after two steps of the second sequence. */

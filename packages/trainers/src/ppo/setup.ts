@@ -1,5 +1,5 @@
 import { type ActionSpace, type AgentId, type AnyGame, checkGame, checkOptions, fail } from '@coplay/core';
-import { actionLayout, kindOf as fieldKind, isBox, isSameSpace } from '@coplay/core/arrays';
+import { kindOf as fieldKind, isBox } from '@coplay/core/arrays';
 import {
   type ActorCritic,
   actorCritic,
@@ -27,7 +27,7 @@ import {
 import { z } from 'zod';
 import type { Annealed } from '../training/annealed';
 import { areFinite } from '../training/finite-steps';
-import { checkFields, checkId, inputSchema } from '../training/inputs';
+import { checkFields, checkId, commonSpace, inputSchema } from '../training/inputs';
 import { Network } from '../training/network';
 import { optionNames, unchecked } from '../training/option-names';
 import { type ActionDistribution, actionDistribution } from './action-distribution';
@@ -205,16 +205,6 @@ export function ppoSetup(
     },
     networks: { network, criticNetwork },
   };
-}
-
-/** The space of agents that share a policy. */
-function commonSpace(where: string, game: AnyGame, ids: readonly AgentId[]): ActionSpace {
-  const { spaces } = actionLayout(game);
-  const own = ids.map((id) => spaces[game.agents.indexOf(id)]);
-  const other = own.findIndex((space) => !isSameSpace(space, own[0]));
-  if (other < 0) return own[0];
-  const expected = `agents with the same actions as ${ids[0]}`;
-  return fail(`${where}: option ids`, expected, ids[other], 'Give agents with other actions weights of their own.');
 }
 
 /** Refuses options of a policy over a box for other actions, and squashing without bounds. */

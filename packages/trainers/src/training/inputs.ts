@@ -1,4 +1,5 @@
-import { type AgentId, type AnyGame, fail, show } from '@coplay/core';
+import { type ActionSpace, type AgentId, type AnyGame, fail, show } from '@coplay/core';
+import { actionLayout, isSameSpace } from '@coplay/core/arrays';
 import type { InputOptions } from '@coplay/models';
 import { z } from 'zod';
 
@@ -24,4 +25,14 @@ export function checkFields(where: string, game: AnyGame, { fields = [] }: Input
   if (unknown === undefined) return;
   const expected = `fields of ${game.name}: ${known.join(', ')}`;
   fail(`${where}: inputs.fields`, expected, show(unknown), 'Name fields of the observation.');
+}
+
+/** The space of agents that share a policy. */
+export function commonSpace(where: string, game: AnyGame, ids: readonly AgentId[]): ActionSpace {
+  const { spaces } = actionLayout(game);
+  const own = ids.map((id) => spaces[game.agents.indexOf(id)]);
+  const other = own.findIndex((space) => !isSameSpace(space, own[0]));
+  if (other < 0) return own[0];
+  const expected = `agents with the same actions as ${ids[0]}`;
+  return fail(`${where}: option ids`, expected, ids[other], 'Give agents with other actions weights of their own.');
 }

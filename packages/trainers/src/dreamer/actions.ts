@@ -1,0 +1,124 @@
+/*
+ * An agent's actions: as its game has them, as the replay keeps them, and as the networks have them. The replay keeps
+ * choices as whole numbers, -1 for none, and the values of a box as numbers from -1 to 1, 0 for none.
+ */
+
+import type { NamedArrays } from '@coplay/core';
+import { type ActionArray, type ActionSpace, type BoxSpace, type Generator, type NDArray, ndarray } from '@coplay/core';
+import { choicesOf, isBox, widthOf } from '@coplay/core/arrays';
+import type { DreamerActions } from '@coplay/models/dreamer';
+import { sampleCategorical } from '@coplay/tensor/distributions';
+
+/** A space as the networks have it. */
+export function networkActions(space: ActionSpace): DreamerActions {
+  if (typeof space === 'number') return { kind: 'discrete', count: space };
+  return isBox(space) ? { kind: 'continuous', size: widthOf(space) } : { kind: 'multi-discrete', counts: space.counts };
+}
+
+/**
+ * One seat's actions as the replay keeps them: [rows] of discrete actions, [rows, choices], [rows, values] of a box.
+ *
+ * @param given  [rows, A, W] as the game has them, -1 or NaN for none
+ * @param agents A
+ * @param width  W
+ */
+export function recordedActions(
+  space: ActionSpace,
+  given: ActionArray,
+  seat: number,
+  agents: number,
+  width: number,
+): NDArray<Int32Array> | NDArray<Float32Array> {
+  const w = widthOf(space);
+  const rows = given.length / (agents * width);
+  const at = (i: number) => given[(Math.floor(i / w) * agents + seat) * width + (i % w)];
+  const whole = (value: number) => (Number.isNaN(value) ? -1 : value);
+  const length = rows * w;
+  if (typeof space === 'number')
+    return ndarray(
+      Int32Array.from({ length }, (_, i) => whole(at(i))),
+      [rows],
+    );
+  if (!isBox(space))
+    return ndarray(
+      Int32Array.from({ length }, (_, i) => whole(at(i))),
+      [rows, w],
+    );
+  return ndarray(
+    Float32Array.from({ length }, (_, i) => inUnits(space, i % w, at(i))),
+    [rows, w],
+  );
+}
+
+/**
+ * Draws an action for each row.
+ *
+ * @param outputs of acting: `logProbs` [rows, K], or `mean` and `stddev` [rows, values] of a box
+ * @returns [rows, w] as the game receives them
+ */
+export function drawActions(space: ActionSpace, outputs: NamedArrays, rows: number, generator: Generator): ActionArray {
+  if (isBox(space)) {
+    const [mean, stddev] = [outputs['mean'].data, outputs['stddev'].data] as Float32Array[];
+    return mean.map((value, i) => fromUnits(space, i % widthOf(space), value + stddev[i] * generator.normal()));
+  }
+  const logProbs = outputs['logProbs'].data as Float32Array;
+  const counts = choicesOf(space);
+  if (counts.length === 1) return sampleCategorical(logProbs, rows, counts[0], generator);
+  const K = logProbs.length / rows;
+  const actions = new Int32Array(rows * counts.length);
+  let start = 0;
+  counts.forEach((count, choice) => {
+    const at = (i: number) => logProbs[Math.floor(i / count) * K + start + (i % count)];
+    const own = Float32Array.from({ length: rows * count }, (_, i) => at(i));
+    sampleCategorical(own, rows, count, generator).forEach((option, row) => {
+      actions[row * counts.length + choice] = option;
+    });
+    start += count;
+  });
+  return actions;
+}
+
+/** The first of recorded actions that isn't one, and what was expected; undefined if all are. */
+export function recordedFault(
+  space: ActionSpace,
+  recorded: ArrayLike<number>,
+): { readonly expected: string; readonly got: number } | undefined {
+  const counts = choicesOf(space);
+  for (let i = 0; i < recorded.length; i++) {
+    const got = recorded[i];
+    if (isBox(space)) {
+      if (!(got >= -1 && got <= 1)) return { expected: 'from -1 to 1', got };
+      continue;
+    }
+    const count = counts[i % counts.length];
+    if (!Number.isInteger(got) || got < -1 || got >= count) return { expected: `below ${count}`, got };
+  }
+  return undefined;
+}
+
+/**
+ * The range in which a value of a box is played: its bounds. As in DreamerV3's code it is -1 to 1 where there are none;
+ * where one is missing, it is 2 wide.
+ */
+function rangeOf({ low, high }: BoxSpace, i: number): readonly [low: number, high: number] {
+  const [least, most] = [low[i], high[i]];
+  if (least === -Infinity) return most === Infinity ? [-1, 1] : [most - 2, most];
+  return most === Infinity ? [least, least + 2] : [least, most];
+}
+
+/** A value of a box as a number from -1 to 1; NaN, for none, as 0. */
+function inUnits(space: BoxSpace, i: number, value: number): number {
+  if (Number.isNaN(value)) return 0;
+  const [low, high] = rangeOf(space, i);
+  return clipped((2 * (value - low)) / (high - low) - 1);
+}
+
+/** The opposite; numbers beyond -1 and 1 are clipped. */
+function fromUnits(space: BoxSpace, i: number, value: number): number {
+  const [low, high] = rangeOf(space, i);
+  return Math.min(high, Math.max(low, low + ((clipped(value) + 1) / 2) * (high - low)));
+}
+
+function clipped(value: number): number {
+  return Math.min(1, Math.max(-1, value));
+}
