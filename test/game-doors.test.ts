@@ -183,7 +183,7 @@ const ofAllSpaces = [
   ...['loadRun', 'crossPlay', 'remakeRule'],
   ...['allocateExperience', 'vectorEnv', 'parallelEnv', 'createRollout', 'evaluate', 'selfPlay'],
   ...['randomAgent', 'ppoAgent', 'sharedPpoAgents', 'dreamerAgent', 'sharedDreamerAgents'],
-  ...['inputEncoder', 'canCentre'],
+  ...['createMoa', 'inputEncoder', 'canCentre'],
   ...['clipActions', 'flattenObservations', 'frameStack', 'limitedView', 'noOpAfterEnd', 'optimisticPartners'],
   ...['permuteSeats', 'rescaleActions', 'scaleRewards', 'stickyActions', 'timeLimit', 'withAgentId'],
   ...['withPreviousActions', 'recordEpisode', 'replayEpisode'],

@@ -51,7 +51,7 @@ export async function benchNetworks(game: Game, dense: number): Promise<(isFixed
     return { logits: policy.apply(within('policy', weights), features), values: tf.add(values, VALUE) };
   };
   const applyMoa: Apply = (weights, { goals, mask, ...inputs }) => {
-    return { logits: moa.step(weights, inputs, mask as tf.Tensor2D, goals as tf.Tensor1D).logProbs };
+    return { logits: moa.step(weights, inputs, mask as tf.Tensor2D, goals as tf.Tensor1D).policy };
   };
   return (isFixed) => {
     const made = isFixed ? withConstants : withVariables;

@@ -139,6 +139,20 @@ describe('experience of other spaces', () => {
   });
 });
 
+describe('rows of an agent in a game of boxes', () => {
+  it('have masks of no bytes', async () => {
+    const swing = pendulum({ maxSteps: 4 });
+    const [id] = swing.agents;
+    const env = vectorEnv(swing, { envs: 2, seed: 1 });
+    const experience = await createRollout(env, [randomAgent({ game: swing, id })], createGenerator(1)).collect(4);
+    const { masks, actions } = agentRows(experience, 0);
+    expect([masks.shape, actions.shape]).toEqual([
+      [8, 0],
+      [8, 1],
+    ]);
+  });
+});
+
 describe('records of other spaces', () => {
   it('hold the actions that led to each, none in the first one, and after an agent left', async () => {
     const experience = await played(5);

@@ -35,7 +35,7 @@ describe('moaNet', () => {
   it('gives legal actions all of the probability', () => {
     const net = moaNet({ inputs, actions: K, network });
     const mask = tf.tensor2d([1, 0, 1, 0, 0, 0, 0, 1], [2, K]);
-    const { logProbs } = net.step(someParams(net), { vector: tf.tensor2d([1, 2, 3, 4, 5, 6], [2, 3]) }, mask);
+    const { policy: logProbs } = net.step(someParams(net), { vector: tf.tensor2d([1, 2, 3, 4, 5, 6], [2, 3]) }, mask);
     const p = tf.exp(logProbs).arraySync() as number[][];
     expect(p[0][1] + p[0][3]).toBe(0);
     expect(p[0][0] + p[0][2]).toBeCloseTo(1, 5);
@@ -45,7 +45,7 @@ describe('moaNet', () => {
   it('begins almost uniform over the legal actions', () => {
     const net = moaNet({ inputs, actions: K, network });
     const mask = tf.tensor2d([1, 1, 0, 1], [1, K]);
-    const { logProbs } = net.step(
+    const { policy: logProbs } = net.step(
       tensors(net.init(createGenerator(1))),
       { vector: tf.tensor2d([1, 2, 3], [1, 3]) },
       mask,
@@ -60,9 +60,9 @@ describe('moaNet', () => {
     const params = someParams(net);
     const mask = tf.ones([3, K]) as tf.Tensor2D;
     const vector = tf.tensor2d([1, 2, 3, 1, 2, 3, 1, 2, 3], [3, 3]);
-    const { logProbs } = net.step(params, { vector }, mask, tf.tensor1d([0, 1, -1], 'int32'));
+    const { policy: logProbs } = net.step(params, { vector }, mask, tf.tensor1d([0, 1, -1], 'int32'));
     const codes = tf.tensor2d([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3]);
-    const expected = plain.step(params, { vector: tf.concat([vector, codes], 1) }, mask).logProbs;
+    const expected = plain.step(params, { vector: tf.concat([vector, codes], 1) }, mask).policy;
     expect(logProbs.arraySync()).toEqual(expected.arraySync());
     expect(new Set((logProbs.arraySync() as number[][]).map(([first]) => first)).size).toBe(3);
   });
@@ -96,7 +96,7 @@ describe('moaNet', () => {
         const vector = tf.tensor2d(seen.slice(at * 3, at * 3 + 3), [1, 3]);
         const step = net.step(params, { vector }, tf.ones([1, K]), tf.tensor1d([goals[at]], 'int32'), state);
         state = step.state as tf.Tensor2D;
-        expected.push((step.logProbs.arraySync() as number[][])[0]);
+        expected.push((step.policy.arraySync() as number[][])[0]);
       }
     }
     const got = all.arraySync() as number[][];

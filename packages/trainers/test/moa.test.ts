@@ -263,7 +263,7 @@ describe('a recurrent model', () => {
       const view = { rows: 1, observations, masks: one('masks') as Uint8Array, state };
       const step = await moa.step('agent_1', view, one('goals') as Int32Array);
       state = step.state as Float32Array<ArrayBuffer>;
-      step.logProbs.forEach((x, k) => {
+      step.policy.forEach((x, k) => {
         if (view.masks[k] === 1) expect(whole[row * 7 + k]).toBeCloseTo(x, 4);
       });
     }

@@ -1,4 +1,12 @@
-import { type AgentId, type Experience, fail, type NamedArrays, type SavedState, show } from '@coplay/core';
+import {
+  type ActionSpaces,
+  type AgentId,
+  type Experience,
+  fail,
+  type NamedArrays,
+  type SavedState,
+  show,
+} from '@coplay/core';
 import { checkText } from '@coplay/core/checks';
 import { nonZero, sliceRows } from '@coplay/core/rows';
 import { type StoredArrays, saveNpz } from '../npz';
@@ -40,7 +48,7 @@ export interface MoaBuffer {
    * @returns for each co-player the rows that were added
    * @throws CoplayError for imagined experience
    */
-  push(experience: Experience): Readonly<Record<AgentId, NamedArrays>>;
+  push(experience: Experience<ActionSpaces>): Readonly<Record<AgentId, NamedArrays>>;
   /**
    * Adds one co-player's whole episodes, as `moaRows` makes them.
    *
@@ -97,7 +105,7 @@ export abstract class CoPlayerBuffer<Any extends Pick<Ring<never>, keyof Ring<ne
     await saveNpz(path, stored);
   }
 
-  abstract push(experience: Experience): Readonly<Record<AgentId, NamedArrays>>;
+  abstract push(experience: Experience<ActionSpaces>): Readonly<Record<AgentId, NamedArrays>>;
   abstract pushRows(coPlayer: AgentId, rows: NamedArrays): void;
   abstract load(path: string): Promise<void>;
   abstract state(): SavedState;

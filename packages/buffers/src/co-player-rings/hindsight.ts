@@ -1,4 +1,5 @@
 import {
+  type ActionSpaces,
   type ArrayOf,
   type DType,
   type Experience,
@@ -13,7 +14,7 @@ import { reachedGoal } from '@coplay/core/checks';
 
 /** [N] the goal that the agent reached in each row, or -1. */
 export function goalsReached(
-  episodes: Experience,
+  episodes: Experience<ActionSpaces>,
   agent: number,
   places: Int32Array,
   rows: NamedArrays,
@@ -47,7 +48,7 @@ type StepStates = Pick<GoalStep, 'before' | 'after'>;
 export const NO_STATES: StepStates = { before: new Int32Array(0), after: new Int32Array(0) };
 
 /** The states before and after the step at each place e T + t of whole episodes, one in each environment. */
-function stepStates({ states, cuts, steps, lengths }: Experience): (place: number) => StepStates {
+function stepStates({ states, cuts, steps, lengths }: Experience<ActionSpaces>): (place: number) => StepStates {
   if (!states || !cuts.states) {
     const remedy =
       'Record it with a rollout, or recognise goals by actions ("Goals" in docs/writing-an-environment.md).';

@@ -1,4 +1,5 @@
 import {
+  type ActionSpaces,
   type AgentId,
   checkOptions,
   type Experience,
@@ -94,15 +95,15 @@ function makeRing(id: AgentId, { capacity, goals, roomPerGoal }: Settings): OwnR
 
 /** A buffer with memory of its own. */
 class OwnBuffer extends CoPlayerBuffer<OwnRing> {
-  private readonly collector = createEpisodeCollector();
+  private readonly collector = createEpisodeCollector<ActionSpaces>();
 
   constructor(private readonly settings: Settings) {
     super(new Map(settings.coPlayers.map((id) => [id, makeRing(id, settings)])), settings.keep);
   }
 
-  push(experience: Experience): Readonly<Record<AgentId, NamedArrays>> {
+  push(experience: Experience<ActionSpaces>): Readonly<Record<AgentId, NamedArrays>> {
     const { goals, caughtOnly, attempts, onPush } = this.settings;
-    checkExperience('moaBuffer.push', experience);
+    checkExperience('moaBuffer.push', experience, 'experience', 'any');
     refuseImagined(experience);
     const missing = this.coPlayers.find((id) => !experience.agents.includes(id));
     if (missing !== undefined) {
@@ -171,7 +172,7 @@ function ofMoaRows(ring: OwnRing, goals: GoalSet | undefined): SavedPart {
   };
 }
 
-function refuseImagined(experience: Experience): void {
+function refuseImagined(experience: Experience<ActionSpaces>): void {
   if (!experience.isImagined.includes(1)) return;
   const remedy = 'Models of others learn from what others did, not from what models made of them.';
   fail('moaBuffer.push', 'real experience', 'imagined episodes', remedy);

@@ -1,4 +1,13 @@
-import { checkOptions, type Experience, fail, type GoalSet, type NamedArrays, ndarray, show } from '@coplay/core';
+import {
+  type ActionSpaces,
+  checkOptions,
+  type Experience,
+  fail,
+  type GoalSet,
+  type NamedArrays,
+  ndarray,
+  show,
+} from '@coplay/core';
 import {
   checkArgument,
   checkExperience,
@@ -38,15 +47,15 @@ const COLUMNS = ['masks', 'previousActions', 'actions', 'terminated', 'active'];
  * Episodes that began before the experience or go on after it are left out.
  *
  * @param seat  the agent's index in `experience.agents`
- * @returns `observations/<field>` [N, ...], `masks` [N, K], `previousActions` [N, A] of everyone, `actions` int32 [N],
- *          `goals` int32 [N] in -1..G-1, the same in all steps up to that in which it's reached, `isFirst` [N] 1 in the
- *          first step of an episode, `terminated` [N] 1 in the step in which the rules ended the agent, and `active`
- *          [N], all 1
- * @throws CoplayError for imagined experience, for experience without states where the goals read them, and for a
- *         `reached` that returns anything but 0..G-1 or -1
+ * @returns `observations/<field>` [N, ...], `masks` [N, K], `previousActions` [N, A] of everyone, `actions` int32 [N]
+ *          (in other spaces [N, A, W] and [N, W]), `goals` int32 [N] in -1..G-1, the same in all steps up to that in
+ *          which it's reached, `isFirst` [N] 1 in the first step of an episode, `terminated` [N] 1 in the step in which
+ *          the rules ended the agent, and `active` [N], all 1
+ * @throws CoplayError for imagined experience, for experience without states where the goals read them, for goals where
+ *         actions aren't one number, and for a `reached` that returns anything but 0..G-1 or -1
  */
-export function moaRows(experience: Experience, seat: number, options: MoaRowsOptions = {}): NamedArrays {
-  checkExperience('moaRows', experience);
+export function moaRows(experience: Experience<ActionSpaces>, seat: number, options: MoaRowsOptions = {}): NamedArrays {
+  checkExperience('moaRows', experience, 'experience', 'any');
   checkNumber('moaRows', 'seat', seat, { min: 0, max: experience.agents.length - 1, whole: true });
   const { goals, caughtOnly } = checkOptions('moaRows', rowsSchema, options);
   if (experience.isImagined.includes(1)) {
@@ -65,6 +74,7 @@ export function moaRows(experience: Experience, seat: number, options: MoaRowsOp
   rows['isFirst'] = ndarray(Uint8Array.from(numbers, (number, row) => (number === numbers[row - 1] ? 0 : 1)));
   rows['goals'] = ndarray(new Int32Array(count).fill(-1));
   if (goals) {
+    refuseOtherSpaces(experience);
     const reached = goalsReached(episodes, seat, places, rows, goals);
     rows['goals'] = ndarray(goalsInHindsight(reached, numbers, goals.noGoal));
   }
@@ -128,8 +138,15 @@ export function refuseAttempts(where: string, goals: GoalSet): void {
   fail(where, 'goals that are recognised without states', 'goals with readsStates', remedy);
 }
 
+/** Refuses to look for goals in actions that they can't read. */
+function refuseOtherSpaces({ actionSpaces }: Experience<ActionSpaces>): void {
+  if (!actionSpaces) return;
+  const remedy = 'Leave goals out: they are recognised by discrete actions (docs/spaces.md).';
+  fail('moaRows: option goals', 'none where actions are not one number', 'goals', remedy);
+}
+
 /** [N] the place e T + t of each step in which the agent played. */
-function placesOf({ envs, steps, agents, active }: Experience, seat: number): Int32Array {
+function placesOf({ envs, steps, agents, active }: Experience<ActionSpaces>, seat: number): Int32Array {
   const places: number[] = [];
   for (let place = 0; place < envs * steps; place++) {
     if (active[place * agents.length + seat] === 1) places.push(place);
@@ -164,7 +181,7 @@ export function checkMoaRows(where: string, rows: NamedArrays): void {
 
 /**
  * Refuses saved rows whose numbers no game gives: flags and masks other than 0 and 1, goals and actions that don't
- * exist, and actions that were not legal.
+ * exist, and actions that were not legal. Of actions that aren't one number only that they are finite.
  *
  * @param rows   at least one, as {@link checkMoaRows} takes them
  * @param goals  G; undefined where it isn't known
@@ -174,6 +191,11 @@ export function checkMoaValues(where: string, rows: NamedArrays, goals: number |
   const K = masks.data.length / actions.data.length;
   for (const name of ['active', 'isFirst', 'terminated', 'masks']) {
     checkNumbers(where, `saved.rows.${name}`, rows[name].data, { min: 0, max: 1 });
+  }
+  if (actions.shape.length > 1) {
+    // Of other spaces, which the rows don't say.
+    checkNumbers(where, 'saved.rows.actions', actions.data);
+    return;
   }
   checkNumbers(where, 'saved.rows.actions', actions.data, { min: 0, max: K - 1 });
   checkNumbers(where, 'saved.rows.previousActions', previousActions.data, { min: -1, max: K - 1 });

@@ -79,14 +79,15 @@ function agentColumns(experience: Experience<ActionSpaces>, seat: number): Named
   for (const field of stepFields(experience).filter(({ name }) => name !== 'states')) {
     const name = field.name.replace(/^extras\//, '');
     if (name in columns) fail('agentRows', 'extras with names of their own', show(name), 'Rename the extra.');
-    columns[name] = agentColumn(field, seat, agents);
+    columns[name] = agentColumn(field, seat, agents, isImagined.length);
   }
   return columns;
 }
 
-function agentColumn({ data, of, shape }: StepField, seat: number, agents: number): NDArray {
+/** @param rows  E T, which a mask of no bytes doesn't say */
+function agentColumn({ data, of, shape }: StepField, seat: number, agents: number, rows: number): NDArray {
   if (of === 'step') return { data, shape: [data.length] };
-  const rows = data.length / agents / sizeOf(shape);
+  if (sizeOf(shape) === 0) return { data, shape: [rows, ...shape] };
   if (of === 'everyone') return { data, shape: [rows, agents, ...shape] };
   return seatRows(data, seat, agents, shape);
 }

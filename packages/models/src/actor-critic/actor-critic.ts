@@ -158,7 +158,11 @@ function withLogStd(means: tf.Tensor2D, logStd: tf.Tensor): tf.Tensor2D {
 }
 
 /** [B, K] log-probabilities of each choice, one after the other. */
-function choiceLogProbs(logits: tf.Tensor2D, mask: tf.Tensor | undefined, counts: readonly number[]): tf.Tensor2D {
+export function choiceLogProbs(
+  logits: tf.Tensor2D,
+  mask: tf.Tensor | undefined,
+  counts: readonly number[],
+): tf.Tensor2D {
   const legal = mask as tf.Tensor2D;
   if (counts.length === 1) return maskedLogProbs(logits, legal) as tf.Tensor2D;
   let start = 0;

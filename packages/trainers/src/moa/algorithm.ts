@@ -2,10 +2,12 @@
  * Models of other agents, top to bottom: the loss and its gradient step, predictions, the compiled functions over the
  * networks of one observer, and training, prediction and accuracy on tables of rows. The loss is the cross-entropy of
  * HOP's goal-conditioned policy (Huang et al. 2024): -E[log pi(a | s, g)] over the actions that a co-player took, with
- * its own observation s and the goal g that it reached in hindsight. Shapes: R rows of a table, B rows of a minibatch
- * (of a recurrent model: W windows of L steps), S minibatches, K actions, G goals.
+ * its own observation s and the goal g that it reached in hindsight; of a box pi is a density. Shapes: R rows of a
+ * table, B rows of a minibatch (of a recurrent model: W windows of L steps), S minibatches, K actions, P numbers of a
+ * prediction, G goals.
  */
 import { type Generator, type Metrics, type NamedArrays, ndarray } from '@coplay/core';
+import { isBox } from '@coplay/core/arrays';
 import { gatherRows, mean, paddedCount } from '@coplay/core/rows';
 import type { MoaNet } from '@coplay/models';
 import { within } from '@coplay/models/layers';
@@ -23,7 +25,6 @@ import {
   type Variables,
   valueAndGradients,
 } from '@coplay/tensor';
-import { argmaxRows, logProbOf } from '@coplay/tensor/distributions';
 import { NonFiniteError } from '../training';
 import { areFinite, firstNonFinite } from '../training/finite-steps';
 import { Networks, type PerGroup } from '../training/networks';
@@ -34,7 +35,7 @@ import type { MoaSetup } from './options';
 type UpdateInputs = {
   /** `places` int32 [B] (or [W, L]) in the table, `goals` int32 and `weights` of the same shape, `learningRate` [] */
   readonly each: TensorRecord;
-  /** `table/NAME` [R, ...]: `in/<input>`, `masks` [R, K], `actions` int32 [R], `isFirst` [R] */
+  /** `table/NAME` [R, ...], as {@link MoaTable} has them */
   readonly shared: { readonly table: TensorRecord };
 };
 
@@ -42,13 +43,16 @@ type UpdateInputs = {
 type PredictInputs = { readonly each: TensorRecord; readonly table: TensorRecord };
 
 /** One gradient step: -sum(w log pi(a | s, g)) / sum(w), on rows gathered from the table. */
-function moaUpdate(net: MoaNet, optimiser: Optimiser): StepFunction<'params' | 'slots', UpdateInputs> {
+function moaUpdate(
+  { net, distribution }: MoaSetup,
+  optimiser: Optimiser,
+): StepFunction<'params' | 'slots', UpdateInputs> {
   return (state, { each, shared }) => {
     const rows = gathered(net, shared.table, each);
     const weights = tf.reshape(each['weights'], [-1]) as tf.Tensor1D; // [B]
-    const actions = tf.reshape(rows.actions, [-1]) as tf.Tensor1D; // [B]
+    const actions = tf.reshape(rows.actions, [-1, ...distribution.action.shape]); // [B, ...]
     const { loss, gradients } = valueAndGradients((params) => {
-      const taken = logProbOf(net.predict(params, rows), actions) as tf.Tensor1D; // [B]
+      const taken = distribution.logProb(net.predict(params, rows), actions); // [B]
       const count = tf.maximum(tf.sum(weights), 1e-8);
       return { loss: tf.neg(tf.div(tf.sum(tf.mul(taken, weights)), count)) as tf.Scalar, metrics: {} };
     }, state.params);
@@ -58,27 +62,27 @@ function moaUpdate(net: MoaNet, optimiser: Optimiser): StepFunction<'params' | '
   };
 }
 
-/** Log-probabilities [P, K] of rows of a table, at `places` [P] (or [W, L], P = W L). */
+/** Predictions [N, P] of rows of a table, at `places` [N] (or [W, L], N = W L). */
 function moaPredict(net: MoaNet): StepFunction<'params', PredictInputs> {
-  return (state, { each, table }) => ({ outputs: { logProbs: net.predict(state.params, gathered(net, table, each)) } });
+  return (state, { each, table }) => ({ outputs: { policy: net.predict(state.params, gathered(net, table, each)) } });
 }
 
 /**
- * One step for acting: inputs `in/<input>` [B, ...], `mask` [B, K], `goals` [B] and, recurrent, `state`; outputs
- * `logProbs`, `next`.
+ * One step for acting: inputs `in/<input>` [B, ...], `mask` [B, K] but for a box, `goals` [B] and, recurrent, `state`;
+ * outputs `policy` [B, P], `next`.
  */
 function moaAct(net: MoaNet): StepFunction<'params'> {
   return (state, inputs) => {
     const goals = inputs['goals'] as tf.Tensor1D | undefined;
     const memory = inputs['state'] as tf.Tensor2D | undefined;
-    const { logProbs, state: next } = net.step(
+    const { policy, state: next } = net.step(
       state.params,
       within('in', inputs),
-      inputs['mask'] as tf.Tensor2D,
+      inputs['mask'] as tf.Tensor2D | undefined,
       goals,
       memory,
     );
-    return { outputs: next ? { logProbs, next } : { logProbs } };
+    return { outputs: next ? { policy, next } : { policy } };
   };
 }
 
@@ -90,7 +94,7 @@ function gathered(net: MoaNet, table: TensorRecord, each: TensorRecord) {
   for (const name in table) if (name.startsWith('in/')) inputs[name.slice(3)] = take(name);
   return {
     inputs,
-    mask: take('masks'),
+    ...(table['masks'] && { mask: take('masks') }),
     actions: take('actions'),
     ...(net.goals > 0 && { goals: each['goals'] }),
     ...(net.stateSize > 0 && { isFirst: take('isFirst') as tf.Tensor2D }),
@@ -130,7 +134,7 @@ export function moaNetworks(setup: MoaSetup): MoaNetworks {
         }),
         // Batches are large: one graph that all networks share and run one after the other works on arrays that fit
         // into the processor's caches.
-        update: compileScanEach<'params' | 'slots', UpdateInputs>(moaUpdate(net, optimiser), {
+        update: compileScanEach<'params' | 'slots', UpdateInputs>(moaUpdate(setup, optimiser), {
           name: 'moa/update',
           states: members,
           executor: options.executor,
@@ -229,7 +233,7 @@ const CHUNK = 4096;
 /**
  * Predictions of all rows in use, in their order.
  *
- * @returns [N, K] log-probabilities
+ * @returns [N, P]
  */
 export async function predictTable(
   { net, game }: MoaSetup,
@@ -243,7 +247,7 @@ export async function predictTable(
     ? packEpisodes(list.lengths, everyEpisode, window)
     : Array.from(list.places, (_, row) => [row]);
   const perChunk = Math.max(1, Math.floor(CHUNK / window));
-  const all = new Float32Array(list.places.length * net.actions);
+  const all = new Float32Array(list.places.length * net.policySize);
   for (let first = 0; first < windows.length; first += perChunk) {
     const chunk = windows.slice(first, first + perChunk);
     const count = paddedCount(chunk.length);
@@ -261,28 +265,63 @@ export async function predictTable(
       shape,
     );
     const each = { places: order, ...(net.goals > 0 && { goals: ndarray(goals, shape) }) };
-    const { logProbs } = await predict({ each, table: gatherRows(table, places) }); // [count * window, K]
+    const { policy } = await predict({ each, table: gatherRows(table, places) }); // [count * window, P]
     chunk.forEach((rows, unit) => {
       rows.forEach((row, i) => {
-        const from = (unit * window + i) * net.actions;
-        all.set((logProbs.data as Float32Array).subarray(from, from + net.actions), row * net.actions);
+        const from = (unit * window + i) * net.policySize;
+        all.set((policy.data as Float32Array).subarray(from, from + net.policySize), row * net.policySize);
       });
     });
   }
   return all;
 }
 
-/** Share of the rows in use whose most probable action was the one taken. */
-export async function topOneAccuracy(
+/** How well a model predicts rows, means over them. */
+export interface Scores {
+  /** Share whose most probable action, in every choice, was the one taken; none for a box */
+  readonly accuracy?: number;
+  /** Log-density of the actions taken, nats; only for a box */
+  readonly logLikelihood?: number;
+  /** Distance of the values of the actions taken from the middle of the prediction; only for a box */
+  readonly absoluteError?: number;
+}
+
+/** The scores of a model on the rows in use. */
+export async function scoresOf(
   setup: MoaSetup,
   predict: MoaFunctions['predict'][number],
   { table, list }: MoaTable,
-): Promise<number> {
-  const logProbs = await predictTable(setup, predict, { table, list });
-  const guesses = argmaxRows(logProbs, list.places.length, setup.net.actions); // [N]
+): Promise<Scores> {
+  const { space, distribution } = setup;
+  const policy = await predictTable(setup, predict, { table, list });
+  const count = list.places.length;
+  const guesses = distribution.likeliest(policy, count); // [N, w]
+  const w = guesses.length / count;
+  const taken = (row: number, i: number) => table['actions'].data[list.places[row] * w + i];
+  if (isBox(space)) return boxScores(policy, guesses, w, taken);
   let hits = 0;
-  list.places.forEach((place, row) => {
-    if (guesses[row] === table['actions'].data[place]) hits++;
-  });
-  return hits / list.places.length;
+  for (let row = 0; row < count; row++) {
+    let isHit = true;
+    for (let i = 0; i < w; i++) isHit &&= guesses[row * w + i] === taken(row, i);
+    if (isHit) hits++;
+  }
+  return { accuracy: hits / count };
+}
+
+/** @param policy [N, 2w] */
+function boxScores(
+  policy: Float32Array,
+  guesses: ArrayLike<number>,
+  w: number,
+  taken: (row: number, i: number) => number,
+): Scores {
+  let [logLikelihood, absoluteError] = [0, 0];
+  for (let at = 0; at < guesses.length; at++) {
+    const [row, i] = [Math.floor(at / w), at % w];
+    const logStd = policy[(2 * row + 1) * w + i];
+    const z = (taken(row, i) - policy[2 * row * w + i]) / Math.exp(logStd);
+    logLikelihood -= z ** 2 / 2 + logStd + Math.log(2 * Math.PI) / 2;
+    absoluteError += Math.abs(taken(row, i) - guesses[at]);
+  }
+  return { logLikelihood: (logLikelihood * w) / guesses.length, absoluteError: absoluteError / guesses.length };
 }

@@ -1,5 +1,7 @@
 import type { MoaBuffer } from '@coplay/buffers';
 import type {
+  ActionSpaces,
+  ActionsOf,
   Agent,
   AgentId,
   AgentInput,
@@ -16,7 +18,11 @@ import type { MoaPretrainOptions } from './options';
  * Which goal a modelled agent pursues in the episode that begins in row `row`: 0..G-1, or -1 for "unknown".
  * Draw from beliefs, from counts, or return a fixed one.
  */
-export type GoalChoice = (row: number, input: AgentInput, generator: Generator) => number;
+export type GoalChoice<Spaces extends ActionSpaces = number> = (
+  row: number,
+  input: AgentInput<Spaces>,
+  generator: Generator,
+) => number;
 
 /** A modelled agent's state from step to step. */
 export type MoaAgentState = {
@@ -30,24 +36,24 @@ export type MoaAgentState = {
  * A co-player's observations in B games, from which its next actions are predicted. `otherView` computes them from the
  * observer's observations.
  */
-export interface MoaView {
+export interface MoaView<Spaces extends ActionSpaces = number> {
   /** B */
   readonly rows: number;
   /** [B, ...] for each field of the game's observation, as the co-player sees them */
   readonly observations: ObservationArrays;
-  /** [B, K] its legal actions */
+  /** [B, K] its legal actions; [B, 0] of a box */
   readonly masks: Uint8Array;
   /**
-   * [B, A] what everyone did in the step before; needed with the option `previousActions`. Default: nothing is known
-   * (-1)
+   * [B, A] what everyone did in the step before, in other spaces [B, A, W]; needed with the option `previousActions`.
+   * Default: nothing is known (-1, NaN where an agent has a box)
    */
-  readonly previousActions?: Int32Array;
+  readonly previousActions?: ActionsOf<Spaces>;
   /** [B, stateSize] the recurrent state, zero where an episode begins; needed by recurrent models */
   readonly state?: Float32Array;
 }
 
 /** The models that one agent has of its co-players. */
-export interface MoaLearner {
+export interface MoaLearner<Spaces extends ActionSpaces = number> {
   /** The observer. */
   readonly id: AgentId;
   readonly coPlayers: readonly AgentId[];
@@ -70,7 +76,7 @@ export interface MoaLearner {
    *
    * @throws CoplayError for imagined experience
    */
-  push(experience: Experience): void;
+  push(experience: Experience<Spaces>): void;
   /**
    * Learns from the rows held, once `minRows` new ones have come; before that it first measures its accuracy on the new
    * ones.
@@ -85,26 +91,27 @@ export interface MoaLearner {
    * @returns the metrics of each epoch
    */
   pretrain(
-    data: Experience | Readonly<Record<AgentId, NamedArrays>>,
+    data: Experience<Spaces> | Readonly<Record<AgentId, NamedArrays>>,
     options: MoaPretrainOptions,
   ): Promise<readonly Metrics[]>;
   /**
    * Predicts a co-player's actions.
    *
    * @param goals  [B] in -1..G-1, -1 for unknown; a plain model reads none of it
-   * @returns [B, K] log-probabilities, very low for illegal actions
+   * @returns [B, K] log-probabilities, very low for illegal actions, those of several choices one after the other; of a
+   *          box [B, 2w], the means of its w values, then the logarithms of their standard deviations
    */
-  predict(coPlayer: AgentId, view: MoaView, goals?: Int32Array): Promise<Float32Array>;
-  /** As `predict`, with the recurrent state after the step, [B, stateSize]. */
+  predict(coPlayer: AgentId, view: MoaView<Spaces>, goals?: Int32Array): Promise<Float32Array>;
+  /** The prediction of `predict`, and the recurrent state after the step, [B, stateSize]. */
   step(
     coPlayer: AgentId,
-    view: MoaView,
+    view: MoaView<Spaces>,
     goals?: Int32Array,
-  ): Promise<{ readonly logProbs: Float32Array; readonly state: Float32Array }>;
+  ): Promise<{ readonly policy: Float32Array; readonly state: Float32Array }>;
   /**
    * Predictions of whole episodes, as `moaRows` makes them, with the goals in their column `goals`.
    *
-   * @returns [N, K] log-probabilities
+   * @returns for each row what `predict` returns
    */
   predictRows(coPlayer: AgentId, rows: NamedArrays): Promise<Float32Array>;
   /**
@@ -112,10 +119,11 @@ export interface MoaLearner {
    *
    * @param goalsOf  the goal of a row's episode, asked when it begins. Default: drawn from `prior(coPlayer)`
    */
-  agent(coPlayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState>;
+  agent(coPlayer: AgentId, goalsOf?: GoalChoice<Spaces>): Agent<MoaAgentState, Spaces>;
   /**
    * Top-1 accuracy, in [0, 1], on the newest rows before they were trained on (their goals known in hindsight).
-   * 0 before it was measured, so that what waits for an accuracy waits; `update` reports it only once it was measured.
+   * 0 before it was measured, so that what waits for an accuracy waits, and for a box; `update` reports it only once it
+   * was measured, and of a box `moa/log_likelihood` and `moa/absolute_error`.
    */
   accuracy(coPlayer: AgentId): number;
   /** [G] discounted counts of the goals that the co-player showed; all 1 at first. */

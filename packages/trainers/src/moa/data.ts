@@ -1,15 +1,19 @@
 import { attemptRows, type MoaCounts, type MoaHeld, moaRows } from '@coplay/buffers';
 import {
+  type ActionArray,
+  type ActionSpaces,
   type AgentId,
+  type AnyGame,
   type DType,
   type Experience,
   fail,
-  type Game,
   type Generator,
   type NamedArrays,
+  ndarray,
   type ObservationArrays,
   show,
 } from '@coplay/core';
+import { actionLayout, widthOf } from '@coplay/core/arrays';
 import { checkArgument, checkExperienceOf, checkRecord, namedArrays } from '@coplay/core/checks';
 import { concatRows, type RowSpec } from '@coplay/core/rows';
 import { prefixed } from '@coplay/models/layers';
@@ -29,28 +33,50 @@ export interface EpisodeList {
 
 /** Rows as a network reads them, and which of them are in use. */
 export interface MoaTable {
-  /** `in/<input>` [R, ...], `masks` [R, K], `actions` int32 [R], `isFirst` [R] */
+  /**
+   * `in/<input>` [R, ...], `masks` [R, K] but for a box, `actions` as they are learned from (discrete ones int32 [R]),
+   * `isFirst` [R]
+   */
   readonly table: NamedArrays;
   readonly list: EpisodeList;
 }
 
 /** Rows of one co-player as a table. */
-export function tableOf({ game, encoder }: MoaSetup, coPlayer: AgentId, held: MoaHeld): MoaTable {
+export function tableOf(setup: MoaSetup, coPlayer: AgentId, held: MoaHeld): MoaTable {
+  const { game, encoder } = setup;
   const { columns, places, lengths, serials } = held;
   const seat = game.agents.indexOf(coPlayer);
   const rows = columns['actions'].shape[0];
   const observations: ObservationArrays = {};
   for (const name in game.observation) observations[name] = columns[`observations/${name}`].data;
   const masks = columns['masks'].data as Uint8Array;
-  const previousActions = columns['previousActions'].data as Int32Array;
+  const previousActions = columns['previousActions'].data as ActionArray;
   const encoded = encoder.encode({
     ...{ rows, seat, offset: 0, stride: 1, observations, masks, previousActions },
     extras: {},
   });
-  const { actions, isFirst } = columns;
-  const table: NamedArrays = { ...prefixed('in', encoded), masks: columns['masks'], actions, isFirst };
+  const { isFirst } = columns;
+  const table: NamedArrays = { ...prefixed('in', encoded), ...ownColumns(setup, columns), isFirst };
   const goals = Int32Array.from(places, (place) => columns['goals'].data[place]);
   return { table, list: { places, goals, lengths, serials } };
+}
+
+/** Masks and actions without the numbers that the co-player's space lacks. */
+function ownColumns({ game, space, net, distribution }: MoaSetup, { masks, actions }: NamedArrays): NamedArrays {
+  if (typeof game.actions === 'number') return { masks, actions };
+  const { width, maskSize } = actionLayout(game);
+  const [rows] = actions.shape;
+  const { dtype, shape } = distribution.action;
+  const w = widthOf(space);
+  const K = net.actions;
+  const own = (_: unknown, i: number) => actions.data[Math.floor(i / w) * width + (i % w)];
+  const length = rows * w;
+  const values = dtype === 'int32' ? Int32Array.from({ length }, own) : Float32Array.from({ length }, own);
+  const legal = (_: unknown, i: number) => masks.data[Math.floor(i / K) * maskSize + (i % K)];
+  return {
+    actions: ndarray(values, [rows, ...shape]),
+    ...(K > 0 && { masks: ndarray(Uint8Array.from({ length: rows * K }, legal), [rows, K]) }),
+  };
 }
 
 /**
@@ -92,15 +118,18 @@ export function perNetwork(
 }
 
 /** The columns of a co-player's rows as `moaRows` makes them. */
-export function moaRowSpec({ observation, actions, agents }: Game): RowSpec {
+export function moaRowSpec(game: AnyGame): RowSpec {
+  const { observation, agents } = game;
+  const { dtype: ofActions, width, maskSize } = actionLayout(game);
+  const values = typeof game.actions === 'number' ? [] : [width];
   const column = (dtype: DType, ...shape: readonly number[]) => ({ dtype, shape });
   const seen = Object.entries(observation).map(([name, { dtype, shape }]) => {
     return [`observations/${name}`, column(dtype, ...shape)] as const;
   });
   return {
     ...Object.fromEntries(seen),
-    ...{ masks: column('uint8', actions), previousActions: column('int32', agents.length) },
-    ...{ actions: column('int32'), goals: column('int32') },
+    ...{ masks: column('uint8', maskSize), previousActions: column(ofActions, agents.length, ...values) },
+    ...{ actions: column(ofActions, ...values), goals: column('int32') },
     ...{ active: column('uint8'), isFirst: column('uint8'), terminated: column('uint8') },
   };
 }
@@ -127,12 +156,15 @@ function joinTables(parts: readonly MoaTable[]): MoaTable {
 }
 
 /** Refuses rows of another form than `moaRows` makes them for a game. */
-function checkMoaRows(where: string, game: Game, rows: NamedArrays): void {
+function checkMoaRows(where: string, game: AnyGame, rows: NamedArrays): void {
   checkArgument(where, 'rows', namedArrays, rows);
   const N = rows['isFirst']?.shape[0] ?? 0;
   const seen = Object.entries(game.observation).map(([name, { shape }]) => [`observations/${name}`, shape] as const);
+  const { width, maskSize } = actionLayout(game);
+  const values = typeof game.actions === 'number' ? [] : [width];
   const shapes: Readonly<Record<string, readonly number[]>> = {
-    ...{ isFirst: [], actions: [], goals: [], masks: [game.actions], previousActions: [game.agents.length] },
+    ...{ isFirst: [], actions: values, goals: [], masks: [maskSize] },
+    previousActions: [game.agents.length, ...values],
     ...Object.fromEntries(seen),
   };
   for (const [name, shape] of Object.entries(shapes)) {
@@ -157,11 +189,11 @@ function checkMoaRows(where: string, game: Game, rows: NamedArrays): void {
 
 /** A data set as rows by co-player. */
 export function pretrainingRows(
-  data: Experience | Readonly<Record<AgentId, NamedArrays>>,
+  data: Experience<ActionSpaces> | Readonly<Record<AgentId, NamedArrays>>,
   { game, coPlayers, options }: MoaSetup,
 ): Readonly<Record<AgentId, NamedArrays>> {
   checkRecord('moa.pretrain', 'data', data);
-  if (isExperience(data)) checkExperienceOf('moa.pretrain', game, data, 'data');
+  if (isExperience(data)) checkExperienceOf('moa.pretrain', game, data, 'data', 'any');
   const goals = options.goals === 'hindsight' ? game.goals : undefined;
   const rows = isExperience(data)
     ? Object.fromEntries(
@@ -177,7 +209,9 @@ export function pretrainingRows(
   return rows;
 }
 
-function isExperience(data: Experience | Readonly<Record<AgentId, NamedArrays>>): data is Experience {
+function isExperience(
+  data: Experience<ActionSpaces> | Readonly<Record<AgentId, NamedArrays>>,
+): data is Experience<ActionSpaces> {
   return 'observations' in data && 'isImagined' in data;
 }
 

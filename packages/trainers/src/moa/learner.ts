@@ -1,5 +1,6 @@
 import { createMoaBuffer, type MoaBuffer } from '@coplay/buffers';
 import {
+  type ActionSpaces,
   type Agent,
   type AgentId,
   type Experience,
@@ -10,7 +11,9 @@ import {
   type SavedState,
   show,
 } from '@coplay/core';
+import { actionLayout } from '@coplay/core/arrays';
 import {
+  actionFault,
   checkArgument,
   checkExperienceOf,
   checkFunction,
@@ -29,8 +32,8 @@ import {
   type MoaNetworks,
   moaNetworks,
   predictTable,
+  scoresOf,
   type TrainingSettings,
-  topOneAccuracy,
   trainOn,
 } from './algorithm';
 import type { GoalChoice, MoaAgentState, MoaLearner, MoaView } from './contract';
@@ -45,7 +48,8 @@ import { CoPlayerStats } from './stats';
  *
  * @throws CoplayError for unknown options, an id that the game doesn't have, or goals of a game without any
  */
-export function createMoa(options: MoaOptions): MoaLearner {
+export function createMoa<Spaces extends ActionSpaces>(options: MoaOptions<Spaces>): MoaLearner<Spaces>;
+export function createMoa(options: MoaOptions<ActionSpaces>): MoaLearner<ActionSpaces> {
   return new MoaModels(moaSetup(options));
 }
 
@@ -65,6 +69,13 @@ export function stackMoas(moas: readonly MoaLearner[], executor: ExecutorChoice)
   });
 }
 
+/** Scores and their metrics, which end with the co-player's id. */
+const SCORES = [
+  ['accuracy', 'moa/accuracy/'],
+  ['logLikelihood', 'moa/log_likelihood/'],
+  ['absoluteError', 'moa/absolute_error/'],
+] as const;
+
 function savedSchema(coPlayers: readonly AgentId[]) {
   const stats = Object.fromEntries(coPlayers.map((coPlayer) => [coPlayer, z.looseObject({})]));
   return z.looseObject({
@@ -75,7 +86,7 @@ function savedSchema(coPlayers: readonly AgentId[]) {
   });
 }
 
-class MoaModels implements MoaLearner {
+class MoaModels implements MoaLearner<ActionSpaces> {
   updates = 0;
   version = 0;
   readonly networks: MoaNetworks;
@@ -120,8 +131,8 @@ class MoaModels implements MoaLearner {
     this.networks.initialise(generator);
   }
 
-  push(experience: Experience): void {
-    checkExperienceOf('moa.push', this.setup.game, experience);
+  push(experience: Experience<ActionSpaces>): void {
+    checkExperienceOf('moa.push', this.setup.game, experience, 'experience', 'any');
     this.buffer.push(experience);
   }
 
@@ -143,7 +154,7 @@ class MoaModels implements MoaLearner {
   }
 
   async pretrain(
-    data: Experience | Readonly<Record<AgentId, NamedArrays>>,
+    data: Experience<ActionSpaces> | Readonly<Record<AgentId, NamedArrays>>,
     options: MoaPretrainOptions,
   ): Promise<readonly Metrics[]> {
     const { epochs, generator, rate, afterEpoch } = resolveMoaPretraining(options, this.setup.options);
@@ -164,22 +175,22 @@ class MoaModels implements MoaLearner {
     return history;
   }
 
-  async predict(coPlayer: AgentId, view: MoaView, goals?: Int32Array): Promise<Float32Array> {
-    return (await this.answer('moa.predict', coPlayer, view, goals)).logProbs;
+  async predict(coPlayer: AgentId, view: MoaView<ActionSpaces>, goals?: Int32Array): Promise<Float32Array> {
+    return (await this.answer('moa.predict', coPlayer, view, goals)).policy;
   }
 
-  step(coPlayer: AgentId, view: MoaView, goals?: Int32Array) {
+  step(coPlayer: AgentId, view: MoaView<ActionSpaces>, goals?: Int32Array) {
     return this.answer('moa.step', coPlayer, view, goals);
   }
 
-  private async answer(where: string, coPlayer: AgentId, view: MoaView, goals?: Int32Array) {
+  private async answer(where: string, coPlayer: AgentId, view: MoaView<ActionSpaces>, goals?: Int32Array) {
     this.statsOf(where, coPlayer);
     checkView(where, this.setup, view, goals);
     const memory = view.state ?? new Float32Array(view.rows * this.stateSize);
     const seat = this.setup.game.agents.indexOf(coPlayer);
     const inputs = viewInputs(this.setup, seat, view, goals, memory);
-    const { logProbs, next } = await this.networks.functions.act[this.indexOf(coPlayer)](inputs);
-    return { logProbs: logProbs.data as Float32Array, state: (next?.data ?? memory) as Float32Array };
+    const { policy, next } = await this.networks.functions.act[this.indexOf(coPlayer)](inputs);
+    return { policy: policy.data as Float32Array, state: (next?.data ?? memory) as Float32Array };
   }
 
   predictRows(coPlayer: AgentId, rows: NamedArrays): Promise<Float32Array> {
@@ -188,15 +199,15 @@ class MoaModels implements MoaLearner {
     return predictTable(this.setup, this.networks.functions.predict[this.indexOf(coPlayer)], table);
   }
 
-  agent(coPlayer: AgentId, goalsOf?: GoalChoice): Agent<MoaAgentState> {
+  agent(coPlayer: AgentId, goalsOf?: GoalChoice<ActionSpaces>): Agent<MoaAgentState, ActionSpaces> {
     this.statsOf('moa.agent', coPlayer);
     if (goalsOf !== undefined) checkFunction('moa.agent', 'goalsOf', goalsOf);
-    const drawn: GoalChoice = (_row, _input, generator) => drawIndex(this.prior(coPlayer), generator);
-    return modelledAgent(this, coPlayer, this.setup.net.actions, goalsOf ?? drawn);
+    const drawn: GoalChoice<ActionSpaces> = (_row, _input, generator) => drawIndex(this.prior(coPlayer), generator);
+    return modelledAgent(this, coPlayer, this.setup.distribution, goalsOf ?? drawn);
   }
 
   accuracy(coPlayer: AgentId): number {
-    return this.statsOf('moa.accuracy', coPlayer).accuracy ?? 0;
+    return this.statsOf('moa.accuracy', coPlayer).scores.accuracy ?? 0;
   }
 
   goalCounts(coPlayer: AgentId): Float64Array {
@@ -255,11 +266,25 @@ class MoaModels implements MoaLearner {
     for (const [coPlayer, { seen }] of this.stats) {
       const { columns } = this.buffer.held(coPlayer);
       if (Object.keys(columns).length > 0) {
-        checkRowSpec(`${where}: saved.buffer.rings.${coPlayer}`, moaRowSpec(this.setup.game), columns);
+        const path = `${where}: saved.buffer.rings.${coPlayer}`;
+        checkRowSpec(path, moaRowSpec(this.setup.game), columns);
+        this.checkActions(path, coPlayer);
       }
       const { rows, episodes } = this.buffer.pushed[coPlayer];
       checkNumber(`${where}: saved.standings.${coPlayer}`, 'seen.rows', seen.rows, { max: rows });
       checkNumber(`${where}: saved.standings.${coPlayer}`, 'seen.episodes', seen.episodes, { max: episodes });
+    }
+  }
+
+  /** Refuses actions that the co-players' space lacks. */
+  private checkActions(where: string, coPlayer: AgentId): void {
+    const { game, space } = this.setup;
+    if (typeof game.actions === 'number') return; // the buffer has checked them
+    const { columns, places } = this.buffer.held(coPlayer);
+    const { data } = columns['actions'];
+    for (const place of places) {
+      const fault = actionFault(space, data as ArrayLike<number>, place * actionLayout(game).width);
+      if (fault) fail(`${where}: actions`, fault.expected, fault.got, 'Give what state() returned.');
     }
   }
 
@@ -295,22 +320,24 @@ class MoaModels implements MoaLearner {
     return metrics;
   }
 
-  /** Accuracy on the episodes that its model was not trained on yet. */
+  /** Scores on the episodes that its model was not trained on yet. */
   private async measure(coPlayer: AgentId, held: MoaTable | undefined): Promise<void> {
     const stats = this.statsOf('moa.update', coPlayer);
     const fresh = held && newEpisodes(held, stats.seen);
     if (!fresh) return;
-    stats.accuracy = await topOneAccuracy(this.setup, this.networks.functions.predict[this.indexOf(coPlayer)], fresh);
+    stats.scores = await scoresOf(this.setup, this.networks.functions.predict[this.indexOf(coPlayer)], fresh);
   }
 
   private metrics(): Metrics {
-    const measured = [...this.stats].flatMap(([coPlayer, { accuracy }]) => {
-      return accuracy === undefined ? [] : [[`moa/accuracy/${coPlayer}`, accuracy] as const];
+    const measured = SCORES.flatMap(([score, key]) => {
+      const own = [...this.stats].flatMap(([coPlayer, { scores }]) => {
+        return scores[score] === undefined ? [] : [[`${key}${coPlayer}`, scores[score]] as const];
+      });
+      const all = own.length === 0 ? [] : [[key.slice(0, -1), mean(own.map(([, value]) => value))] as const];
+      return [...own, ...all];
     });
-    const accuracies = measured.map(([, accuracy]) => accuracy);
     return {
       ...Object.fromEntries(measured),
-      ...(measured.length > 0 && { 'moa/accuracy': mean(accuracies) }),
       'moa/rows': this.coPlayers.reduce((sum, coPlayer) => sum + this.buffer.rows[coPlayer], 0),
     };
   }

@@ -1,14 +1,19 @@
 import type { HistoryStore } from '@coplay/buffers';
 import {
+  type ActionSpace,
+  type ActionSpaces,
   type AgentId,
+  type AnyGame,
   checkGame,
   checkOptions,
+  type DType,
   fail,
   type Game,
   type Generator,
   type Metrics,
   show,
 } from '@coplay/core';
+import { actionLayout, isSameSpace } from '@coplay/core/arrays';
 import { checkRecord } from '@coplay/core/checks';
 import {
   canCentre,
@@ -21,18 +26,20 @@ import {
 } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
+import { type ActionDistribution, actionDistribution } from '../ppo/action-distribution';
 import { unit } from '../training/annealed';
 import { checkStore } from '../training/check-calls';
 
 /** Options of {@link createMoa}. */
-export interface MoaOptions {
-  /** The rules that all play by. */
-  readonly game: Game;
+export interface MoaOptions<Spaces extends ActionSpaces = number> {
+  /** The rules that all play by. All co-players need the same actions. */
+  readonly game: Game<DType, Spaces>;
   /** The observer: one of `game.agents`. All others are modelled. */
   readonly id: AgentId;
   /**
    * The condition of predictions in addition to the co-player's observation: the goal that it reached in `hindsight`
-   * (Huang et al. 2024), or `none`, a plain model. Default `hindsight` where the game names goals, else `none`
+   * (Huang et al. 2024), or `none`, a plain model. `hindsight` is for discrete actions. Default `hindsight` where the
+   * game names goals and actions are discrete, else `none`
    */
   readonly goals?: 'hindsight' | 'none';
   /**
@@ -150,18 +157,25 @@ export function moaDefaults(game: Game) {
 }
 
 /** Checks the options and fills in the defaults. */
-function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
+function resolveMoaOptions(given: MoaOptions<ActionSpaces>): ResolvedMoaOptions {
   checkRecord('createMoa', 'options', given);
-  const { game, id, ...options } = given;
-  checkGame('createMoa: option game', game, 'discrete', 'play');
+  const { id, ...options } = given;
+  const game = given.game as AnyGame;
+  checkGame('createMoa: option game', game, 'any', 'play');
   if (!game.agents.includes(id)) {
     fail('createMoa: option id', `one of ${game.agents.join(', ')}`, show(id), 'Use an id of game.agents.');
   }
-  const checked = checkOptions('createMoa', moaSchema, options, ['game', 'id']);
-  const goals = checked.goals ?? (game.goals ? 'hindsight' : 'none');
+  const { game: _, ...rest } = options;
+  const checked = checkOptions('createMoa', moaSchema, rest, ['game', 'id']);
+  const isDiscrete = typeof game.actions === 'number';
+  const goals = checked.goals ?? (game.goals && isDiscrete ? 'hindsight' : 'none');
   if (goals === 'hindsight' && !game.goals) {
     const remedy = 'Leave it out, or give the game goals ("Goals" in docs/writing-an-environment.md).';
     fail('createMoa: option goals', `none for ${game.name}, which names no goals`, show(goals), remedy);
+  }
+  if (goals === 'hindsight' && !isDiscrete) {
+    const remedy = 'Leave it out: goals are recognised by discrete actions (docs/spaces.md).';
+    fail('createMoa: option goals', `none for ${game.name}, whose actions are not one number`, show(goals), remedy);
   }
   if (checked.attempts && goals === 'hindsight' && game.goals?.readsStates) {
     const remedy =
@@ -169,14 +183,14 @@ function resolveMoaOptions(given: MoaOptions): ResolvedMoaOptions {
     fail('createMoa: option attempts', `false for ${game.name}, whose goals read states`, 'true', remedy);
   }
   const { store } = checked;
-  if (store) checkStore('createMoa', store, game, id);
+  if (store) checkStore('createMoa', store, game as Game, id);
   checkCapacity(game, checked, goals === 'hindsight' && checked.roomPerGoal ? (game.goals?.names.length ?? 0) + 1 : 1);
   const network = checked.network ?? mlp({ hidden: [256, 256], activation: 'relu' });
   return { ...checked, goals, network };
 }
 
 /** An episode must fit into the room that it has. */
-function checkCapacity(game: Game, { capacity }: { readonly capacity: number }, rooms: number): void {
+function checkCapacity(game: AnyGame, { capacity }: { readonly capacity: number }, rooms: number): void {
   const least = game.maxSteps * rooms;
   if (capacity >= least) return;
   const why = rooms > 1 ? `${rooms} times maxSteps, for roomPerGoal shares it` : 'maxSteps';
@@ -185,9 +199,13 @@ function checkCapacity(game: Game, { capacity }: { readonly capacity: number }, 
 
 /** Everything that's fixed before the first parameter is drawn. */
 export interface MoaSetup {
-  readonly game: Game;
+  readonly game: AnyGame;
   readonly id: AgentId;
   readonly coPlayers: readonly AgentId[];
+  /** The actions of each co-player. */
+  readonly space: ActionSpace;
+  /** Over that space, as the network predicts it. */
+  readonly distribution: ActionDistribution;
   readonly options: ResolvedMoaOptions;
   readonly encoder: InputEncoder;
   readonly net: MoaNet;
@@ -195,16 +213,18 @@ export interface MoaSetup {
 }
 
 /** Checks the options and makes the network. Nothing here is random or touches a tensor. */
-export function moaSetup(given: MoaOptions): MoaSetup {
+export function moaSetup(given: MoaOptions<ActionSpaces>): MoaSetup {
   const options = resolveMoaOptions(given);
-  const { game, id } = given;
+  const { id } = given;
+  const game = given.game as AnyGame;
   const coPlayers = game.agents.filter((other) => other !== id);
+  const space = spaceOf(game, coPlayers);
   const goals = options.goals === 'hindsight' ? game.goals : undefined;
   const { previousActions, unknownShare, network, recurrent } = options;
   const encoder = inputEncoder(game, { previousActions, centred: options.centred });
   const net = moaNet({
     inputs: encoder.shapes,
-    actions: game.actions,
+    actions: space,
     goals: goals?.names.length ?? 0,
     unknownGoal: unknownShare > 0,
     network,
@@ -212,7 +232,19 @@ export function moaSetup(given: MoaOptions): MoaSetup {
   });
   const { executor: _, network: __, store: ___, ...numbers } = options;
   const config = { ...numbers, network: network.config, game: game.name };
-  return { game, id, coPlayers, options, encoder, net, config };
+  const distribution = actionDistribution(space, { squash: false });
+  return { game, id, coPlayers, space, distribution, options, encoder, net, config };
+}
+
+/** The actions of co-players, which must be the same; without any, those of the game's first agent. */
+function spaceOf(game: AnyGame, coPlayers: readonly AgentId[]): ActionSpace {
+  const { spaces } = actionLayout(game);
+  const [first = 0, ...others] = coPlayers.map((coPlayer) => game.agents.indexOf(coPlayer));
+  const unlike = others.find((seat) => !isSameSpace(spaces[seat], spaces[first]));
+  if (unlike === undefined) return spaces[first];
+  const expected = `co-players with the same actions as ${game.agents[first]}`;
+  const remedy = 'Give all co-players one space in the game; of discrete actions the largest number, and mask.';
+  return fail('createMoa: option game', expected, `${game.agents[unlike]} in ${game.name}`, remedy);
 }
 
 /** How a model is trained on a data set. */
