@@ -2,7 +2,7 @@ import { type ActionArray, type ActionSpaces, type Agent, type AgentId, type Nam
 import { actionLayout } from '@coplay/core/arrays';
 import { checkCount, checkObservationArrays, checkRecord, checkTypedArray } from '@coplay/core/checks';
 import { prefixed } from '@coplay/models/layers';
-import type { ActionDistribution } from '../ppo/action-distribution';
+import type { ActionDistribution } from '../training/action-distribution';
 import type { GoalChoice, MoaAgentState, MoaLearner, MoaView } from './contract';
 import type { MoaSetup } from './options';
 

@@ -26,7 +26,7 @@ import {
 } from '@coplay/models';
 import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
-import { type ActionDistribution, actionDistribution } from '../ppo/action-distribution';
+import { type ActionDistribution, actionDistribution } from '../training/action-distribution';
 import { unit } from '../training/annealed';
 import { checkStore } from '../training/check-calls';
 

@@ -2,7 +2,7 @@ import type { ActorCritic } from '@coplay/models';
 import { sgd, type TensorRecord, tf, useBackend } from '@coplay/tensor';
 import { maskedLogProbs } from '@coplay/tensor/distributions';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { actionDistribution } from './action-distribution';
+import { actionDistribution } from '../training/action-distribution';
 import { ppoUpdate } from './algorithm';
 
 beforeAll(async () => {

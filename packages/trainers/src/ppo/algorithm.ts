@@ -25,7 +25,7 @@ import {
   valueAndGradients,
 } from '@coplay/tensor';
 import { z } from 'zod';
-import type { ActionDistribution } from './action-distribution';
+import type { ActionDistribution } from '../training/action-distribution';
 import { ppoSchema, type ResolvedPpoOptions } from './options';
 
 /** What actor and critic are trained towards; [E, T, A] each, 0 where an agent was not active. */

@@ -24,7 +24,7 @@ import {
 } from '@coplay/core/rows';
 import { experienceRows, type InputEncoder } from '@coplay/models';
 import { prefixed } from '@coplay/models/layers';
-import type { ActionDistribution } from './action-distribution';
+import type { ActionDistribution } from '../training/action-distribution';
 import type { Targets } from './algorithm';
 import type { ResolvedPpoOptions } from './options';
 import type { PpoSetup } from './setup';

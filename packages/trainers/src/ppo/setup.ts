@@ -25,12 +25,12 @@ import {
   type Variables,
 } from '@coplay/tensor';
 import { z } from 'zod';
+import { type ActionDistribution, actionDistribution } from '../training/action-distribution';
 import type { Annealed } from '../training/annealed';
 import { areFinite } from '../training/finite-steps';
 import { checkFields, checkId, commonSpace, inputSchema } from '../training/inputs';
 import { Network } from '../training/network';
 import { optionNames, unchecked } from '../training/option-names';
-import { type ActionDistribution, actionDistribution } from './action-distribution';
 import { actForward, ppoUpdate, tableUpdate, type UpdateInputs, valueForward } from './algorithm';
 import { type NormalisedColumns, normalisedColumns, normalisedNet } from './normalisation';
 import { type PpoOptions, ppoSchema, type ResolvedPpoOptions, type RewardChoice, resolvePpoOptions } from './options';
