@@ -57,8 +57,12 @@ export default defineConfig(({ mode }) => ({
     env: { COPLAY_THREADS: '1', ...((mode === 'eager' || mode === 'wasm') && { COPLAY_EXECUTOR: mode }) },
     // `npm test` leaves these out, `npm run test:learning` runs them alone; without a filter all run.
     tags: [
-      { name: 'learning', description: 'trains until agents have learned' },
-      { name: 'slow', description: 'takes seconds: many processes, kills, whole programs, or long comparisons' },
+      { name: 'learning', description: 'trains until agents have learned', timeout: 300_000 },
+      {
+        name: 'slow',
+        description: 'takes seconds: many processes, kills, whole programs, or long comparisons',
+        timeout: 300_000,
+      },
     ],
     // The slowest test takes 10 s on two cores that others use as well; machines of CI swing by more than twice.
     testTimeout: mode === 'browser' ? 240_000 : 120_000,

@@ -43,9 +43,8 @@ function makeRuntime(others: Runtime | undefined, isFor: (graph: Graph) => boole
     try {
       return sessionOf(await WasmSession.create(graph));
     } catch (error) {
-      const isFull = error instanceof RangeError;
-      if (!(error instanceof Unsupported) && !isFull) throw error;
-      const what = isFull ? 'more memory than there is' : error.message;
+      if (!(error instanceof Unsupported || error instanceof RangeError)) throw error;
+      const what = error instanceof Unsupported ? error.message : 'more memory than there is';
       if (!others) throw explainRefused(where, what);
       if (!refused.has(where))
         console.warn(`${where} runs on ONNX Runtime: no WebAssembly code is generated for ${what}.`);
