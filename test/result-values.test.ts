@@ -53,6 +53,10 @@ describe('values in pages', () => {
     const cell = value('contrastive: #With and without/stag hunt, return of HOP+/gain, cell');
     expect(readFileSync(join(root, 'studies/results/contrastive.md'), 'utf8')).toContain(` ${cell} |`);
     expect(cell).toMatch(/^-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\]$/);
+    const speed = value('bench/ppo: #Stag hunt 4x4/own, coplay/steps/s, cell'); // a column with a slash in its name
+    expect(readFileSync(join(root, 'bench/results/ppo.md'), 'utf8')).toContain(
+      `| own     | coplay     | ${' '.repeat(7 - speed!.length)}${speed} |`,
+    );
   });
 
   it('are refused by name where results have no such value', () => {

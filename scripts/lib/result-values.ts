@@ -80,8 +80,9 @@ function valueOfCurve([curve]: readonly Curve[], step: number): number {
 }
 
 /** A cell of a table as it stands there. */
-function cellAt(name: string, [title = '', row = '', column = '']: readonly string[]): string {
+function cellAt(name: string, [title = '', row = '', ...rest]: readonly string[]): string {
   const { header, body } = tableOf(name, title);
+  const column = rest.join('/'); // such as steps/s
   const found = body.find((cells) => cells[0] === row || `${cells[0]}, ${cells[1]}` === row);
   const cell = found?.[header.indexOf(column)];
   if (cell === undefined) throw new Error(`the table has no row ${row} or no column ${column}`);
