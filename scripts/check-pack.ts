@@ -76,6 +76,11 @@ async function tryPackage(workspace: Workspace, tarballs: Map<string, string>): 
   for (const consumer of consumers) {
     await checklist.check(`${short}: types for ${consumer.title}`, () => checkTypes(project, name, consumer));
   }
+  if (short === 'create-coplay') {
+    await checklist.check(`${short}: a new project installs, passes its tests and trains`, () =>
+      tryProject(project, tarballs),
+    );
+  }
   if (short === 'core' || short === 'envs') {
     await checklist.check(`${short}: bundles for browsers`, () => bundle(project, name));
   }
@@ -97,6 +102,29 @@ async function install(
     cwd: project,
     limit: 300,
   });
+}
+
+/** Begins a project as a user does, and follows its README; packages come from the tarballs. */
+async function tryProject(scratchProject: string, tarballs: Map<string, string>): Promise<void> {
+  const name = 'my-project';
+  await mustRun(process.execPath, ['node_modules/create-coplay/dist/bin.js', name], { cwd: scratchProject });
+  const project = join(scratchProject, name);
+  const path = join(project, 'package.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8'));
+  const needed = withSiblings(Object.keys(manifest.dependencies), all);
+  for (const one of needed) manifest.dependencies[one.name] = `file:${tarballs.get(one.name)}`;
+  writeFileSync(path, JSON.stringify(manifest));
+  const npm = (...args: string[]) => mustRun('npm', args, { cwd: project, limit: 300 });
+  await npm('install', '--no-audit', '--no-fund', '--prefer-offline');
+  await npm('test');
+  await npm('run', 'types');
+  await npm('start', '--', '2000');
+  if (!existsSync(join(project, 'runs/first/report.html'))) throw new Error('npm start wrote no report.');
+  for (const kind of ['game', 'agent', 'learner', 'study']) {
+    await mustRun('npx', ['coplay', 'new', kind, `my-${kind}`, '--directory', 'src'], { cwd: project });
+    await mustRun('npx', ['tsx', `src/my-${kind}.ts`, '1024'], { cwd: project });
+  }
+  await npm('run', 'types');
 }
 
 async function runExample(project: string, code: string, line: number): Promise<void> {

@@ -16,7 +16,12 @@ import { root, type Workspace, workspaces } from './lib/workspaces';
 const VERSION = /^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/;
 const CHANGELOG = join(root, 'CHANGELOG.md');
 /** Other files with the version: code that can't read a package.json where it runs, and the citation. */
-const ALSO = ['packages/tensor/src/export/version.ts', 'packages/trainers/src/checkpoint/version.ts', 'CITATION.cff'];
+const ALSO = [
+  'packages/tensor/src/export/version.ts',
+  'packages/trainers/src/checkpoint/version.ts',
+  'packages/create-coplay/templates/project/package.json',
+  'CITATION.cff',
+];
 
 const { values } = parseArgs({ options: { bump: { type: 'string' }, 'dry-run': { type: 'boolean' } } });
 if (values.bump !== undefined) await bump(values.bump);
@@ -39,7 +44,7 @@ async function bump(version: string): Promise<void> {
   for (const path of ALSO.map((file) => join(root, file))) {
     const text = readFileSync(path, 'utf8');
     if (!text.includes(before)) throw new Error(`${path}: expected the version ${before}, which the packages have.`);
-    writeWholeSync(path, text.replace(before, version));
+    writeWholeSync(path, text.replaceAll(before, version));
   }
   const date = (await mustRun('git', ['log', '-1', '--format=%cs'], { cwd: root })).trim();
   const text = readFileSync(CHANGELOG, 'utf8');

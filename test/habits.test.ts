@@ -20,7 +20,7 @@ const files = [
   // Bundles of pages hold code of others: zod's list of currencies has one called XXX.
   .filter((file) => !file.includes('/generated/'))
   .sort();
-const sources = files.filter((file) => /packages\/[a-z]+\/src\//.test(file) && !file.endsWith('.test.ts'));
+const sources = files.filter((file) => /packages\/[a-z-]+\/src\//.test(file) && !file.endsWith('.test.ts'));
 
 /** Syntax that no published file may hold: what it is, and whether a node is one. */
 const inSyntax: Readonly<Record<string, (node: ts.Node) => boolean>> = {

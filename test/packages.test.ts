@@ -17,6 +17,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   diagnostics: ['core', 'buffers'],
   viewer: ['core', 'envs', 'planning'],
   python: ['core'],
+  'create-coplay': ['core'],
   coplay: ['core', 'tensor', 'envs', 'models', 'trainers', 'diagnostics', 'viewer'],
 };
 

@@ -26,9 +26,10 @@ import * as checkpoint from '@coplay/trainers/checkpoint';
 import * as losses from '@coplay/trainers/losses';
 import * as viewer from '@coplay/viewer';
 import * as coplay from 'coplay';
+import * as createCoplay from 'create-coplay';
 import { describe, expect, it } from 'vitest';
 import { buffersDoors, npzDoors, recordsDoors } from './buffers';
-import { coplayDoors } from './coplay';
+import { coplayDoors, createCoplayDoors } from './coplay';
 import { arraysDoors, checksDoors, coreDoors, rowsDoors } from './core';
 import { ablationsDoors, auditsDoors, diagnosticsDoors, statisticsDoors, worldModelDoors } from './diagnostics';
 import { type Doors, door, faultsOf } from './doors';
@@ -66,6 +67,7 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
   ['trainers/checkpoint', checkpoint, checkpointDoors],
   ['viewer', viewer, viewerDoors],
   ['coplay', coplay, coplayDoors],
+  ['create-coplay', createCoplay, createCoplayDoors],
   ['diagnostics', diagnostics, diagnosticsDoors],
   ['diagnostics/statistics', statistics, statisticsDoors],
   ['diagnostics/audits', audits, auditsDoors],

@@ -32,3 +32,15 @@ export const coplayDoors: Doors = {
   runSweep: door(() => [{ file, directory: folder, jobs: 1, resume: true }], [["-directory: 'x'"]], {}, ['coplay']),
   runCommand: door(() => [['--help'], terminal], [['[]', "['x']", 'longer']]),
 };
+
+let count = 0;
+
+/** Those of the package that writes files of new projects, each time with another name. */
+export const createCoplayDoors: Doors = {
+  // Any text is a folder.
+  createFile: door(
+    () => [{ kind: 'game', name: `game-${count++}`, directory: folder }],
+    [['-directory: undefined', "-directory: 'x'"]],
+  ),
+  createProject: door(() => [{ directory: join(folder, `project-${count++}`) }], [["-directory: 'x'"]]),
+};

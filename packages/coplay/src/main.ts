@@ -7,6 +7,7 @@ import { crossPlayCommand } from './commands/cross-play';
 import { evaluateCommand } from './commands/evaluate';
 import { exportCommand } from './commands/export';
 import { inspectCommand } from './commands/inspect';
+import { newCommand } from './commands/new';
 import { playCommand } from './commands/play';
 import { recordCommand } from './commands/record';
 import { reportCommand } from './commands/report';
@@ -27,6 +28,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   inspect: inspectCommand,
   play: playCommand,
   worker: workerCommand,
+  new: newCommand,
 };
 
 /**

@@ -1,0 +1,2 @@
+export { createFile, type FileOptions, type TemplateKind, templateKinds } from './file';
+export { createProject, type ProjectOptions } from './project';
