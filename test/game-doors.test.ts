@@ -72,6 +72,7 @@ import {
   sharedHopPlusAgents,
   sharedPpoAgents,
   socialInfluenceAgent,
+  unpackAgents,
 } from '@coplay/trainers';
 import { createTable, goalWalker, goalWatcher, onnxAgent, rulesOf } from '@coplay/viewer';
 import { checkConfiguration } from 'coplay';
@@ -151,6 +152,7 @@ const doors: Readonly<Record<string, (game: Game) => unknown>> = {
   createWorldModel: (game) => createWorldModel({ game }),
   socialInfluenceAgent: (game) => socialInfluenceAgent({ game, id }),
   loadRun: (game) => loadRun(directory, { game }),
+  unpackAgents: (game) => unpackAgents(new Uint8Array(), { game }),
   lola: (game) => lola({ game }),
   iteratedGame: (game) => iteratedGame(game, 0.9),
   memoryOneAgent: (game) => memoryOneAgent({ game, id, parameters: new Float64Array(5) }),
@@ -180,7 +182,7 @@ const ofMatrixGames = ['lola', 'iteratedGame', 'memoryOneAgent'];
 
 /** Doors that take games with any spaces of actions; docs/spaces.md lists them. */
 const ofAllSpaces = [
-  ...['loadRun', 'crossPlay', 'remakeRule'],
+  ...['loadRun', 'unpackAgents', 'crossPlay', 'remakeRule'],
   ...['allocateExperience', 'vectorEnv', 'parallelEnv', 'createRollout', 'evaluate', 'selfPlay'],
   ...['randomAgent', 'ppoAgent', 'sharedPpoAgents', 'dreamerAgent', 'sharedDreamerAgents'],
   ...['createMoa', 'inputEncoder', 'canCentre'],

@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { STYLE as PLAY_STYLE } from '../../packages/viewer/src/play/style';
 import { STYLE as REPLAY_STYLE } from '../../packages/viewer/src/replay/style';
+import { CARDS } from '../../packages/zoo/src/generated/cards';
 import { fillResults } from './result-values';
 import { resultsPage } from './results-page';
 import { filesUnder, root } from './workspaces';
 
 const FOLDER = 'packages/diagnostics/src/report/generated';
 const HEAD = '// Made by `npm run generate`: edit what it is made of instead.\n';
+
+const ZOO_PAGE = 'packages/zoo/README.md';
 
 /** A file that is made of other files. */
 export interface Generated {
@@ -31,6 +34,7 @@ export async function generated(): Promise<Generated[]> {
     { path: 'packages/viewer/src/play/generated/play-script.ts', text: await playScript() },
     { path: 'python/coplay/generated/server.mjs', text: await serverProgram() },
     { path: 'docs/results.md', text: await resultsPage() },
+    { path: ZOO_PAGE, text: zooPage(readFileSync(join(root, ZOO_PAGE), 'utf8')) },
     ...pagesWithResults(),
   ];
 }
@@ -48,6 +52,18 @@ function pagesWithResults(): Generated[] {
       ? []
       : [{ path: relative, text: fillResults(relative, page) }];
   });
+}
+
+/** The zoo's page with a table of its cards. */
+function zooPage(page: string): string {
+  const rows = CARDS.map(({ name, envSteps, return: { mean, lower, upper }, bytes, commit }) => {
+    const [value, from, to] = [mean, lower, upper].map((number) => number.toFixed(2));
+    const steps = envSteps.toLocaleString('en-US');
+    return `| \`${name}\` | ${steps} | ${value} [${from}, ${to}] | ${Math.round(bytes / 1000)} | ${commit} |`;
+  });
+  const head = ['| name | steps | return, 95 % interval | kB | commit |', '| --- | ---: | ---: | ---: | --- |'];
+  const table = `<!-- zoo -->\n\n${[...head, ...rows].join('\n')}\n\n<!-- / -->`;
+  return page.replace(/<!-- zoo -->[\s\S]*?<!-- \/ -->/, () => table);
 }
 
 /** The tables of docs/metrics.md: an entry for each key. */

@@ -44,7 +44,7 @@ export function withSiblings(names: readonly string[], all: readonly Workspace[]
     const found = all.find((workspace) => workspace.name === name);
     if (!found) throw new Error(`There is no package ${name} here.`);
     for (const dependency of Object.keys(found.manifest.dependencies ?? {})) {
-      if (dependency.startsWith('@coplay/')) wanted.add(dependency);
+      if (all.some((one) => one.name === dependency)) wanted.add(dependency);
     }
   }
   return all.filter((workspace) => wanted.has(workspace.name));

@@ -25,6 +25,7 @@ import * as trainers from '@coplay/trainers';
 import * as checkpoint from '@coplay/trainers/checkpoint';
 import * as losses from '@coplay/trainers/losses';
 import * as viewer from '@coplay/viewer';
+import * as zoo from '@coplay/zoo';
 import * as coplay from 'coplay';
 import * as createCoplay from 'create-coplay';
 import { describe, expect, it } from 'vitest';
@@ -41,6 +42,7 @@ import { pythonDoors } from './python';
 import { distributionsDoors, onnxDoors, tensorDoors, threadsDoors } from './tensor';
 import { checkpointDoors, lossesDoors, trainersDoors } from './trainers';
 import { viewerDoors } from './viewer';
+import { zooDoors } from './zoo';
 
 const packages: readonly [name: string, exported: Readonly<Record<string, unknown>>, doors: Doors][] = [
   ['core', core, coreDoors],
@@ -67,6 +69,7 @@ const packages: readonly [name: string, exported: Readonly<Record<string, unknow
   ['trainers/checkpoint', checkpoint, checkpointDoors],
   ['viewer', viewer, viewerDoors],
   ['coplay', coplay, coplayDoors],
+  ['zoo', zoo, zooDoors],
   ['create-coplay', createCoplay, createCoplayDoors],
   ['diagnostics', diagnostics, diagnosticsDoors],
   ['diagnostics/statistics', statistics, statisticsDoors],

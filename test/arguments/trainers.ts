@@ -147,6 +147,7 @@ const runOptions = () => ({ game, agents: [trainers.ppoAgent(ppo()), random(othe
 const kept = trainers.selfPlay({ ...runOptions(), directory: path('loaded') });
 await kept.save();
 kept.dispose();
+const packed = await trainers.packAgents(path('loaded'));
 
 /** An agent without chance or memory, for matrix games. */
 const cooperates = (seat: string): Agent => ({
@@ -263,10 +264,12 @@ export const trainersDoors: Doors = {
   iteratedGradients: door(() => [trainers.iteratedGame(dilemma, 0.9), logits(), logits()]),
   loadAgents: door(() => [path('loaded'), {}], ['path', 'options'], {}, ['loadRun']),
   loadRun: door(() => [path('loaded'), {}], ['path', 'options']),
+  unpackAgents: door(() => [packed, { game }], [], {}, ['decodeSafetensors']),
   lola: door(() => [{ game: dilemma }], [], { train: door(() => [1]) }),
   memoryOneAgent: door(() => [{ game: dilemma, id: dilemma.agents[0], parameters: logits() }], [], {
     initialState: rows,
   }),
+  packAgents: door(() => [path('loaded'), {}], ['path', 'options'], {}, ['loadRun']),
   pastSelves: door(() => [{ id, of: trained }], [], {
     ...acts(() => trainers.pastSelves({ id, of: trained }).initialState(1)),
   }),

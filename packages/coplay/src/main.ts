@@ -15,6 +15,7 @@ import { resumeCommand } from './commands/resume';
 import { sweepCommand } from './commands/sweep';
 import { trainCommand } from './commands/train';
 import { workerCommand } from './commands/worker';
+import { zooCommand } from './commands/zoo';
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   train: trainCommand,
@@ -29,6 +30,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   play: playCommand,
   worker: workerCommand,
   new: newCommand,
+  zoo: zooCommand,
 };
 
 /**

@@ -50,7 +50,18 @@ export {
   type SharedHopPlusOptions,
   sharedHopPlusAgents,
 } from './hop-plus';
-export { type LoadedRun, type LoadOptions, loadAgents, loadRun, type OwnAgents } from './load';
+export {
+  type LoadedRun,
+  type LoadOptions,
+  loadAgents,
+  loadRun,
+  type OwnAgents,
+  type PackOptions,
+  packAgents,
+  type UnpackedAgents,
+  type UnpackOptions,
+  unpackAgents,
+} from './load';
 export {
   type IteratedGame,
   type IteratedGradients,

@@ -14,6 +14,7 @@ import {
   loadAgents,
   loadRun,
   memoryOneAgent,
+  packAgents,
   ppoAgent,
   selfPlay,
   sharedDreamerAgents,
@@ -21,6 +22,7 @@ import {
   sharedHopPlusAgents,
   sharedPpoAgents,
   socialInfluenceAgent,
+  unpackAgents,
 } from '@coplay/trainers';
 import { loadCheckpoint } from '@coplay/trainers/checkpoint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -126,6 +128,10 @@ describe.each(Object.entries(KINDS))('%s', (name, make) => {
     expect(frozen.agents.map(isLearning)).toEqual([false, false]);
     expect((await evaluate(game, frozen.agents, EPISODES)).returns).toEqual(returns);
     frozen.dispose();
+    const unpacked = await unpackAgents(await packAgents(directory, { bits: 32 }), { game });
+    expect(unpacked.agents.map(isLearning)).toEqual([false, false]);
+    expect((await evaluate(game, unpacked.agents, EPISODES)).returns).toEqual(returns);
+    unpacked.dispose();
   });
 });
 

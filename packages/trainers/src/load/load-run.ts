@@ -88,7 +88,8 @@ const schema = z.strictObject({
   warn: functions<(line: string) => void>().default(() => (line: string) => console.warn(line)),
 });
 
-const configSchema = z.looseObject({
+/** What a run's config.json must have. */
+export const configSchema = z.looseObject({
   game: z.looseObject({
     name: z.string(),
     options: z.record(z.string(), z.unknown()),
@@ -99,8 +100,8 @@ const configSchema = z.looseObject({
   agentOptions: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
 });
 
-type RunConfig = z.infer<typeof configSchema>;
-type Loading = z.infer<typeof schema> & Pick<LoadOptions<ActionSpaces>, 'game' | 'agents' | 'parts'>;
+export type RunConfig = z.infer<typeof configSchema>;
+export type Loading = z.infer<typeof schema> & Pick<LoadOptions<ActionSpaces>, 'game' | 'agents' | 'parts'>;
 type AnyAgent = Agent<Saved, ActionSpaces>;
 
 const WHERE = 'loadRun';
@@ -121,9 +122,10 @@ export async function loadRun<Spaces extends ActionSpaces = number>(
   const loading = checkOptions(WHERE, schema, options as object) as Loading;
   const config = await configOf(directory);
   const code = await codeFor(directory, loading);
-  const game = await gameOf(directory, config, loading, code);
+  const where = `${WHERE}: ${directory}`;
+  const game = await gameOf(where, config, loading, code);
   const { saved, ...checkpoint } = await checkpointOf(directory, config, loading);
-  const fill = new SeatFiller({ directory, config, loading, code, game, saved });
+  const fill = new SeatFiller({ where, config, loading, code, game, saved });
   const agents = await fill.seats();
   const run: LoadedRun<ActionSpaces> = { game, agents, checkpoint, dispose: () => fill.dispose() };
   return run as unknown as LoadedRun<Spaces>;
@@ -140,7 +142,8 @@ export async function loadAgents<Spaces extends ActionSpaces = number>(
   return (await loadRun(directory, options)).agents;
 }
 
-async function configOf(directory: string): Promise<RunConfig> {
+/** The `config.json` of a run. */
+export async function configOf(directory: string): Promise<RunConfig> {
   const config = await readRunConfig(directory);
   if (config === undefined) {
     const remedy = "Give the directory of a run: selfPlay's option directory, or --directory of `coplay train`.";
@@ -157,13 +160,13 @@ function codeFor(directory: string, loading: Loading): Promise<CodeOfRun | undef
 }
 
 /** The game of the run. One that is given or that code makes must be the same. */
-async function gameOf(
-  directory: string,
+export async function gameOf(
+  where: string,
   { game: described }: RunConfig,
-  { game: given }: Loading,
+  { game: given }: Pick<Loading, 'game'>,
   code: CodeOfRun | undefined,
 ): Promise<AnyGame> {
-  const game = (given as AnyGame | undefined) ?? code?.game ?? (await remade(directory, described));
+  const game = (given as AnyGame | undefined) ?? code?.game ?? (await remade(where, described));
   checkGame(`${WHERE}: option game`, game, 'any');
   const { name, options, agents } = game;
   const present = JSON.parse(JSON.stringify({ name, options, agents })) as object;
@@ -171,17 +174,17 @@ async function gameOf(
   if (first === undefined) return game;
   const remedy = 'Give the game that the run was trained in; agents of another game or size have other networks.';
   const at = `game.${first.path}`;
-  return fail(`${WHERE}: ${directory}`, `${at} ${show(first.theirs)}`, show(first.ours), remedy);
+  return fail(where, `${at} ${show(first.theirs)}`, show(first.ours), remedy);
 }
 
-async function remade(directory: string, described: RunConfig['game']): Promise<AnyGame> {
+async function remade(where: string, described: RunConfig['game']): Promise<AnyGame> {
   const { remakeGame } = await remakes(WHERE);
   try {
     return remakeGame(described);
   } catch (error) {
     const got = error instanceof Error ? error.message : String(error);
     return fail(
-      `${WHERE}: ${directory}`,
+      where,
       `a game that its config.json describes in full`,
       `${described.name}: ${got}`,
       `Give it: { game: yourGame() }.`,
@@ -189,7 +192,12 @@ async function remade(directory: string, described: RunConfig['game']): Promise<
   }
 }
 
-async function checkpointOf(directory: string, config: RunConfig, { step, warn }: Loading): Promise<Checkpoint> {
+/** The checkpoint to load, which must be one of the run. */
+export async function checkpointOf(
+  directory: string,
+  config: RunConfig,
+  { step, warn }: Pick<Loading, 'step' | 'warn'>,
+): Promise<Checkpoint> {
   const path =
     typeof step === 'number' ? `${directory}/checkpoints/${checkpointName(step)}` : newestIn(directory, step);
   const checkpoint = await loadCheckpoint(path, { warn });
@@ -212,13 +220,17 @@ function partsOf({ about }: Checkpoint): Readonly<Record<string, unknown>> {
   return { learners, agents, game };
 }
 
+/** What seats are filled from. */
 interface Filling {
-  readonly directory: string;
+  /** For messages: `loadRun: runs/a`. */
+  readonly where: string;
   readonly config: RunConfig;
-  readonly loading: Loading;
+  readonly loading: Pick<Loading, 'agents' | 'parts' | 'seats' | 'learn'>;
   readonly code: CodeOfRun | undefined;
   readonly game: AnyGame;
   readonly saved: SavedState;
+  /** Adds to a learner's saved state what it lacks, from that of a new learner. Default: it lacks nothing */
+  readonly complete?: (kept: SavedState, fresh: SavedState) => SavedState;
 }
 
 /** Agents that are made together: all that share a learner and keep their seats, or one that moves. */
@@ -234,7 +246,7 @@ interface Group {
 }
 
 /** Makes agents anew and restores them. */
-class SeatFiller {
+export class SeatFiller {
   private readonly learners = new Set<Learner>();
 
   constructor(private readonly run: Filling) {}
@@ -292,26 +304,24 @@ class SeatFiller {
   }
 
   private async make(group: Group): Promise<readonly AnyAgent[]> {
-    const { config, loading, code, game, directory } = this.run;
+    const { config, loading, code, game, where } = this.run;
     const { source, ids, learner } = group;
     const name = config.agents[source];
     const described = learner === undefined ? config.agentOptions[source] : config.learners[learner];
     const own = Object.hasOwn(loading.agents ?? {}, name) ? loading.agents![name] : undefined;
     if (own || code) {
       const made = own ? await own({ game, ids, config: described ?? {} }) : await code!.agents(source, ids);
-      return checkMade(own ? `${WHERE}: option agents.${name}` : `${directory}: its code`, made, ids);
+      return checkMade(own ? `${WHERE}: option agents.${name}` : `${where}: its code`, made, ids);
     }
     if (learner === undefined) return [await this.makeRule(source, ids[0], name)];
     const { algorithm } = described;
-    const where = `${WHERE}: ${directory}`;
     if (!isBundled(algorithm)) refuseClass(where, name, source);
     return rebuildAgents({ where, game, ids, parts: loading.parts ?? {} }, described);
   }
 
   private async makeRule(source: AgentId, id: AgentId, name: string): Promise<AnyAgent> {
-    const { config, game, directory } = this.run;
+    const { config, game, where } = this.run;
     const options = config.agentOptions[source];
-    const where = `${WHERE}: ${directory}`;
     if (options === undefined) return refuseClass(where, name, source);
     if (name === 'memory-one') {
       const parameters = Float64Array.from(options['parameters'] as readonly number[]);
@@ -326,17 +336,19 @@ class SeatFiller {
   }
 
   private async restore(learner: Learner, group: Group): Promise<void> {
-    const { saved, game, directory } = this.run;
+    const { saved, game, complete } = this.run;
     const name = group.learner!;
-    const where = `${WHERE}: ${directory}, learner ${name}`;
+    const where = `${this.run.where}, learner ${name}`;
     const nameOf = companyOf(game.agents, group.source, group.ids.includes(group.source) ? group.source : group.ids[0]);
     this.checkSame(where, learner, name, nameOf);
     const kept = (saved['learners'] as SavedState | undefined)?.[name] as SavedState | undefined;
     if (!isPlainRecord(kept)) fail(where, 'its state in the checkpoint', 'none', 'Load another checkpoint.');
     try {
-      if (group.isWhole) return await learner.restore(kept);
+      if (group.isWhole && complete === undefined) return await learner.restore(kept);
       await learner.initialise(createGenerator(0));
-      await learner.restore(reseatState(kept, await learner.state(), nameOf));
+      const fresh = await learner.state();
+      const whole = complete === undefined ? kept : complete(kept, fresh);
+      await learner.restore(group.isWhole ? whole : reseatState(whole, fresh, nameOf));
     } catch (error) {
       throw ofPart(where, error);
     }
@@ -353,7 +365,7 @@ class SeatFiller {
   }
 
   private restoreMemory(agent: AnyAgent): void {
-    const { saved, config, directory } = this.run;
+    const { saved, config, where } = this.run;
     const all = saved['memories'] as Readonly<Record<string, SavedState>> | undefined;
     const kept = all !== undefined && Object.hasOwn(all, agent.id) ? all[agent.id] : undefined;
     // With partners, an agent's memory is kept next to theirs.
@@ -362,7 +374,7 @@ class SeatFiller {
     try {
       agent.restore(memory);
     } catch (error) {
-      throw ofPart(`${WHERE}: ${directory}, memory of ${agent.id}`, error);
+      throw ofPart(`${where}, memory of ${agent.id}`, error);
     }
   }
 }

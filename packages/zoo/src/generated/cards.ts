@@ -1,0 +1,291 @@
+// Made by `npm run zoo`.
+import type { ZooCard } from '../card';
+
+export const CARDS: readonly ZooCard[] = [
+  {
+    "name": "cartpole/ppo",
+    "game": {
+      "name": "cart-pole",
+      "options": {
+        "maxSteps": 500
+      }
+    },
+    "algorithm": "ppo",
+    "configuration": {
+      "game": {
+        "name": "cart-pole"
+      },
+      "agents": {
+        "kind": "ppo",
+        "preset": "cartPole"
+      },
+      "envs": 8,
+      "steps": 32,
+      "seed": 1,
+      "envSteps": 100000
+    },
+    "command": "npm run zoo -- cartpole/ppo",
+    "commit": "c60422687767",
+    "version": "0.1.0",
+    "seed": 1,
+    "envSteps": 100096,
+    "return": {
+      "mean": 500,
+      "lower": 500,
+      "upper": 500,
+      "episodes": 1000
+    },
+    "byAgent": {
+      "agent_0": 500
+    },
+    "bytes": 73038,
+    "sha256": "b2758b76c58229a7ae569995e82b1030515a7943781d45d7cd6523b8ea376dea"
+  },
+  {
+    "name": "matrix-stag-hunt/ppo",
+    "game": {
+      "name": "matrix-stag-hunt",
+      "options": {
+        "kind": "stag-hunt",
+        "maxSteps": 10
+      }
+    },
+    "algorithm": "ppo",
+    "configuration": {
+      "game": {
+        "name": "matrix",
+        "kind": "stag-hunt",
+        "maxSteps": 10
+      },
+      "agents": {
+        "kind": "ppo",
+        "preset": "stagHunt"
+      },
+      "envs": 32,
+      "steps": 20,
+      "seed": 1,
+      "envSteps": 50000
+    },
+    "command": "npm run zoo -- matrix-stag-hunt/ppo",
+    "commit": "c60422687767",
+    "version": "0.1.0",
+    "seed": 1,
+    "envSteps": 50560,
+    "return": {
+      "mean": 19.981,
+      "lower": 19.97,
+      "upper": 19.991,
+      "episodes": 1000
+    },
+    "byAgent": {
+      "agent_0": 19.988,
+      "agent_1": 19.974
+    },
+    "bytes": 146860,
+    "sha256": "337ef4998495c740c1c0e69b6acabc551e257188fdf9763d823ecb7ccbac159d"
+  },
+  {
+    "name": "snowdrift/ppo",
+    "game": {
+      "name": "snowdrift",
+      "options": {
+        "size": 6,
+        "agents": 4,
+        "drifts": 6,
+        "maxSteps": 50,
+        "driftReward": 6,
+        "shovelCost": 4,
+        "obstaclePieces": 0
+      }
+    },
+    "algorithm": "ppo",
+    "configuration": {
+      "game": {
+        "name": "snowdrift",
+        "size": 6
+      },
+      "agents": {
+        "kind": "shared-ppo",
+        "ppo": {
+          "learningRate": {
+            "from": 0.001,
+            "to": 0
+          },
+          "entropyWeight": 0.02,
+          "valueClip": false
+        },
+        "inputs": {
+          "previousActions": true
+        },
+        "reward": "prosocial"
+      },
+      "envs": 32,
+      "steps": 32,
+      "seed": 1,
+      "envSteps": 60000
+    },
+    "command": "npm run zoo -- snowdrift/ppo",
+    "commit": "c60422687767",
+    "version": "0.1.0",
+    "seed": 1,
+    "envSteps": 60416,
+    "return": {
+      "mean": 29.929999998688697,
+      "lower": 29.889999999046324,
+      "upper": 29.964999998807908,
+      "episodes": 1000
+    },
+    "byAgent": {
+      "agent_0": 29.761666665554046,
+      "agent_1": 29.94699999856949,
+      "agent_2": 30.004999998569488,
+      "agent_3": 30.006333332061768
+    },
+    "bytes": 195638,
+    "sha256": "cc1783bd80aea7ad50cb77e0cc22de7ecaaf807a61760b9d76b10b068b994eef"
+  },
+  {
+    "name": "stag-hunt-4x4/ppo",
+    "game": {
+      "name": "stag-hunt",
+      "options": {
+        "size": 4,
+        "agents": 4,
+        "stags": 1,
+        "hares": 4,
+        "maxSteps": 35,
+        "stagReward": 10,
+        "hareReward": 1,
+        "stepReward": 0,
+        "stagNeedsPartner": false,
+        "preyMoves": 0,
+        "stepsAfterFirstHunt": false,
+        "viewRadius": false,
+        "previousActions": false,
+        "obstaclePieces": 0,
+        "strengths": [
+          1,
+          1,
+          1,
+          1
+        ]
+      }
+    },
+    "algorithm": "ppo",
+    "configuration": {
+      "game": {
+        "name": "stag-hunt",
+        "size": 4,
+        "agents": 4,
+        "stags": 1,
+        "hares": 4
+      },
+      "agents": {
+        "kind": "ppo",
+        "preset": "stagHunt",
+        "network": {
+          "kind": "mlp",
+          "hidden": [
+            64,
+            64
+          ]
+        }
+      },
+      "envs": 32,
+      "steps": 32,
+      "seed": 1,
+      "envSteps": 300000
+    },
+    "command": "npm run zoo -- stag-hunt-4x4/ppo",
+    "commit": "c60422687767",
+    "version": "0.1.0",
+    "seed": 1,
+    "envSteps": 300032,
+    "return": {
+      "mean": 2.8454999844431876,
+      "lower": 2.8359999837219716,
+      "upper": 2.855249984446168,
+      "episodes": 1000
+    },
+    "byAgent": {
+      "agent_0": 2.8653333177566527,
+      "agent_1": 2.9009999845027923,
+      "agent_2": 2.816666650533676,
+      "agent_3": 2.7989999849796297
+    },
+    "bytes": 201512,
+    "sha256": "a66367ea99937afc25c90325dfbf4f3c7d107519a5e18c61f16f5c649530f9ed"
+  },
+  {
+    "name": "two-stags/ppo",
+    "game": {
+      "name": "stag-hunt",
+      "options": {
+        "size": 4,
+        "agents": 4,
+        "stags": 2,
+        "hares": 4,
+        "maxSteps": 35,
+        "stagReward": 10,
+        "hareReward": 1,
+        "stepReward": 0,
+        "stagNeedsPartner": false,
+        "preyMoves": 0,
+        "stepsAfterFirstHunt": false,
+        "viewRadius": false,
+        "previousActions": false,
+        "obstaclePieces": 0,
+        "strengths": [
+          1,
+          1,
+          1,
+          1
+        ]
+      }
+    },
+    "algorithm": "ppo",
+    "configuration": {
+      "game": {
+        "name": "stag-hunt",
+        "size": 4,
+        "agents": 4,
+        "stags": 2,
+        "hares": 4
+      },
+      "agents": {
+        "kind": "ppo",
+        "preset": "stagHunt",
+        "network": {
+          "kind": "mlp",
+          "hidden": [
+            64,
+            64
+          ]
+        }
+      },
+      "envs": 32,
+      "steps": 32,
+      "seed": 1,
+      "envSteps": 300000
+    },
+    "command": "npm run zoo -- two-stags/ppo",
+    "commit": "c60422687767",
+    "version": "0.1.0",
+    "seed": 1,
+    "envSteps": 300032,
+    "return": {
+      "mean": 4.727499994158745,
+      "lower": 4.679999992905557,
+      "upper": 4.7749999953508375,
+      "episodes": 1000
+    },
+    "byAgent": {
+      "agent_0": 4.722499994277954,
+      "agent_1": 4.712499994516373,
+      "agent_2": 4.715833327770233,
+      "agent_3": 4.759166660070419
+    },
+    "bytes": 201512,
+    "sha256": "4930940c97520e284fee43951445ded43f4c8166e1953a33463d1ec20109c628"
+  }
+];

@@ -1,0 +1,2 @@
+export type { ZooCard } from './card';
+export { type ZooAgents, zoo, zooCard, zooCards } from './zoo';
