@@ -1,6 +1,6 @@
 /**
- * A learning algorithm of your own: Q-learning with a table (Watkins 1989) in a game of pay-offs. A state is the pair of
- * actions of the last round.
+ * A learning algorithm of your own: Q-learning with a table (Watkins 1989) in a game of pay-offs. A state is the pair
+ * of actions of the last round.
  *
  * Running this file trains two of these agents; the number is that of environment steps:
  *

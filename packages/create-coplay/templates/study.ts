@@ -1,6 +1,6 @@
 /**
- * A study of your own: the same training with several seeds in two variants, compared by means and intervals. Here: does
- * a bonus for entropy lead agents of PPO past the hares of the stag hunt?
+ * A study of your own: the same training with several seeds in two variants, compared by means and intervals. Here:
+ * does a bonus for entropy lead agents of PPO past the hares of the stag hunt?
  *
  * Running this file prints a table and draws template-name.svg; the number is that of environment steps of each run:
  *

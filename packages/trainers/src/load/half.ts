@@ -1,6 +1,6 @@
 /*
- * Numbers of 16 bits (IEEE 754 binary16, "half"): 1 sign, 5 bits of exponent, 10 of fraction. Networks play with them as
- * with 32 bits, in a file of half the size.
+ * Numbers of 16 bits (IEEE 754 binary16, "half"): 1 sign, 5 bits of exponent, 10 of fraction. Networks play with them
+ * as with 32 bits, in a file of half the size.
  */
 
 const float = new Float32Array(1);
