@@ -61,7 +61,7 @@ async function make(name: string): Promise<ZooCard> {
 async function train(name: string, directory: string): Promise<string> {
   const note = join(directory, 'commit.txt');
   if (existsSync(note)) return readFileSync(note, 'utf8').trim();
-  const at = commit();
+  const at = commit() ?? 'unknown';
   console.log(`${name}: training ...`);
   const coplay = ['--conditions=@coplay/source', '--import', 'tsx', join(root, 'packages/coplay/src/bin.ts')];
   const begun = existsSync(join(directory, 'coplay.json'));
