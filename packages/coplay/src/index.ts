@@ -12,6 +12,7 @@ export { runCommand } from './main';
 export {
   type Axis,
   defineSweep,
+  type Halving,
   type IndexedRun,
   type Normal,
   type PlannedRun,

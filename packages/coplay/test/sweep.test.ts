@@ -199,4 +199,34 @@ describe('a sweep on all cores', { tags: ['learning'] }, () => {
     expect([page.match(/>000: gamma 0\.5</g)?.length, page.match(/>001: gamma 0\.9</g)?.length]).toEqual([2, 2]);
     expect(best[0].mean.value).toBeCloseTo(Math.max(mean(0), mean(1)), 12);
   });
+
+  it('halves: runs go on from their checkpoints, to the bits of whole runs, also after a stop', async () => {
+    // A learning rate that falls to 0 at the end of a whole run.
+    const learningRate = (from: number) => ({ from, to: 0, by: 1 });
+    const list = [1e-4, 3e-4, 1e-3, 3e-3].map((from) => ({ 'agents.ppo.learningRate': learningRate(from) }));
+    const whole = { configuration: { ...CONFIGURATION, envSteps: 128 }, list, episodes: 20 };
+    const plain = join(folder, 'plain');
+    const directory = join(folder, 'halved');
+    await runSweep({ file: written(folder, whole), directory: plain, jobs: 1 });
+    const file = written(folder, { ...whole, halving: { first: 32, eta: 2 } });
+    const stop = new AbortController();
+    let ends = 0;
+    const onEnd = () => void (++ends === 3 && stop.abort());
+    await runSweep({ file, directory, jobs: 1, signal: stop.signal, watcher: { onEnd } });
+    const { runs, best } = await runSweep({ file, directory, jobs: 1, resume: true });
+    expect(runs.map(({ state }) => state)).toEqual(['done', 'done', 'done', 'done']);
+    // Four settings to 32 steps, at least floor(4 / 2) of them to 64, at least one of these to 128.
+    const steps = runs.map(({ result }) => result!.envSteps);
+    expect(steps.filter((own) => own >= 64).length).toBeGreaterThanOrEqual(2);
+    expect(best[0].envSteps).toBe(128);
+    expect(steps).toContain(32);
+    for (const { name, result } of runs) {
+      expect(logOf(directory, name)).toEqual(logOf(plain, name).slice(0, result!.envSteps / 32));
+    }
+    expect(json(directory, runs[best[0].setting].name, 'result.json')).toMatchObject({
+      mean: json(plain, runs[best[0].setting].name, 'result.json').mean,
+    });
+    const one = await coplay(['sweep', file, '--directory', directory, '--index', '0']);
+    expect([one.code, one.err]).toEqual([1, expect.stringContaining('expected a sweep without halving')]);
+  });
 });

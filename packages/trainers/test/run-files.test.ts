@@ -213,7 +213,7 @@ describe('names of agents', () => {
 });
 
 describe('interruptSignal', () => {
-  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1'] as const;
   const counts = () => names.map((name) => process.listenerCount(name));
 
   it('listens once, however many there are, and not any more when all are disposed of', () => {

@@ -1,7 +1,27 @@
 import { join } from 'node:path';
 import { textTable } from '@coplay/diagnostics';
-import { answer, command, EXIT, type Flags, JSON_FLAG, type Terminal, textOf, wholeNumber } from '../command';
-import { bestTable, type RunEnd, type RunProgress, runOne, runSweep, type SweepResult, type Watcher } from '../sweep';
+import {
+  answer,
+  command,
+  EXIT,
+  type Flags,
+  JSON_FLAG,
+  type Terminal,
+  textOf,
+  UsageError,
+  wholeNumber,
+} from '../command';
+import {
+  bestTable,
+  type RunEnd,
+  type RunProgress,
+  runOne,
+  runSweep,
+  type SweepResult,
+  submitSweep,
+  summarizeSweep,
+  type Watcher,
+} from '../sweep';
 
 /** Settings in the table at the end. */
 const BEST = 10;
@@ -10,7 +30,7 @@ const EVERY = 10;
 
 /** `coplay sweep` */
 export const sweepCommand = command({
-  usage: 'sweep FILE [--directory DIR] [--jobs N | --redis URL | --index N] [--resume]',
+  usage: 'sweep FILE [--directory DIR] [--jobs N] [--redis URL | --slurm | --index N | --summary] [--resume]',
   summary:
     'Does many runs: the settings of a file (.json, .ts, .mts, .js, .mjs), each with the same seeds. Ctrl-C stops all.',
   words: { least: 1, most: 1 },
@@ -22,31 +42,52 @@ export const sweepCommand = command({
       what: 'lets workers at a Redis server do the runs: coplay worker --redis URL, on any machine',
     },
     resume: { what: 'goes on with a sweep that was begun: runs that are done stay, others go on from a checkpoint' },
+    slurm: { what: 'gives the runs to SLURM as a job array, and returns at once; --jobs: how many of them at once' },
     index: { value: 'N', what: 'does only the run with this index, from 0: for jobs of SLURM or Kubernetes' },
+    summary: { what: 'does no run: writes index and report over those that are done' },
     ...JSON_FLAG,
   },
   async run([file], flags, terminal) {
+    const ways = (['redis', 'slurm', 'index', 'summary'] as const).filter((name) => flags[name] !== undefined);
+    if (ways.length > 1) throw new UsageError(`One of these at a time: --${ways.join(', --')}.`);
     const directory = textOf(flags, 'directory');
     const options = {
       file,
       ...(directory !== undefined && { directory }),
-      signal: terminal.interrupt(),
       warn: terminal.err,
     };
-    const index = wholeNumber(flags, 'index');
-    if (index !== undefined) return one(options, index, flags, terminal);
     const jobs = wholeNumber(flags, 'jobs', 1);
+    const resume = flags['resume'] === true;
+    if (flags['slurm']) return submit({ ...options, resume, ...(jobs !== undefined && { jobs }) }, flags, terminal);
+    const signal = terminal.interrupt();
+    if (flags['summary']) return report(await summarizeSweep(options), signal, flags, terminal);
+    const index = wholeNumber(flags, 'index');
+    if (index !== undefined) return one({ ...options, signal }, index, flags, terminal);
     const redis = textOf(flags, 'redis');
     const own = { ...(jobs !== undefined && { jobs }), ...(redis !== undefined && { redis }) };
-    const more = { ...own, resume: flags['resume'] === true };
     const { watcher, end } = watch(terminal);
     try {
-      return report(await runSweep({ ...options, ...more, watcher }), options.signal, flags, terminal);
+      return report(await runSweep({ ...options, ...own, resume, signal, watcher }), signal, flags, terminal);
     } finally {
       end();
     }
   },
 });
+
+/** Gives all runs to SLURM. */
+async function submit(options: Parameters<typeof submitSweep>[0], flags: Flags, terminal: Terminal): Promise<number> {
+  const submitted = await submitSweep(options);
+  const { directory, runs, jobs } = submitted;
+  answer(terminal, flags, submitted, () => {
+    if (!jobs) return `All runs in ${directory} are done.`;
+    const { array, summary } = jobs;
+    return [
+      `SLURM has ${runs} runs as the array ${array} (squeue --jobs=${array}; scancel ${array}).`,
+      `What they write: ${directory}/slurm. At their end job ${summary} writes index.json and report.html.`,
+    ].join('\n');
+  });
+  return EXIT.ok;
+}
 
 /** One run of a job array. */
 async function one(

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { command, EXIT, type Terminal, textOf, UsageError, wholeNumber } from '../command';
 import { ALLOW_CODE } from '../configuration';
-import { perform, type RunProgress, sweepIn, workFromRedis } from '../sweep';
+import { type Assignment, perform, type RunProgress, sweepIn, workFromRedis } from '../sweep';
 import { watch } from './sweep';
 
 /** Milliseconds between two reports of a run's progress. */
@@ -54,8 +54,10 @@ async function serve(directory: string, allowsCode: boolean, terminal: Terminal)
     process.once('disconnect', end);
     process.on('message', async (message) => {
       if (message === 'stop') return stop.abort();
-      const run = planned.runs.find(({ name }) => name === message);
-      if (message === 'end' || !run) return end();
+      if (message === 'end') return end();
+      const { run: named, envSteps } = message as Assignment;
+      const run = planned.runs.find(({ name }) => name === named);
+      if (!run) return end();
       isBusy = true;
       let last = 0;
       const onProgress = (progress: RunProgress) => {
@@ -63,7 +65,13 @@ async function serve(directory: string, allowsCode: boolean, terminal: Terminal)
         last = performance.now();
         send({ kind: 'progress', progress });
       };
-      const ended = await perform(directory, planned, run, stop.signal, onProgress);
+      const ended = await perform(
+        directory,
+        planned,
+        { ...run, ...(envSteps && { envSteps }) },
+        stop.signal,
+        onProgress,
+      );
       isBusy = false;
       if (process.connected) send({ kind: 'end', end: ended });
       else resolve();

@@ -30,9 +30,11 @@ interface SweepJob {
   /** Of the sweep, absolute; on all machines the same. */
   readonly directory: string;
   readonly run: string;
+  /** Where it ends for now, in successive halving. */
+  readonly envSteps?: number;
 }
 
-const jobSchema = z.strictObject({ directory: z.string(), run: z.string() });
+const jobSchema = z.strictObject({ directory: z.string(), run: z.string(), envSteps: z.int().min(1).optional() });
 
 /**
  * Connects to a Redis server, whose workers then do runs of a sweep; see {@link workFromRedis}.
@@ -41,23 +43,29 @@ const jobSchema = z.strictObject({ directory: z.string(), run: z.string() });
  */
 export async function runThroughRedis(url: string): Promise<typeof runLocally> {
   const { bullmq, connect } = await redisAt('coplay sweep --redis', url);
-  return async (directory, runs, { signal }, watcher) => {
+  return async (directory, waiting, { signal }, watcher) => {
     const connection = connect();
     const queue = new bullmq.Queue<SweepJob>(QUEUE, { connection });
     queue.on('error', () => undefined); // the server is away: the connection tries again
     const place = resolve(directory);
-    const open = new Map(runs.map((run) => [jobIdOf(place, run), run]));
-    try {
-      for (const [id, run] of open) {
+    const open = new Map<string, PlannedRun>();
+    const addWaiting = async (isNext: boolean) => {
+      for (const run of waiting.splice(0)) {
+        const id = jobIdOf(place, run);
+        open.set(id, run);
         const before = await queue.getJob(id);
         if ((await before?.getState()) === 'failed') await before?.remove();
-        await add(queue, place, id, run);
+        await add(queue, place, id, run, isNext);
       }
+    };
+    try {
+      await addWaiting(false);
       const started = new Set<string>();
       while (open.size > 0 && !signal.aborted) {
         for (const [id, run] of open) {
           if (await look(queue, place, id, run, started, watcher)) open.delete(id);
         }
+        if (!signal.aborted) await addWaiting(true);
         await sleep(LOOK, undefined, { signal }).catch(() => undefined);
       }
       // Runs that are at work go on to their ends; those that wait are taken back.
@@ -98,13 +106,21 @@ async function again(queue: Queue<SweepJob>, place: string, id: string, run: Pla
   await add(queue, place, id, run);
 }
 
-function add(queue: Queue<SweepJob>, directory: string, jobId: string, { name }: PlannedRun): Promise<unknown> {
+/** @param isNext  whether it comes before the jobs that wait: settings that go on come before new ones */
+function add(
+  queue: Queue<SweepJob>,
+  directory: string,
+  jobId: string,
+  { name, envSteps }: PlannedRun,
+  isNext = false,
+): Promise<unknown> {
   // One id, one job: a sweep that is resumed doesn't double those that wait.
   return queue.add(
     name,
-    { directory, run: name },
+    { directory, run: name, ...(envSteps && { envSteps }) },
     {
       jobId,
+      lifo: isNext,
       attempts: ATTEMPTS,
       backoff: { type: 'fixed', delay: LOOK },
       removeOnComplete: true,
@@ -112,8 +128,8 @@ function add(queue: Queue<SweepJob>, directory: string, jobId: string, { name }:
   );
 }
 
-function jobIdOf(place: string, { name }: PlannedRun): string {
-  return `${createHash('sha256').update(place).digest('hex').slice(0, 16)}-${name}`;
+function jobIdOf(place: string, { name, envSteps }: PlannedRun): string {
+  return `${createHash('sha256').update(place).digest('hex').slice(0, 16)}-${name}${envSteps ? `-${envSteps}` : ''}`;
 }
 
 function isProgress(value: unknown): value is RunProgress {
@@ -128,8 +144,8 @@ export async function workFromRedis(url: string, options: PoolOptions, watcher: 
   const { bullmq, connect } = await redisAt('coplay worker --redis', url);
   const pool = new Pool(options);
   const perform = async (job: Job<SweepJob>, token?: string): Promise<void> => {
-    const { directory, run: name } = checkOptions('coplay worker: job', jobSchema, job.data);
-    const run = plannedRun(directory, name);
+    const { directory, run: name, envSteps } = checkOptions('coplay worker: job', jobSchema, job.data);
+    const run = { ...plannedRun(directory, name), ...(envSteps && { envSteps }) };
     watcher.onStart(run);
     const end = await pool.perform(directory, run, (progress) => {
       watcher.onProgress(run, progress);

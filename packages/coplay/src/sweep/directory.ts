@@ -16,7 +16,7 @@ import {
   type ReadConfiguration,
   readJsonFile,
 } from '../configuration';
-import { type CheckedSweep, checkSweep, type PlannedRun, planOf } from './plan';
+import { type CheckedSweep, checkSweep, type PlannedRun, planOf, rungsOf } from './plan';
 
 /*
  * The files of a sweep. `plan.json` is its plan, written once; each run has a folder with its own files and, when it
@@ -28,6 +28,8 @@ import { type CheckedSweep, checkSweep, type PlannedRun, planOf } from './plan';
 export interface PlannedSweep {
   readonly sweep: CheckedSweep;
   readonly runs: readonly PlannedRun[];
+  /** Environment steps of the rungs of successive halving, in a process that plans. */
+  readonly rungs?: readonly number[];
   /** Present where the sweep is code that JSON can't hold. */
   readonly code?: Pick<LoadedCode, 'file' | 'files'>;
 }
@@ -81,8 +83,10 @@ export async function readSweep(path: string): Promise<PlannedSweep> {
   const sweep = checkSweep(path, exported);
   const runs = planOf(path, sweep);
   const planned = { sweep, runs, ...('file' in code && !isJson(exported) && { code }) };
+  const totals = new Set<number>();
   for (const run of runs.filter(({ setting }, i) => setting !== runs[i - 1]?.setting)) {
     const { configuration } = configurationOf(path, planned, run);
+    totals.add(configuration.envSteps);
     try {
       await checkParts(configuration);
     } catch (error) {
@@ -90,7 +94,19 @@ export async function readSweep(path: string): Promise<PlannedSweep> {
       throw error;
     }
   }
-  return planned;
+  if (!sweep.halving) return planned;
+  const { first, eta } = sweep.halving;
+  const [total, ...others] = totals;
+  if (others.length > 0 || first >= total) {
+    const remedy = 'Settings are compared after equal numbers of steps, before their runs are whole.';
+    fail(
+      `${path}: halving`,
+      `the same envSteps in all settings, above first (${first})`,
+      [...totals].join(', '),
+      remedy,
+    );
+  }
+  return { ...planned, rungs: rungsOf(first, eta, total) };
 }
 
 /** The configuration of one run, without its directory. */
@@ -186,15 +202,20 @@ export function plannedRun(directory: string, name: string): PlannedRun {
 }
 
 /** How a run ended, as its folder says; undefined for one that hasn't. */
-export function endOf(directory: string, { name }: PlannedRun): RunResult | { readonly error: string } | undefined {
-  const [result, failure] = [join(directory, name, 'result.json'), join(directory, name, 'failure.json')];
+export function endOf(directory: string, run: PlannedRun): RunResult | { readonly error: string } | undefined {
+  const [result, failure] = [join(directory, run.name, resultName(run)), join(directory, run.name, 'failure.json')];
   if (existsSync(result)) return checkOptions(result, resultSchema, readJsonFile(result) as never);
   if (existsSync(failure)) return checkOptions(failure, failureSchema, readJsonFile(failure) as never);
   return undefined;
 }
 
+/** The file of a result; in successive halving each rung but the last has its own. */
+function resultName({ envSteps }: PlannedRun): string {
+  return envSteps === undefined ? 'result.json' : `result-${envSteps}.json`;
+}
+
 /** Writes how a run ended. */
-export function writeEnd(directory: string, { name }: PlannedRun, end: RunResult | { readonly error: string }): void {
-  const file = join(directory, name, 'error' in end ? 'failure.json' : 'result.json');
+export function writeEnd(directory: string, run: PlannedRun, end: RunResult | { readonly error: string }): void {
+  const file = join(directory, run.name, 'error' in end ? 'failure.json' : resultName(run));
   writeWholeSync(file, `${JSON.stringify(end, null, 2)}\n`, { where: 'coplay sweep', makeFolder: true });
 }

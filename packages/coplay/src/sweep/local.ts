@@ -24,6 +24,12 @@ export interface PoolOptions {
   readonly allowsCode?: boolean;
 }
 
+/** What a worker is to do: a run by its name, and to which step if it isn't to be whole. */
+export interface Assignment {
+  readonly run: string;
+  readonly envSteps?: number | undefined;
+}
+
 /** What a worker says. Anything else that it sends is ignored. */
 const reply = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('progress'), progress: z.custom<RunProgress>() }),
@@ -38,29 +44,42 @@ const COMMAND_LINE = fileURLToPath(
   new URL(IS_SOURCE ? '../bin.ts' : HERE.endsWith('.cjs') ? './bin.cjs' : './bin.js', HERE),
 );
 
-/** The address of tsx, which runs sources; by its name it would be looked for from the present folder. */
-const translator = () => pathToFileURL(createRequire(HERE).resolve('tsx')).href;
+/** Flags of Node for that command line. tsx runs sources; by its name it would be looked for from the present folder. */
+const NODE_FLAGS = IS_SOURCE
+  ? ['--conditions=@coplay/source', '--import', pathToFileURL(createRequire(HERE).resolve('tsx')).href]
+  : [];
+
+/** The words that start it in a process of its own. */
+export const OWN_COMMAND: readonly string[] = [process.execPath, ...NODE_FLAGS, COMMAND_LINE];
 
 /** Characters of what a worker writes that are kept, for the error of one that dies. */
 const KEPT = 2000;
 
-/** Does runs of a sweep, as many at once as the pool has processes. */
+/**
+ * Does runs of a sweep, as many at once as the pool has processes.
+ *
+ * @param waiting  the runs; emptied. The watcher may add runs when one ends
+ */
 export async function runLocally(
   directory: string,
-  runs: readonly PlannedRun[],
+  waiting: PlannedRun[],
   options: PoolOptions,
   watcher: Watcher,
 ): Promise<void> {
-  const waiting = [...runs];
   const pool = new Pool(options);
-  const work = async () => {
-    for (let run = waiting.shift(); run !== undefined && !options.signal.aborted; run = waiting.shift()) {
-      const own = run;
-      watcher.onStart(own);
-      watcher.onEnd(own, await pool.perform(directory, own, (progress) => watcher.onProgress(own, progress)));
-    }
+  const work = async (run: PlannedRun) => {
+    watcher.onStart(run);
+    watcher.onEnd(run, await pool.perform(directory, run, (progress) => watcher.onProgress(run, progress)));
   };
-  await Promise.all(Array.from({ length: Math.min(options.jobs, runs.length) }, work));
+  const atWork = new Set<Promise<void>>();
+  const isWaiting = () => waiting.length > 0 && !options.signal.aborted;
+  while (isWaiting() || atWork.size > 0) {
+    while (isWaiting() && atWork.size < options.jobs) {
+      const one = work(waiting.shift()!).finally(() => atWork.delete(one));
+      atWork.add(one);
+    }
+    await Promise.race(atWork);
+  }
   pool.end();
 }
 
@@ -105,7 +124,7 @@ class Worker {
   ) {
     const threads = String(Math.max(1, Math.floor(availableParallelism() / jobs)));
     this.process = fork(COMMAND_LINE, ['worker', directory, ...(allowsCode ? ['--allow-code'] : [])], {
-      ...(IS_SOURCE && { execArgv: ['--conditions=@coplay/source', '--import', translator()] }),
+      ...(IS_SOURCE && { execArgv: NODE_FLAGS }),
       // Processes side by side must not fight for the cores. A number that the user gave stays.
       env: { COPLAY_THREADS: threads, ...process.env },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -126,7 +145,7 @@ class Worker {
   }
 
   /** Resolves when the run has ended, or its process. */
-  perform({ name }: PlannedRun, onProgress: (progress: RunProgress) => void): Promise<RunEnd> {
+  perform({ name, envSteps }: PlannedRun, onProgress: (progress: RunProgress) => void): Promise<RunEnd> {
     return new Promise((resolve) => {
       const onClose = (code: number | null, signal: NodeJS.Signals | null) => {
         const last = this.written.trim() === '' ? '' : `; it wrote: ${this.written.trim()}`;
@@ -140,7 +159,7 @@ class Worker {
         this.process.off('close', onClose);
         resolve(message.end);
       };
-      this.send(name);
+      this.send({ run: name, envSteps });
     });
   }
 
@@ -148,7 +167,7 @@ class Worker {
     this.send('end');
   }
 
-  private send(message: string): void {
+  private send(message: 'stop' | 'end' | Assignment): void {
     if (this.process.connected) this.process.send(message);
   }
 }

@@ -44,6 +44,14 @@ export type Axis =
   | Range
   | Normal;
 
+/** Which settings are trained longer: ASHA, Li et al. 2020. */
+export interface Halving {
+  /** Environment steps after which settings are compared first, at least 1 and below `envSteps`. */
+  readonly first: number;
+  /** One of how many goes on, and how many times as far; at least 2. Default 3 */
+  readonly eta?: number;
+}
+
 /** Many runs: settings to try, each with the same seeds. */
 export interface Sweep {
   /** What all runs share, or, in a file of code, a function that makes it from the settings. */
@@ -60,6 +68,11 @@ export interface Sweep {
   readonly samples?: number;
   /** Of the random search, at least 0. Default 0 */
   readonly drawSeed?: number;
+  /**
+   * Successive halving: all settings are trained to a first number of steps, and the best 1/eta of those that have got
+   * there go on to eta times as many, and so on up to the configuration's `envSteps`. Default: all runs are whole
+   */
+  readonly halving?: Halving;
   /** Seeds of each setting: a list, or how many from 1 on. Default 1 */
   readonly seeds?: number | readonly number[];
   /** Episodes of the evaluation after each run, at least 1. Default 200 */
@@ -76,6 +89,8 @@ export interface PlannedRun {
   readonly setting: number;
   readonly settings: Settings;
   readonly seed: number;
+  /** Where it ends for now, in successive halving. Default: the configuration's `envSteps` */
+  readonly envSteps?: number;
 }
 
 const finite = z.number();
@@ -118,6 +133,7 @@ const schema = z
     search: z.enum(['grid', 'random']).default('grid'),
     samples: z.int().min(1).optional(),
     drawSeed: whole.default(0),
+    halving: z.strictObject({ first: z.int().min(1), eta: z.int().min(2).default(3) }).optional(),
     seeds: z
       .union([z.int().min(1), z.array(whole).min(1)], { error: 'how many, at least 1, or a list of seeds' })
       .default(1),
@@ -200,6 +216,16 @@ export function planOf(where: string, sweep: CheckedSweep): PlannedRun[] {
   return all.flatMap((settings, setting) =>
     seeds.map((seed) => ({ name: `${String(setting).padStart(digits, '0')}-seed-${seed}`, setting, settings, seed })),
   );
+}
+
+/**
+ * Environment steps of the rungs of successive halving: the first, each eta times the one before, and at last those of
+ * a whole run.
+ */
+export function rungsOf(first: number, eta: number, total: number): number[] {
+  const rungs: number[] = [];
+  for (let steps = first; steps < total; steps *= eta) rungs.push(steps);
+  return [...rungs, total];
 }
 
 /** All combinations; the last axis changes fastest. */

@@ -6,8 +6,10 @@ import { takeLock } from '@coplay/core/node';
 import { z } from 'zod';
 import { runThroughRedis } from './bullmq';
 import { checkSamePlan, isBegun, type PlannedSweep, readSweep, writePlan } from './directory';
+import { promote, reachedRungs, runTo } from './halving';
 import { runLocally, type Watcher } from './local';
 import type { PlannedRun } from './plan';
+import { checkSlurm, type SubmittedJobs, submitToSlurm } from './slurm';
 import { resultOf, type SweepResult, writeIndex, writeSummary } from './summary';
 import { perform, type RunEnd, type RunProgress } from './work';
 
@@ -68,15 +70,20 @@ export async function runSweep(options: RunSweepOptions): Promise<SweepResult> {
   const { directory, planned } = await begin({ ...checked, warn });
   const lock = takeLock('coplay sweep', join(directory, 'sweep'), `the sweep in ${directory}`);
   try {
-    let result = resultOf(directory, planned.runs);
+    promote(directory, planned);
+    let result = resultOf(directory, planned);
     writeIndex(directory, result);
-    const open = planned.runs.filter((_, i) => result.runs[i].state !== 'done');
+    const reached = reachedRungs(directory, planned);
+    const waiting = planned.runs
+      .filter((_, i) => result.runs[i].state !== 'done')
+      .map((run) => (planned.rungs ? runTo(run, reached[run.setting], planned.rungs) : run));
     const pool = { jobs: options.jobs ?? availableParallelism(), signal: signal ?? new AbortController().signal };
-    await work(directory, open, pool, {
+    await work(directory, waiting, pool, {
       onStart: (run) => watcher?.onStart?.(run),
       onProgress: (run, progress) => watcher?.onProgress?.(run, progress),
       onEnd: (run, end) => {
-        result = resultOf(directory, planned.runs);
+        waiting.unshift(...promote(directory, planned));
+        result = resultOf(directory, planned);
         writeIndex(directory, result);
         watcher?.onEnd?.(run, end);
       },
@@ -101,7 +108,7 @@ export async function runOne(
   onProgress: (run: PlannedRun, progress: RunProgress) => void,
 ): Promise<{ readonly directory: string; readonly run: PlannedRun; readonly end: RunEnd }> {
   const { signal, warn = console.warn, ...rest } = options;
-  const { directory, planned } = await begin({ ...rest, warn, resume: true });
+  const { directory, planned } = await begin({ ...rest, warn, resume: true, array: '--index' });
   const run = planned.runs[index];
   if (!run) {
     const expected = `an index from 0 to ${planned.runs.length - 1}`;
@@ -112,13 +119,42 @@ export async function runOne(
   return { directory, run, end };
 }
 
+/**
+ * Gives all runs of a sweep that aren't done to SLURM, and returns at once. Jobs of SLURM write all files.
+ *
+ * @throws CoplayError as {@link runSweep} does, and where SLURM isn't there or refuses the jobs
+ */
+export async function submitSweep(
+  options: Pick<RunSweepOptions, 'file' | 'directory' | 'jobs' | 'resume' | 'warn'>,
+): Promise<{ readonly directory: string; readonly runs: number; readonly jobs?: SubmittedJobs }> {
+  const { file, jobs, warn = console.warn } = options;
+  await checkSlurm();
+  const { directory, planned } = await begin({ ...options, warn, array: '--slurm' });
+  const { runs } = resultOf(directory, planned);
+  const indices = runs.flatMap(({ state }, index) => (state === 'done' ? [] : [index]));
+  if (indices.length === 0) return { directory, runs: 0 };
+  return { directory, runs: indices.length, jobs: await submitToSlurm(file, directory, indices, jobs) };
+}
+
+/** Writes index and report of a sweep that other processes work on, and does no run. */
+export async function summarizeSweep(
+  options: Pick<RunSweepOptions, 'file' | 'directory' | 'warn'>,
+): Promise<SweepResult> {
+  const { directory, planned } = await begin({ ...options, warn: options.warn ?? console.warn, resume: true });
+  const result = resultOf(directory, planned);
+  writeIndex(directory, result);
+  await writeSummary(directory, result, planned.sweep.axes);
+  return result;
+}
+
 /** Reads the file, and writes the plan or compares it with the one in the directory. */
 async function begin({
   file,
   directory: given,
   resume,
   warn,
-}: Pick<RunSweepOptions, 'file' | 'directory' | 'resume'> & { warn(line: string): void }): Promise<{
+  array: flag,
+}: Pick<RunSweepOptions, 'file' | 'directory' | 'resume'> & { warn(line: string): void; array?: string }): Promise<{
   readonly directory: string;
   readonly planned: PlannedSweep;
 }> {
@@ -126,6 +162,10 @@ async function begin({
   const directory = given ?? planned.sweep.directory;
   if (!directory) {
     return fail('coplay sweep', 'a directory', 'none', 'Give --directory sweeps/NAME, or directory in the file.');
+  }
+  if (flag && planned.rungs) {
+    const remedy = 'Use --jobs or --redis: which run comes next depends on the results of all.';
+    fail(`coplay sweep ${flag}`, 'a sweep without halving', JSON.stringify(planned.sweep.halving), remedy);
   }
   if (!isBegun(directory)) {
     mkdirSync(directory, { recursive: true });

@@ -2,16 +2,19 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeWholeSync } from '@coplay/core/node';
 import { parallelCoordinates, type TableRow, writeFigure, writeReport } from '@coplay/diagnostics';
-import { bootstrap, type Estimate } from '@coplay/diagnostics/statistics';
+import { bootstrap, type Estimate, mean as meanOf } from '@coplay/diagnostics/statistics';
 import type { Settings } from '../configuration';
-import { endOf, type RunResult } from './directory';
+import { endOf, type PlannedSweep, type RunResult } from './directory';
+import { reachedRungs, runTo } from './halving';
 import type { CheckedSweep, PlannedRun } from './plan';
 
 /** A run as the index has it. */
 export interface IndexedRun extends PlannedRun {
-  /** `open`: not begun, stopped, or at work still. */
+  /** `open`: not begun, stopped, or at work still. In successive halving `done` is a run that ended at its rung. */
   readonly state: 'done' | 'failed' | 'open';
-  /** Of a run that is done. */
+  /** The rung of its result, or, where it has none, that it is trained to; from 0, in successive halving. */
+  readonly rung?: number;
+  /** The newest, of a run that has one. */
   readonly result?: RunResult;
   /** Of a run that failed. */
   readonly error?: string;
@@ -24,6 +27,8 @@ export interface SettingResult {
   readonly settings: Settings;
   /** Mean return over seeds, with its 95 % bootstrap interval. */
   readonly mean: Estimate;
+  /** Environment steps that the returns are from, in successive halving. */
+  readonly envSteps?: number;
   /** Seeds that are done. */
   readonly seeds: number;
 }
@@ -31,28 +36,43 @@ export interface SettingResult {
 /** What a sweep found. */
 export interface SweepResult {
   readonly runs: readonly IndexedRun[];
-  /** The settings of runs that are done, those with the greatest mean return first. */
+  /**
+   * The settings of runs that are done, those with the greatest mean return first; in successive halving those with the
+   * most steps first.
+   */
   readonly best: readonly SettingResult[];
 }
 
 /** How all runs of a sweep are, as their folders say. */
-export function resultOf(directory: string, runs: readonly PlannedRun[]): SweepResult {
-  const indexed = runs.map((run): IndexedRun => {
-    const end = endOf(directory, run);
-    if (end === undefined) return { ...run, state: 'open' };
-    return 'error' in end ? { ...run, state: 'failed', error: end.error } : { ...run, state: 'done', result: end };
-  });
-  const settings = new Map<number, { settings: Settings; returns: number[] }>();
-  for (const { setting, settings: own, result } of indexed) {
+export function resultOf(directory: string, planned: PlannedSweep): SweepResult {
+  const { rungs = [0] } = planned;
+  const reached = reachedRungs(directory, planned);
+  const runs = planned.runs.map((run) => indexedRun(directory, run, reached[run.setting], rungs));
+  const settings = new Map<number, { settings: Settings; returns: number[]; rung: number }>();
+  for (const { setting, settings: own, result, rung = 0 } of runs) {
     if (!result) continue;
-    const entry = settings.get(setting) ?? { settings: own, returns: [] };
+    let entry = settings.get(setting);
+    // Returns after different numbers of steps make no mean: those of the highest rung count.
+    if (!entry || entry.rung < rung) entry = { settings: own, returns: [], rung };
     settings.set(setting, entry);
-    entry.returns.push(result.mean);
+    if (entry.rung === rung) entry.returns.push(result.mean);
   }
   const best = [...settings]
-    .map(([setting, { settings, returns }]) => ({ setting, settings, mean: bootstrap(returns), seeds: returns.length }))
-    .sort((a, b) => b.mean.value - a.mean.value);
-  return { runs: indexed, best };
+    .sort(([, a], [, b]) => b.rung - a.rung || meanOf(b.returns) - meanOf(a.returns))
+    .map(([setting, { settings: own, returns, rung }]) => {
+      const steps = planned.rungs && { envSteps: rungs[rung] };
+      return { setting, settings: own, mean: bootstrap(returns), seeds: returns.length, ...steps };
+    });
+  return { runs, best };
+}
+
+function indexedRun(directory: string, run: PlannedRun, rung: number, rungs: readonly number[]): IndexedRun {
+  const end = endOf(directory, runTo(run, rung, rungs));
+  const place = rungs.length > 1 && { rung };
+  if (end && !('error' in end)) return { ...run, ...place, state: 'done', result: end };
+  const before = rung === 0 ? undefined : endOf(directory, runTo(run, rung - 1, rungs));
+  const kept = before && !('error' in before) && { result: before, rung: rung - 1 };
+  return { ...run, ...place, ...kept, ...(end ? { state: 'failed', error: end.error } : { state: 'open' }) };
 }
 
 /** Writes `index.json`: all runs of a sweep with their states and results. */
@@ -75,12 +95,20 @@ export async function writeSummary(
   if (logged.length > 0) writeReport(join(directory, 'report.html'), logged);
   const axes = [...new Set(best.flatMap(({ settings }) => Object.keys(settings)))];
   if (axes.length === 0 || best.length < 2) return;
-  const rows = best.map(({ settings, mean }) => [...axes.map((axis) => shownOf(settings[axis])), mean.value]);
+  const steps = best[0].envSteps === undefined ? [] : ['steps'];
+  const rows = best.map(({ settings, mean, envSteps }) => [
+    ...axes.map((axis) => shownOf(settings[axis])),
+    ...steps.map(() => envSteps!),
+    mean.value,
+  ]);
   const options = {
     title: 'Settings and the mean return after training, which gives the colours',
     width: Math.max(720, 180 * axes.length),
   };
-  const figure = await parallelCoordinates({ axes: [...axes, 'mean return'], rows, scales: scalesOf(drawn) }, options);
+  const figure = await parallelCoordinates(
+    { axes: [...axes, ...steps, 'mean return'], rows, scales: scalesOf(drawn) },
+    options,
+  );
   await writeFigure(join(directory, 'settings'), figure);
 }
 
@@ -94,9 +122,10 @@ function scalesOf(axes: NonNullable<CheckedSweep['axes']>): Record<string, 'line
 /** A row for each of the best settings. */
 export function bestTable(best: readonly SettingResult[], most: number): TableRow[] {
   // Settings as texts: a table would round a learning rate to zeros.
-  return best.slice(0, most).map(({ setting, settings, mean, seeds }) => ({
+  return best.slice(0, most).map(({ setting, settings, mean, seeds, envSteps }) => ({
     setting,
     ...Object.fromEntries(Object.entries(settings).map(([path, value]) => [path, textOf(value)])),
+    ...(envSteps !== undefined && { steps: envSteps }),
     seeds,
     'mean return': mean,
   }));

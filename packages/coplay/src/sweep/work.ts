@@ -60,7 +60,7 @@ async function train(
   const place = join(directory, name);
   const { configuration, code } = configurationOf(directory, planned, { name, ...rest });
   const own = { ...configuration, directory: place };
-  const total = own.envSteps;
+  const total = rest.envSteps ?? own.envSteps;
   let returnMean: number | null = null;
   const write = ({ envSteps, metrics }: LogEntry) => {
     returnMean = metrics['episode/return_mean'] ?? returnMean;
@@ -81,7 +81,8 @@ async function train(
     if (end && !('error' in end)) return end;
     if (existsSync(join(place, 'coplay.json'))) await run.resume();
     else keepConfiguration(place, { configuration: own, ...(code?.file && { code }) });
-    await run.train({ envSteps: total, signal });
+    // Schedules end where the whole run does.
+    await run.train({ envSteps: total, horizon: own.envSteps, signal });
     if (run.envSteps < total) return 'stopped';
     if (run.missing.length > 0) throw new Error(`Lines of a log are missing: ${warnings.join(' ')}`);
     const { episodes } = planned.sweep;

@@ -1,7 +1,7 @@
 import { checkFunction } from '@coplay/core/checks';
 
-/** Ctrl-C, a request to end, and a terminal that was closed. */
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Ctrl-C, a request to end, a terminal that was closed, and SLURM's word before a time limit. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1'] as const;
 
 /** A signal that a process's own signals abort; see {@link interruptSignal}. */
 export interface InterruptSignal extends AbortSignal {
@@ -18,8 +18,8 @@ interface Listener {
 const listeners = new Set<Listener>();
 
 /**
- * A signal that aborts at the first Ctrl-C (SIGINT), SIGTERM, or SIGHUP (the terminal was closed), so that
- * `train({ signal })` ends in good order. When all signals that were made have aborted, the next one ends the process
+ * A signal that aborts at the first Ctrl-C (SIGINT), SIGTERM, SIGHUP (the terminal was closed) or SIGUSR1 (sent by
+ * SLURM before a time limit, with `--signal=USR1@60`), so that `train({ signal })` ends in good order. When all signals that were made have aborted, the next one ends the process
  * at once, with status 130. `dispose()` stops listening.
  *
  * @param onStop  called at the first one
