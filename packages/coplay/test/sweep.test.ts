@@ -119,7 +119,14 @@ describe('a sweep with a mistake', () => {
       { ...SWEEP, axes: { 'envs.few': [1] } },
       /a record at envs, where envs.few leads, got 4/,
     ],
+    ['an axis that the configuration does not have', { ...SWEEP, axes: { agentz: [1] } }, /unknown option "agentz"/],
     ['no axes', { ...SWEEP, axes: {} }, /at least one axis/],
+    ['halving from the last step on', { ...SWEEP, halving: { first: 96 } }, /halving: .*above first \(96\), got 96/],
+    [
+      'halving of runs of several lengths',
+      { ...SWEEP, axes: { envSteps: [64, 96] }, halving: { first: 32 } },
+      /halving: expected the same envSteps in all settings, .*got 64, 96/,
+    ],
   ])('%s is refused before anything runs', async (_, sweep, message) => {
     const directory = join(folder, 'refused');
     const ended = await coplay(['sweep', written(folder, sweep), '--directory', directory]);
@@ -132,6 +139,29 @@ describe('a sweep with a mistake', () => {
     writeFileSync(path, '{"configuration": {}, "axes": {"envs": [1], "envs": [2]}}');
     const ended = await coplay(['sweep', path, '--directory', join(folder, 'refused')]);
     expect([ended.code, ended.err]).toEqual([1, expect.stringContaining('each name once, got "envs" twice')]);
+  });
+
+  it('an index out of range, several ways at once and a directory that is no directory are refused', async () => {
+    const sweep = written(folder, SWEEP);
+    const directory = join(folder, 'refused');
+    const out = await coplay(['sweep', sweep, '--directory', directory, '--index', '4']);
+    expect([out.code, out.err]).toEqual([1, expect.stringContaining('an index from 0 to 3, got 4')]);
+    const two = await coplay(['sweep', sweep, '--directory', directory, '--index', '1', '--slurm']);
+    expect([two.code, two.err]).toEqual([2, expect.stringContaining('One of these at a time: --slurm, --index.')]);
+    expect(existsSync(directory)).toBe(false);
+    const file = await coplay(['sweep', sweep, '--directory', join(sweep, 'a')]);
+    expect([file.code, file.err]).toEqual([1, expect.stringMatching(/coplay sweep: .*a file where a directory/)]);
+  });
+
+  it('without SLURM --slurm says so', async () => {
+    const path = process.env['PATH'];
+    vi.stubEnv('PATH', folder);
+    const none = await coplay(['sweep', written(folder, SWEEP), '--directory', join(folder, 'refused'), '--slurm']);
+    vi.stubEnv('PATH', path);
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringContaining('expected the command sbatch of SLURM, got none'),
+    ]);
   });
 
   it('runSweep refuses options by name', async () => {

@@ -93,6 +93,18 @@ it.each<[string, Partial<Sweep> | Record<string, unknown>, RegExp]>([
   ['a grid with samples', { axes: { a: [1] }, samples: 3 }, /samples with search random/],
   ['one value twice', { axes: { a: [1, 1] } }, /settings that differ, got \{"a":1\} twice/],
   ['equal whole numbers', { axes: { a: { from: 1, to: 2, count: 4, whole: true } } }, /settings that differ/],
+  ['an empty list', { list: [] }, /option list/],
+  [
+    'settings twice',
+    {
+      list: [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ],
+    },
+    /settings that differ, got \{"a":1,"b":2\} twice/,
+  ],
+  ['halving of no one', { axes: { a: [1] }, halving: { first: 10, eta: 1 } }, /halving.eta/],
   ['one seed twice', { axes: { a: [1] }, seeds: [1, 2, 1] }, /seeds: expected each seed once, got 1 twice/],
   ['an axis of seeds', { axes: { seed: [1, 2] } }, /got "seed"\. Use seeds of the sweep/],
   ['a directory in the configuration', { axes: { a: [1] }, configuration: { directory: 'x' } }, /no directory/],

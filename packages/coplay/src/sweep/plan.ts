@@ -206,7 +206,8 @@ const OWN: Readonly<Record<string, string>> = {
  */
 export function planOf(where: string, sweep: CheckedSweep): PlannedRun[] {
   const all = sweep.list ?? (sweep.search === 'grid' ? gridOf(where, sweep.axes!) : samplesOf(sweep));
-  const texts = all.map((settings) => JSON.stringify(settings));
+  // In a list the order of names means nothing.
+  const texts = all.map((settings) => JSON.stringify(Object.fromEntries(Object.entries(settings).sort())));
   const twice = texts.find((text, i) => texts.indexOf(text) < i);
   if (twice !== undefined && sweep.search === 'grid') {
     fail(where, 'settings that differ', `${twice} twice`, 'Remove one of them.');

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { checkOptions, fail } from '@coplay/core';
@@ -108,12 +107,14 @@ export async function runOne(
   onProgress: (run: PlannedRun, progress: RunProgress) => void,
 ): Promise<{ readonly directory: string; readonly run: PlannedRun; readonly end: RunEnd }> {
   const { signal, warn = console.warn, ...rest } = options;
-  const { directory, planned } = await begin({ ...rest, warn, resume: true, array: '--index' });
+  const check = ({ runs, rungs }: PlannedSweep) => {
+    if (rungs) refuseHalving('--index');
+    if (index < runs.length) return;
+    const expected = `an index from 0 to ${runs.length - 1}`;
+    fail('coplay sweep --index', expected, String(index), `The sweep has ${runs.length} runs.`);
+  };
+  const { directory, planned } = await begin({ ...rest, warn, resume: true, check });
   const run = planned.runs[index];
-  if (!run) {
-    const expected = `an index from 0 to ${planned.runs.length - 1}`;
-    fail('coplay sweep --index', expected, String(index), `The sweep has ${planned.runs.length} runs.`);
-  }
   const stop = signal ?? new AbortController().signal;
   const end = await perform(directory, planned, run, stop, (progress) => onProgress(run, progress));
   return { directory, run, end };
@@ -129,7 +130,10 @@ export async function submitSweep(
 ): Promise<{ readonly directory: string; readonly runs: number; readonly jobs?: SubmittedJobs }> {
   const { file, jobs, warn = console.warn } = options;
   await checkSlurm();
-  const { directory, planned } = await begin({ ...options, warn, array: '--slurm' });
+  const check = ({ rungs }: PlannedSweep) => {
+    if (rungs) refuseHalving('--slurm');
+  };
+  const { directory, planned } = await begin({ ...options, warn, check });
   const { runs } = resultOf(directory, planned);
   const indices = runs.flatMap(({ state }, index) => (state === 'done' ? [] : [index]));
   if (indices.length === 0) return { directory, runs: 0 };
@@ -147,14 +151,26 @@ export async function summarizeSweep(
   return result;
 }
 
-/** Reads the file, and writes the plan or compares it with the one in the directory. */
+function refuseHalving(flag: string): never {
+  const remedy = 'Use --jobs or --redis: which run comes next depends on the results of all.';
+  return fail(`coplay sweep ${flag}`, 'a sweep without halving', 'one with it', remedy);
+}
+
+/**
+ * Reads the file, and writes the plan or compares it with the one in the directory.
+ *
+ * @param check  may refuse the plan before anything is written
+ */
 async function begin({
   file,
   directory: given,
   resume,
   warn,
-  array: flag,
-}: Pick<RunSweepOptions, 'file' | 'directory' | 'resume'> & { warn(line: string): void; array?: string }): Promise<{
+  check,
+}: Pick<RunSweepOptions, 'file' | 'directory' | 'resume'> & {
+  warn(line: string): void;
+  check?(planned: PlannedSweep): void;
+}): Promise<{
   readonly directory: string;
   readonly planned: PlannedSweep;
 }> {
@@ -163,12 +179,8 @@ async function begin({
   if (!directory) {
     return fail('coplay sweep', 'a directory', 'none', 'Give --directory sweeps/NAME, or directory in the file.');
   }
-  if (flag && planned.rungs) {
-    const remedy = 'Use --jobs or --redis: which run comes next depends on the results of all.';
-    fail(`coplay sweep ${flag}`, 'a sweep without halving', JSON.stringify(planned.sweep.halving), remedy);
-  }
+  check?.(planned);
   if (!isBegun(directory)) {
-    mkdirSync(directory, { recursive: true });
     writePlan(directory, planned, warn);
   } else if (resume) checkSamePlan(directory, file, planned);
   else {
