@@ -6,6 +6,7 @@
  *   npm run soak                                       an hour each
  *   npm run soak -- --minutes 15 --only ppo,hop-plus   some of them, shorter
  *   npm run soak -- --out soak.json                    writes the figures there after each trainer
+ *   npm run soak -- sweep --quick                      faults of a sweep in place of trainers: scripts/soak-sweep.ts
  *
  * Its bars: memory rises by less than 1 MB a minute after the first ten minutes (after half of the time, where that is
  * shorter), and nothing is left after `dispose()`.
@@ -18,6 +19,7 @@ import { parseArgs } from 'node:util';
 import { writeWhole } from '@coplay/core/node';
 import { executorInfo, tf, useBackend } from '@coplay/tensor';
 import { TRAINERS } from '../packages/trainers/test/fixtures/trainers';
+import { soakSweep } from './soak-sweep';
 
 /** Resident memory after collecting garbage. */
 interface Sample {
@@ -46,18 +48,23 @@ interface Soak {
   readonly samples: readonly Sample[];
 }
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     minutes: { type: 'string', default: '60' },
     only: { type: 'string' },
     out: { type: 'string' },
     child: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
   },
 });
 const minutes = Number(values.minutes);
 const MOST_PER_MINUTE = 1;
 
-if (values.child === undefined) await parent(values.only?.split(',') ?? Object.keys(TRAINERS));
+if (positionals[0] === 'sweep') {
+  process.exitCode = (await soakSweep({ isQuick: values.quick, seed: Number(values.seed) })) ? 0 : 1;
+} else if (values.child === undefined) await parent(values.only?.split(',') ?? Object.keys(TRAINERS));
 else process.send?.(await soak(values.child));
 
 /** One trainer after the other, and a table of all. */

@@ -97,6 +97,14 @@ describe('coplay sweep --index', () => {
     expect(logOf(place, NAMES[0])).toEqual(logOf(directory, NAMES[0]));
   });
 
+  it('ends a run that is out of patience', async () => {
+    const patient = { ...CONFIGURATION, evaluateEvery: 1, evaluateEpisodes: 2, patience: 1, envSteps: 32_000 };
+    const place = join(folder, 'patience');
+    const [ended] = await byIndex(written(folder, { ...SWEEP, configuration: patient }), place, [0]);
+    expect(ended.code).toBe(0);
+    expect(json(place, NAMES[0], 'result.json').envSteps).toBeLessThan(32_000);
+  });
+
   it('refuses an index out of range, and an edited file', async () => {
     const [out] = await byIndex(sweep, directory, [4]);
     expect(out).toMatchObject({ code: 1, err: expect.stringContaining('expected an index from 0 to 3, got 4') });

@@ -83,7 +83,8 @@ async function train(
     else keepConfiguration(place, { configuration: own, ...(code?.file && { code }) });
     // Schedules end where the whole run does.
     await run.train({ envSteps: total, horizon: own.envSteps, signal });
-    if (run.envSteps < total) return 'stopped';
+    // A run that is out of patience has ended, with fewer steps.
+    if (run.envSteps < total && signal.aborted) return 'stopped';
     if (run.missing.length > 0) throw new Error(`Lines of a log are missing: ${warnings.join(' ')}`);
     const { episodes } = planned.sweep;
     const evaluation = await unlessAborted(signal, () => run.evaluate({ episodes, signal }));
