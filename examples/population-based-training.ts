@@ -1,6 +1,6 @@
 /**
- * Population-based training (Jaderberg et al. 2017): runs with different learning rates train side by side; now and then
- * the worst ones go on from the best ones, with learning rates near theirs.
+ * Population-based training (Jaderberg et al. 2017): runs with different learning rates train side by side; now and
+ * then the worst ones go on from the best ones, with learning rates near theirs.
  *
  * `npx tsx --conditions=@coplay/source examples/population-based-training.ts`
  */

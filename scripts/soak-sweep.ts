@@ -1,7 +1,7 @@
 /**
- * A sweep through a real Redis server in which workers are killed, stopped past their locks and given one run twice, and
- * the server is killed and started again, at seeded moments. Every run must end once, with the bits of a sweep that nothing
- * disturbed. Linux only; needs redis-server.
+ * A sweep through a real Redis server in which workers are killed, stopped past their locks and given one run twice,
+ * and the server is killed and started again, at seeded moments. Every run must end once, with the bits of a sweep that
+ * nothing disturbed. Linux only; needs redis-server.
  *
  *   npm run soak -- sweep             200 runs, 100 faults: an hour or more
  *   npm run soak -- sweep --quick     12 runs, 10 faults: a few minutes

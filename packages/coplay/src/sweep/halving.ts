@@ -9,8 +9,9 @@ import type { PlannedRun } from './plan';
 
 /*
  * Asynchronous successive halving (ASHA): L. Li et al., "A System for Massively Parallel Hyperparameter Tuning", MLSys
- * 2020, Algorithm 2. A rung is a number of environment steps. All settings are trained to the first rung; the best 1/eta
- * of those that have ended a rung so far are promoted to the next one, where their runs go on from their checkpoints.
+ * 2020, Algorithm 2. A rung is a number of environment steps. All settings are trained to the first rung; the best
+ * 1/eta of those that have ended a rung so far are promoted to the next one, where their runs go on from their
+ * checkpoints.
  */
 
 /**

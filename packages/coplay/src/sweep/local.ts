@@ -44,7 +44,7 @@ const COMMAND_LINE = fileURLToPath(
   new URL(IS_SOURCE ? '../bin.ts' : HERE.endsWith('.cjs') ? './bin.cjs' : './bin.js', HERE),
 );
 
-/** Flags of Node for that command line. tsx runs sources; by its name it would be looked for from the present folder. */
+/** Flags of Node for that command line. By its name, tsx would be looked for from the present folder. */
 const NODE_FLAGS = IS_SOURCE
   ? ['--conditions=@coplay/source', '--import', pathToFileURL(createRequire(HERE).resolve('tsx')).href]
   : [];

@@ -130,7 +130,7 @@ function quoted(text: string): string {
 }
 
 /** Whole numbers that rise, as SLURM writes them: `0-3,7`. */
-export function rangesOf(indices: readonly number[]): string {
+function rangesOf(indices: readonly number[]): string {
   const ranges: [number, number][] = [];
   for (const index of indices) {
     const last = ranges.at(-1);

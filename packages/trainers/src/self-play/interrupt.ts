@@ -19,8 +19,8 @@ const listeners = new Set<Listener>();
 
 /**
  * A signal that aborts at the first Ctrl-C (SIGINT), SIGTERM, SIGHUP (the terminal was closed) or SIGUSR1 (sent by
- * SLURM before a time limit, with `--signal=USR1@60`), so that `train({ signal })` ends in good order. When all signals that were made have aborted, the next one ends the process
- * at once, with status 130. `dispose()` stops listening.
+ * SLURM before a time limit, with `--signal=USR1@60`), so that `train({ signal })` ends in good order. When all signals
+ * that were made have aborted, the next one ends the process at once, with status 130. `dispose()` stops listening.
  *
  * @param onStop  called at the first one
  */
