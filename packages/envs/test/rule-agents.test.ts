@@ -410,7 +410,10 @@ describe('bad arguments are refused', () => {
     ],
     [() => randomAgent({ game, id: '' }), /randomAgent: option id: expected one of/],
     [() => nearestStag({ ...fit, waits: 'sit' as never }), /nearestStag: option waits: /],
-    [() => nearestStag({ ...fit, wait: 'stay' } as never), /unknown option "wait"\. The options are: waits, whenGone/],
+    [
+      () => nearestStag({ ...fit, wait: 'stay' } as never),
+      /unknown option "wait"\. Did you mean waits\? The options are: waits, whenGone/,
+    ],
     [() => mixed({ ...fit, p: 2 }), /mixed: option p: .*got 2/],
     [() => mixed({ ...fit } as never), /mixed: option p: .*Give p a value/],
     [

@@ -554,7 +554,8 @@ describe('planner', () => {
       /planner: expected options of a search, got gamma/,
     );
     expect(() => planner(agents[0], { simulations: -1 })).toThrow(/^planner: option simulations: .*got -1/);
-    const unknown = /^planner: expected known options only, got the unknown option "tree"\. The options are: (.*)\.$/;
+    const unknown =
+      /^planner: expected known options only, got the unknown option "tree"\. Did you mean trees\? The options are: (.*)\.$/;
     const listed = unknown.exec(messageOf(() => planner(agents[0], { tree: 3 } as never)))![1].split(', ');
     expect(listed).toEqual(expect.arrayContaining(['id', 'interOM', 'intraOM', 'simulations', 'trees', 'capacity']));
     expect(listed).not.toContain('gamma');
