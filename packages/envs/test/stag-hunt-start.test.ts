@@ -83,7 +83,7 @@ describe('options', () => {
     [{ strengths: [1, 1, 1, 0] }, /option strengths\.3: .*0/],
     [
       { stagsNeedPartner: true },
-      /stagHunt: expected known options only, got the unknown option "stagsNeedPartner"\. The options are: size, agents/,
+      /stagHunt: expected known options only, got the unknown option "stagsNeedPartner"\. Did you mean stagNeedsPartner\? The options are: size, agents/,
     ],
     [{ size: 2 }, /option size: expected a cell for each of 9 agents and prey, got size 2 \(4 cells\)/],
   ])('%o is refused', (options, message) => {

@@ -90,7 +90,7 @@ describe('onnxAgent', () => {
     const options = { game, id: 'agent_0', session, Tensor };
     expect(onnxAgent(options).name).toBe('ONNX policy');
     expect(() => onnxAgent({ ...options, nmae: 'mine' } as never)).toThrow(
-      'onnxAgent: expected known options only, got the unknown option "nmae". The options are: game, id, session, Tensor, name.',
+      'onnxAgent: expected known options only, got the unknown option "nmae". Did you mean name? The options are: game, id, session, Tensor, name.',
     );
     expect(() => onnxAgent({ ...options, session: 'policy.onnx' as never })).toThrow('a session of ONNX Runtime');
     expect(() => onnxAgent({ ...options, Tensor: undefined as never })).toThrow("ONNX Runtime's class Tensor");

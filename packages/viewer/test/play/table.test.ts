@@ -139,7 +139,7 @@ describe('createTable', () => {
     const make = (changes: object) => () => createTable({ ...options, ...changes });
     expect(make({})().person).toBe('agent_0');
     expect(make({ naem: 'Ann' })).toThrow(
-      'createTable: expected known options only, got the unknown option "naem". The options are: game, person, others,',
+      'createTable: expected known options only, got the unknown option "naem". Did you mean name? The options are: game, person, others,',
     );
     expect(make({ decide: 4 })).toThrow(
       'createTable: option decide: expected a function that chooses an action, got 4',
