@@ -36,7 +36,9 @@ export async function bundleProgram(
         name: 'other packages',
         setup: ({ onResolve }) =>
           onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-            kind === 'entry-point' || /^(@coplay\/|(create-)?coplay$)/.test(path) ? undefined : { path, external: true },
+            kind === 'entry-point' || /^(@coplay\/|(create-)?coplay$)/.test(path)
+              ? undefined
+              : { path, external: true },
           ),
       },
     ],
