@@ -7,14 +7,14 @@
  *   npm run soak -- sweep --quick     12 runs, 10 faults: a few minutes
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGenerator } from '@coplay/core';
 import { writeWholeSync } from '@coplay/core/node';
 import { Queue } from 'bullmq';
+import { freePort, killServer, signalGroup, startRedis } from '../packages/coplay/test/servers';
 import { root } from './lib/workspaces';
 
 const PASSWORD = 'a-secret';
@@ -44,7 +44,8 @@ export async function soakSweep({ isQuick, seed }: { isQuick: boolean; seed: num
   await ended(coplay('sweep', file, '--directory', whole));
   const port = await freePort();
   const url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
-  let server = await startRedis(folder, port);
+  const start = () => startRedis(join(folder, 'redis'), port, PASSWORD);
+  let server = await start();
   const workers = [0, 1].map(() => coplay('worker', '--redis', url, '--jobs', '1'));
   const sweeping = coplay('sweep', file, '--directory', disturbed, '--redis', url);
   const written = textOf(sweeping);
@@ -55,13 +56,13 @@ export async function soakSweep({ isQuick, seed }: { isQuick: boolean; seed: num
     await Promise.race([sleep(2000 + 4000 * generator.uniform()), isOver]);
     const at = generator.integer(workers.length);
     if (fault % 10 === 3) {
-      server.kill('SIGKILL');
-      server = await startRedis(folder, port);
+      await killServer(server);
+      server = await start();
       counts['servers killed']++;
     } else if (fault % 10 === 6) {
-      signal(workers[at], 'SIGSTOP');
+      signalGroup(workers[at], 'SIGSTOP');
       await sleep(PAST_LOCK);
-      signal(workers[at], 'SIGCONT');
+      signalGroup(workers[at], 'SIGCONT');
       counts['workers stopped']++;
     } else if (fault % 10 === 9) {
       const queue = new Queue('coplay', { connection: { host: '127.0.0.1', port, password: PASSWORD } });
@@ -70,13 +71,13 @@ export async function soakSweep({ isQuick, seed }: { isQuick: boolean; seed: num
       await queue.close();
       counts['runs given twice']++;
     } else {
-      signal(workers[at], 'SIGKILL');
+      signalGroup(workers[at], 'SIGKILL');
       workers[at] = coplay('worker', '--redis', url, '--jobs', '1');
       counts['workers killed']++;
     }
   }
   const code = await isOver;
-  for (const worker of workers) signal(worker, 'SIGKILL');
+  for (const worker of workers) signalGroup(worker, 'SIGKILL');
   server.kill('SIGKILL');
   const names = Array.from({ length: runs }, (_, i) => `00${i % 2}-seed-${1 + Math.floor(i / 2)}`);
   const lines = written().split('\n');
@@ -108,30 +109,6 @@ function textOf(child: ChildProcess): () => string {
 function ended(child: ChildProcess): Promise<number | null> {
   child.stderr?.resume();
   return new Promise((resolve) => child.once('close', resolve));
-}
-
-/** Sends a signal to a command and its children. */
-function signal({ pid, exitCode, signalCode }: ChildProcess, name: NodeJS.Signals): void {
-  if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, name);
-}
-
-async function startRedis(folder: string, port: number): Promise<ChildProcess> {
-  const data = join(folder, 'redis');
-  mkdirSync(data, { recursive: true });
-  const place = ['--port', String(port), '--bind', '127.0.0.1', '--requirepass', PASSWORD, '--dir', data];
-  const server = spawn('redis-server', [...place, '--appendonly', 'yes', '--appendfsync', 'always'], {
-    stdio: 'ignore',
-  });
-  await sleep(500);
-  return server;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 /** The log of a run, without times, and its result; '' where it has none. */

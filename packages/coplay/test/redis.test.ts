@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { coplay, written } from './command-line';
+import { freePort, killServer, signalGroup, startRedis } from './servers';
 
 const folder = mkdtempSync(join(tmpdir(), 'coplay-redis-'));
 const PASSWORD = 'a-secret';
@@ -33,36 +32,10 @@ const SWEEP = {
 const NAMES = ['000-seed-1', '000-seed-2', '001-seed-1', '001-seed-2'];
 const BIN = resolve(fileURLToPath(import.meta.url), '../../src/bin.ts');
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
-/** Whether a server at a port of this machine takes connections. */
-function answers(port: number): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('error', () => done(false));
-    socket.once('connect', () => {
-      socket.destroy();
-      done(true);
-    });
-  });
-}
-
 /** A worker in a process of its own, in a group that can be killed with all of its children. */
 function startWorker(url: string): ChildProcess {
   const flags = ['--conditions=@coplay/source', '--import', 'tsx', BIN, 'worker', '--redis', url, '--jobs', '1'];
   return spawn(process.execPath, flags, { stdio: 'ignore', detached: true });
-}
-
-/** Kills a worker and its children. */
-function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
-  if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  process.kill(-pid, 'SIGKILL');
 }
 
 const results = (directory: string) =>
@@ -79,20 +52,7 @@ describe(HAS_REDIS ? 'a sweep through Redis' : `a sweep through Redis: skipped, 
   let port = 0;
   const workers: ChildProcess[] = [];
   const start = async () => {
-    const data = join(folder, 'redis');
-    mkdirSync(data, { recursive: true });
-    const options = ['--port', String(port), '--requirepass', PASSWORD, '--dir', data, '--appendonly', 'yes'];
-    server = spawn('redis-server', [...options, '--appendfsync', 'always', '--bind', '127.0.0.1'], { stdio: 'ignore' });
-    while (!(await answers(port))) {
-      if (server.exitCode !== null) throw new Error(`redis-server ended with status ${server.exitCode}`);
-      await sleep(50);
-    }
-  };
-  /** Kills the server. A new one that started before the old one's end would not get the port, and end. */
-  const kill = async () => {
-    const ended = once(server, 'exit');
-    server.kill('SIGKILL');
-    await ended;
+    server = await startRedis(join(folder, 'redis'), port, PASSWORD);
   };
   beforeAll(async () => {
     if (!HAS_REDIS) return;
@@ -101,7 +61,7 @@ describe(HAS_REDIS ? 'a sweep through Redis' : `a sweep through Redis: skipped, 
     await start();
   });
   afterAll(() => {
-    for (const worker of workers) killGroup(worker);
+    for (const worker of workers) signalGroup(worker, 'SIGKILL');
     server?.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
@@ -133,8 +93,8 @@ describe(HAS_REDIS ? 'a sweep through Redis' : `a sweep through Redis: skipped, 
       // A worker dies with its run's process when its first run has a checkpoint.
       const begun = () => NAMES.filter((name) => existsSync(join(shared, name, 'checkpoints')));
       while (begun().length === 0) await sleep(50);
-      killGroup(workers[0]);
-      await kill();
+      signalGroup(workers[0], 'SIGKILL');
+      await killServer(server);
       await start();
       workers.push(startWorker(url));
       const { code, err } = await ended;

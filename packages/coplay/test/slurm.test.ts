@@ -1,12 +1,12 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { coplay, written } from './command-line';
+import { freePort } from './servers';
 
 const folder = mkdtempSync(join(tmpdir(), 'coplay-slurm-'));
 // SLURM looks at its queue every few seconds, and its servers run as root: only where it is asked for.
@@ -32,14 +32,6 @@ const NAMES = ['000-seed-1', '001-seed-1'];
 
 function isInstalled(name: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 /** A cluster of this machine alone, with all of its files in one folder. */

@@ -193,7 +193,7 @@ describe('createMoa', () => {
     [
       'co-players with different actions',
       () => createMoa({ game: mixedGame(), id: 'arm' }),
-      /expected co-players with the same actions as walker, got clerk in mixed-game/,
+      /expected agents with the same actions as walker, got clerk in mixed-game/,
     ],
     [
       'goals of a box',

@@ -6,7 +6,6 @@ import type { ZooCard } from './card';
 import { bytesOf } from './file';
 import { AGENTS } from './generated/agents';
 import { CARDS } from './generated/cards';
-import { closestNames } from './names';
 
 /** Trained agents with their game. */
 export interface ZooAgents {
@@ -27,7 +26,7 @@ export interface ZooAgents {
  * ```
  *
  * @param name  one of those of {@link zooCards}
- * @throws CoplayError for an unknown name, with names like it; and for a damaged file
+ * @throws CoplayError for an unknown name, with a list of all names; and for a damaged file
  */
 export async function zoo(name: string): Promise<ZooAgents> {
   const card = zooCard(name);
@@ -40,18 +39,14 @@ export async function zoo(name: string): Promise<ZooAgents> {
 /**
  * The card of agents by their name.
  *
- * @throws CoplayError for an unknown name, with names like it
+ * @throws CoplayError for an unknown name, with a list of all names
  */
 export function zooCard(name: string): ZooCard {
   checkText('zoo', 'name', name);
   const card = CARDS.find((one) => one.name === name);
   if (card !== undefined) return structuredClone(card);
-  const names = closestNames(
-    name,
-    CARDS.map((one) => one.name),
-  );
-  const remedy = `Did you mean ${names.join(', ')}? zooCards() and \`coplay zoo\` list all.`;
-  return fail('zoo', 'the name of agents in the zoo', show(name), remedy);
+  const names = CARDS.map((one) => one.name).join(', ');
+  return fail('zoo', 'the name of agents in the zoo', show(name), `Give one of these: ${names}.`);
 }
 
 /** The cards of all agents in the zoo, by name. */

@@ -6,7 +6,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { filesUnder, root } from '../../../scripts/lib/workspaces';
 import { bytesOf } from '../src/file';
 import { AGENTS } from '../src/generated/agents';
-import { closestNames } from '../src/names';
 
 const EPISODES = 32;
 const cards = zooCards();
@@ -55,12 +54,11 @@ describe('the zoo', () => {
     expect(Object.keys(AGENTS)).toEqual(names);
   });
 
-  it('names what is like an unknown name', async () => {
+  it('lists all names where one is unknown', async () => {
     const error = await zoo('stag-hunt-4x4/poo').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CoplayError);
-    expect((error as Error).message).toMatch(/"stag-hunt-4x4\/poo".*Did you mean stag-hunt-4x4\/ppo, /s);
-    // Distances by hand: 1 (one letter more), 3 (all replaced), 4.
-    expect(closestNames('abc', ['xyzw', 'xyz', 'abcd'])).toEqual(['abcd', 'xyz', 'xyzw']);
+    expect((error as Error).message).toContain(cards.map(({ name }) => name).join(', '));
+    expect((error as Error).message).toContain('"stag-hunt-4x4/poo"');
   });
 
   it('refuses a file with another checksum', async () => {

@@ -71,18 +71,19 @@ interface PlayedGame {
 function checkGames(directories: readonly string[], runs: readonly LoadedRun[]): void {
   const games = runs.map(({ game: { name, options, agents } }): PlayedGame => ({ agents, ...options, name }));
   const [first] = games;
-  const other = games.findIndex((game) => JSON.stringify(game) !== JSON.stringify(first));
-  if (other < 0) return;
+  const at = games.findIndex((game) => JSON.stringify(game) !== JSON.stringify(first));
+  if (at < 0) return;
+  const other = games[at];
   const remedy = 'Agents can meet in one game only: give runs of the same game with the same options.';
-  const [expected, got] = [games[0], games[other]].map((game) => textOfGame(game, games[0], games[other]));
-  fail('coplay cross-play', `${expected}, as in ${directories[0]}`, `${got} in ${directories[other]}`, remedy);
+  const expected = `${textOfGame(first, other)}, as in ${directories[0]}`;
+  fail('coplay cross-play', expected, `${textOfGame(other, first)} in ${directories[at]}`, remedy);
 }
 
-/** A game by its name, with the options in which two games differ where both have one name. */
-function textOfGame(game: PlayedGame, a: PlayedGame, b: PlayedGame): string {
-  if (a.name !== b.name) return game.name;
-  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
-  const differing = names.filter((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name]));
+/** A game by its name, with the options that another game of this name has with other values. */
+function textOfGame(game: PlayedGame, other: PlayedGame): string {
+  if (game.name !== other.name) return game.name;
+  const names = [...new Set([...Object.keys(game), ...Object.keys(other)])].sort();
+  const differing = names.filter((name) => JSON.stringify(game[name]) !== JSON.stringify(other[name]));
   return `${game.name} with ${differing.map((name) => `${name} ${JSON.stringify(game[name]) ?? 'absent'}`).join(', ')}`;
 }
 

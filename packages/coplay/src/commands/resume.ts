@@ -1,4 +1,4 @@
-import { cpSync, existsSync, renameSync } from 'node:fs';
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fail } from '@coplay/core';
 import { loadCheckpoint } from '@coplay/trainers/checkpoint';
@@ -25,12 +25,9 @@ export const resumeCommand = command({
     const { run, last } = await watchedRun(configuration, directory, terminal);
     const step = stepOf(directory, flags);
     return holding(run, async () => {
-      if (step !== undefined) terminal.err(await goBack(directory, step));
+      if (step !== undefined) terminal.err(await goBack(directory, step, configuration.envSteps));
       if (!(await run.resume())) terminal.err(`There is no checkpoint in ${directory} yet: it begins at step 0.`);
-      if (run.envSteps >= configuration.envSteps) {
-        const remedy = `Ask for more: coplay resume ${directory} --steps ${2 * run.envSteps}`;
-        fail('coplay resume', `fewer than ${configuration.envSteps} steps done`, `${run.envSteps}`, remedy);
-      }
+      refuseDone(directory, run.envSteps, configuration.envSteps);
       return train(run, configuration, directory, { terminal, flags }, last);
     });
   },
@@ -38,17 +35,27 @@ export const resumeCommand = command({
 
 /**
  * Makes one checkpoint the only one, so that the run goes on from it, now and after an interrupt. All checkpoints move
- * to another folder of the run first.
+ * to another folder of the run.
  *
  * @returns a line that says so
  */
-async function goBack(directory: string, step: Step): Promise<string> {
+async function goBack(directory: string, step: Step, envSteps: number): Promise<string> {
   const present = join(directory, 'checkpoints');
-  const { path } = await loadCheckpoint(checkpointPath(directory, step));
+  const checkpoint = await loadCheckpoint(checkpointPath(directory, step));
+  refuseDone(directory, checkpoint.step, envSteps);
   let old = 1;
   while (existsSync(`${present}.old-${old}`)) old++;
+  // The copy is whole before anything moves: a kill in between leaves all checkpoints.
+  const copy = `${present}.new`;
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(checkpoint.path, join(copy, basename(checkpoint.path)), { recursive: true });
   renameSync(present, `${present}.old-${old}`);
-  const source = step === 'best' ? path : join(`${present}.old-${old}`, basename(path));
-  cpSync(source, join(present, basename(path)), { recursive: true });
-  return `It goes on from ${basename(path)}; all checkpoints moved to ${present}.old-${old}.`;
+  renameSync(copy, present);
+  return `It goes on from ${basename(checkpoint.path)}; all checkpoints moved to ${present}.old-${old}.`;
+}
+
+function refuseDone(directory: string, done: number, envSteps: number): void {
+  if (done < envSteps) return;
+  const remedy = `Ask for more: coplay resume ${directory} --steps ${2 * done}`;
+  fail('coplay resume', `fewer than ${envSteps} steps done`, `${done}`, remedy);
 }

@@ -44,7 +44,7 @@ export const sweepCommand = command({
     resume: { what: 'goes on with a sweep that was begun: runs that are done stay, others go on from a checkpoint' },
     slurm: { what: 'gives the runs to SLURM as a job array, and returns at once; --jobs: how many of them at once' },
     index: { value: 'N', what: 'does only the run with this index, from 0: for jobs of SLURM or Kubernetes' },
-    summary: { what: 'does no run: writes index and report over those that are done' },
+    summary: { what: 'trains nothing; writes the index and the report of the runs that have ended' },
     ...JSON_FLAG,
   },
   async run([file], flags, terminal) {

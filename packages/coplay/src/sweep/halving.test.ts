@@ -18,7 +18,7 @@ function sweepOf(seeds: number) {
 }
 
 describe('promotable', () => {
-  it('are the best floor(n / eta) of those that have ended a rung, less those that went on', () => {
+  it('promotes the best floor(n / eta) settings that have ended a rung, unless they were promoted before', () => {
     const scores = new Map([5, 9, 1, 7, 8, 2].entries());
     expect(promotable(scores, new Set(), 3)).toEqual([1, 4]);
     expect(promotable(scores, new Set([1]), 3)).toEqual([4]);
@@ -26,7 +26,7 @@ describe('promotable', () => {
     expect(promotable(scores, new Set(), 7)).toEqual([]);
   });
 
-  it('are never those that failed; of equal ones the first', () => {
+  it('promotes no setting that failed; of equal ones it promotes the first', () => {
     expect(promotable(new Map([-Infinity, -Infinity, 0].entries()), new Set(), 2)).toEqual([2]);
     expect(promotable(new Map([-Infinity, -Infinity, 0].entries()), new Set(), 3)).toEqual([2]);
     expect(promotable(new Map([-Infinity, -Infinity].entries()), new Set(), 2)).toEqual([]);

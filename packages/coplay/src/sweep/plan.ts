@@ -48,7 +48,7 @@ export type Axis =
 export interface Halving {
   /** Environment steps after which settings are compared first, at least 1 and below `envSteps`. */
   readonly first: number;
-  /** One of how many goes on, and how many times as far; at least 2. Default 3 */
+  /** The best 1/eta of the settings go on, to eta times as many steps; at least 2. Default 3 */
   readonly eta?: number;
 }
 
@@ -69,8 +69,8 @@ export interface Sweep {
   /** Of the random search, at least 0. Default 0 */
   readonly drawSeed?: number;
   /**
-   * Successive halving: all settings are trained to a first number of steps, and the best 1/eta of those that have got
-   * there go on to eta times as many, and so on up to the configuration's `envSteps`. Default: all runs are whole
+   * Successive halving: all settings are trained for a first number of steps. The best 1/eta of them go on to eta times
+   * as many steps, the best 1/eta of these again, up to the configuration's `envSteps`. Default: all runs are whole
    */
   readonly halving?: Halving;
   /** Seeds of each setting: a list, or how many from 1 on. Default 1 */

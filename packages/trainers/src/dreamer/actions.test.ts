@@ -1,6 +1,6 @@
 import { box, createGenerator, multiDiscrete, ndarray } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
-import { drawActions, recordedActions, recordedFault } from './actions';
+import { drawerOf, recordedActions, recordedFault } from './actions';
 
 const NONE = Number.NaN;
 const space = box({ shape: [5], low: [-2, -Infinity, 3, -Infinity, 0], high: [2, Infinity, Infinity, 7, 10] });
@@ -21,7 +21,7 @@ describe('the values of a box in the replay', () => {
     const mean = ndarray(Float32Array.of(0, 0, 0, 0, 0, ...[0.9, -0.9, 0.9, 0.9, -0.9]), [2, 5]);
     const stddev = ndarray(new Float32Array(10).fill(0.5), [2, 5]);
     const [generator, same] = [createGenerator(1), createGenerator(1)];
-    const drawn = drawActions(space, { mean, stddev }, 2, generator);
+    const drawn = drawerOf(space)({ mean, stddev }, 2, generator);
     const units = Array.from(mean.data, (m) => Math.min(1, Math.max(-1, m + 0.5 * same.normal())));
     expect(units.some((unit) => Math.abs(unit) === 1)).toBe(true);
     expect(units.some((unit) => Math.abs(unit) < 1)).toBe(true);
@@ -53,9 +53,10 @@ describe('choices in the replay', () => {
     const logs = (...probs: number[]) => probs.map((p) => Math.log(p));
     const logProbs = ndarray(Float32Array.from([...logs(1, 0, 0, 0, 1), ...logs(0, 1, 0.25, 0.75, 0)]), [2, 5]);
     const generator = createGenerator(1);
+    const draw = drawerOf(multiDiscrete([2, 3]));
     const seen = [0, 0, 0];
     for (let i = 0; i < 400; i++) {
-      const [first, second, third, fourth] = drawActions(multiDiscrete([2, 3]), { logProbs }, 2, generator);
+      const [first, second, third, fourth] = draw({ logProbs }, 2, generator);
       expect([first, second, third]).toEqual([0, 2, 1]);
       seen[fourth]++;
     }

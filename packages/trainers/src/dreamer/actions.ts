@@ -7,7 +7,7 @@ import type { NamedArrays } from '@coplay/core';
 import { type ActionArray, type ActionSpace, type BoxSpace, type Generator, type NDArray, ndarray } from '@coplay/core';
 import { choicesOf, isBox, widthOf } from '@coplay/core/arrays';
 import type { DreamerActions } from '@coplay/models/dreamer';
-import { sampleCategorical } from '@coplay/tensor/distributions';
+import { actionDistribution } from '../training/action-distribution';
 
 /** A space as the networks have it. */
 export function networkActions(space: ActionSpace): DreamerActions {
@@ -34,16 +34,13 @@ export function recordedActions(
   const at = (i: number) => given[(Math.floor(i / w) * agents + seat) * width + (i % w)];
   const whole = (value: number) => (Number.isNaN(value) ? -1 : value);
   const length = rows * w;
-  if (typeof space === 'number')
+  if (!isBox(space)) {
+    const shape = typeof space === 'number' ? [rows] : [rows, w];
     return ndarray(
       Int32Array.from({ length }, (_, i) => whole(at(i))),
-      [rows],
+      shape,
     );
-  if (!isBox(space))
-    return ndarray(
-      Int32Array.from({ length }, (_, i) => whole(at(i))),
-      [rows, w],
-    );
+  }
   return ndarray(
     Float32Array.from({ length }, (_, i) => inUnits(space, i % w, at(i))),
     [rows, w],
@@ -51,31 +48,22 @@ export function recordedActions(
 }
 
 /**
- * Draws an action for each row.
- *
- * @param outputs of acting: `logProbs` [rows, K], or `mean` and `stddev` [rows, values] of a box
- * @returns [rows, w] as the game receives them
+ * Draws an action for each row of what acting puts out: `logProbs` [rows, K], or `mean` and `stddev` [rows, values] of a
+ * box. Returns [rows, w] as the game receives them.
  */
-export function drawActions(space: ActionSpace, outputs: NamedArrays, rows: number, generator: Generator): ActionArray {
-  if (isBox(space)) {
-    const [mean, stddev] = [outputs['mean'].data, outputs['stddev'].data] as Float32Array[];
-    return mean.map((value, i) => fromUnits(space, i % widthOf(space), value + stddev[i] * generator.normal()));
+export type DrawActions = (outputs: NamedArrays, rows: number, generator: Generator) => ActionArray;
+
+/** How actions of a space are drawn. */
+export function drawerOf(space: ActionSpace): DrawActions {
+  if (!isBox(space)) {
+    const { draw } = actionDistribution(space, { squash: false });
+    return ({ logProbs }, rows, generator) => draw(logProbs.data as Float32Array, rows, generator).actions;
   }
-  const logProbs = outputs['logProbs'].data as Float32Array;
-  const counts = choicesOf(space);
-  if (counts.length === 1) return sampleCategorical(logProbs, rows, counts[0], generator);
-  const K = logProbs.length / rows;
-  const actions = new Int32Array(rows * counts.length);
-  let start = 0;
-  counts.forEach((count, choice) => {
-    const at = (i: number) => logProbs[Math.floor(i / count) * K + start + (i % count)];
-    const own = Float32Array.from({ length: rows * count }, (_, i) => at(i));
-    sampleCategorical(own, rows, count, generator).forEach((option, row) => {
-      actions[row * counts.length + choice] = option;
-    });
-    start += count;
-  });
-  return actions;
+  const w = widthOf(space);
+  return ({ mean, stddev }, _rows, generator) => {
+    const [means, deviations] = [mean.data as Float32Array, stddev.data as Float32Array];
+    return means.map((value, i) => fromUnits(space, i % w, value + deviations[i] * generator.normal()));
+  };
 }
 
 /** The first of recorded actions that isn't one, and what was expected; undefined if all are. */

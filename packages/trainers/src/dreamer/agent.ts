@@ -18,7 +18,6 @@ import { checkAct, checkCount, checkRecord, checkTypedArray } from '@coplay/core
 import { actingRows } from '@coplay/models';
 import { findNonFinite, type LearningAgent } from '../training';
 import { checkIds } from '../training/ids';
-import { drawActions } from './actions';
 import { uniformNoise } from './data';
 import { DreamerLearner } from './learner';
 import type { DreamerOptions } from './options';
@@ -120,7 +119,7 @@ class WorldModelAgent<Spaces extends ActionSpaces> implements DreamerAgent<Space
     checkFinite(where, feeds);
     const outputs = await this.learner.network.functions.act(feeds);
     const next = { deter: outputs['deter'].data as Float32Array, stoch: outputs['stoch'].data as Int32Array };
-    const actions = drawActions(setup.space, outputs, rows, generator) as ActionsOf<Spaces>;
+    const actions = setup.draw(outputs, rows, generator) as ActionsOf<Spaces>;
     const names = latentNames(name);
     const extras = setup.options.replayLatents && {
       [names.deter]: ndarray(next.deter, [rows, deter]),

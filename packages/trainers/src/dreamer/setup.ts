@@ -18,7 +18,7 @@ import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { checkFields, checkId, commonSpace, inputSchema } from '../training/inputs';
 import { givenNetworks, networkConfigs, ownNetwork } from '../training/own-networks';
-import { networkActions } from './actions';
+import { type DrawActions, drawerOf, networkActions } from './actions';
 import { withLegalHead } from './legal';
 import { type DreamerOptions, type ResolvedDreamerOptions, resolveDreamerOptions } from './options';
 
@@ -69,6 +69,7 @@ export interface DreamerSetup {
   readonly ids: readonly AgentId[];
   /** The actions of these agents. */
   readonly space: ActionSpace;
+  readonly draw: DrawActions;
   readonly options: ResolvedDreamerOptions;
   readonly nets: DreamerNets;
   readonly encoder: InputEncoder;
@@ -98,7 +99,7 @@ export function dreamerSetup(
 ): DreamerSetup {
   checkGame(`${where}: option game`, game, 'any', 'play');
   for (const id of ids) checkId(where, game, id);
-  const space = commonSpace(where, game, ids);
+  const space = commonSpace(`${where}: option ids`, game, ids);
   const { size, inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice, ...more } = given;
   const { encoderNetwork, decoderNetwork, ...rest } = more;
   const own = givenNetworks({ encoderNetwork, decoderNetwork });
@@ -129,7 +130,7 @@ export function dreamerSetup(
     ...(images !== undefined && { images }),
     ...{ masks, coPlayers, ...configs },
   };
-  return { game, ids, space, options, nets, encoder, executor, networks: configs, config };
+  return { game, ids, space, draw: drawerOf(space), options, nets, encoder, executor, networks: configs, config };
 }
 
 function checkCoPlayers(where: string, { agents, name, actions }: AnyGame, coPlayers: 'none' | 'moa'): void {

@@ -13,7 +13,6 @@ import {
   type Metrics,
   show,
 } from '@coplay/core';
-import { actionLayout, isSameSpace } from '@coplay/core/arrays';
 import { checkRecord } from '@coplay/core/checks';
 import {
   canCentre,
@@ -29,6 +28,7 @@ import { z } from 'zod';
 import { type ActionDistribution, actionDistribution } from '../training/action-distribution';
 import { unit } from '../training/annealed';
 import { checkStore } from '../training/check-calls';
+import { commonSpace } from '../training/inputs';
 
 /** Options of {@link createMoa}. */
 export interface MoaOptions<Spaces extends ActionSpaces = number> {
@@ -218,7 +218,7 @@ export function moaSetup(given: MoaOptions<ActionSpaces>): MoaSetup {
   const { id } = given;
   const game = given.game as AnyGame;
   const coPlayers = game.agents.filter((other) => other !== id);
-  const space = spaceOf(game, coPlayers);
+  const space = spaceOf(game, id, coPlayers);
   const goals = options.goals === 'hindsight' ? game.goals : undefined;
   const { previousActions, unknownShare, network, recurrent } = options;
   const encoder = inputEncoder(game, { previousActions, centred: options.centred });
@@ -236,15 +236,10 @@ export function moaSetup(given: MoaOptions<ActionSpaces>): MoaSetup {
   return { game, id, coPlayers, space, distribution, options, encoder, net, config };
 }
 
-/** The actions of co-players, which must be the same; without any, those of the game's first agent. */
-function spaceOf(game: AnyGame, coPlayers: readonly AgentId[]): ActionSpace {
-  const { spaces } = actionLayout(game);
-  const [first = 0, ...others] = coPlayers.map((coPlayer) => game.agents.indexOf(coPlayer));
-  const unlike = others.find((seat) => !isSameSpace(spaces[seat], spaces[first]));
-  if (unlike === undefined) return spaces[first];
-  const expected = `co-players with the same actions as ${game.agents[first]}`;
+/** The actions of co-players, which must be the same; without any, those of the observer. */
+function spaceOf(game: AnyGame, id: AgentId, coPlayers: readonly AgentId[]): ActionSpace {
   const remedy = 'Give all co-players one space in the game; of discrete actions the largest number, and mask.';
-  return fail('createMoa: option game', expected, `${game.agents[unlike]} in ${game.name}`, remedy);
+  return commonSpace('createMoa: option game', game, coPlayers.length > 0 ? coPlayers : [id], remedy);
 }
 
 /** How a model is trained on a data set. */

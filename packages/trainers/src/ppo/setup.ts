@@ -146,7 +146,7 @@ export function ppoSetup(
   const options = resolvePpoOptions(where, ppo);
   const inputs = checked.inputs as InputOptions;
   checkFields(where, game, inputs);
-  const space = commonSpace(where, game, ids);
+  const space = commonSpace(`${where}: option ids`, game, ids);
   const continuous = checked.continuous ?? { squash: false, initialStd: 1 };
   if (checked.continuous) checkContinuous(`${where}: option continuous`, game, space, continuous.squash);
   const network = networks.network ?? mlp();
@@ -297,6 +297,6 @@ export function joinNetworks(setup: PpoSetup, networks: readonly PpoNetwork[]): 
 export function kindOf({ game, config, net, ids, networks, executor, policyTarget }: PpoSetup): string | undefined {
   if (executor === 'eager') return undefined;
   const builders = [networks.network, networks.criticNetwork].map(torsoBuilderId);
-  const space = commonSpace('ppo', game, ids);
+  const space = commonSpace('ppo: option ids', game, ids);
   return JSON.stringify([config, net.stateSize, space, ids.length, builders, policyTarget]);
 }

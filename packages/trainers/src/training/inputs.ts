@@ -27,12 +27,16 @@ export function checkFields(where: string, game: AnyGame, { fields = [] }: Input
   fail(`${where}: inputs.fields`, expected, show(unknown), 'Name fields of the observation.');
 }
 
-/** The space of agents that share a policy. */
-export function commonSpace(where: string, game: AnyGame, ids: readonly AgentId[]): ActionSpace {
+/** The space of agents that share a network; refuses agents of which one has another. */
+export function commonSpace(
+  place: string,
+  game: AnyGame,
+  ids: readonly AgentId[],
+  remedy = 'Give agents with other actions weights of their own.',
+): ActionSpace {
   const { spaces } = actionLayout(game);
   const own = ids.map((id) => spaces[game.agents.indexOf(id)]);
   const other = own.findIndex((space) => !isSameSpace(space, own[0]));
   if (other < 0) return own[0];
-  const expected = `agents with the same actions as ${ids[0]}`;
-  return fail(`${where}: option ids`, expected, ids[other], 'Give agents with other actions weights of their own.');
+  return fail(place, `agents with the same actions as ${ids[0]}`, ids[other], remedy);
 }
