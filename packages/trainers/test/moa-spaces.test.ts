@@ -193,7 +193,7 @@ describe('createMoa', () => {
     [
       'co-players with different actions',
       () => createMoa({ game: mixedGame(), id: 'arm' }),
-      /expected agents with the same actions as walker, got clerk in mixed-game/,
+      /expected agents with the same actions as walker, got clerk\. Give all co-players one space/,
     ],
     [
       'goals of a box',

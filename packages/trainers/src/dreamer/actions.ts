@@ -48,8 +48,8 @@ export function recordedActions(
 }
 
 /**
- * Draws an action for each row of what acting puts out: `logProbs` [rows, K], or `mean` and `stddev` [rows, values] of a
- * box. Returns [rows, w] as the game receives them.
+ * Draws an action for each row from the outputs of acting: `logProbs` [rows, K], or `mean` and `stddev` [rows, values]
+ * of a box. Returns [rows, w] as the game receives them.
  */
 export type DrawActions = (outputs: NamedArrays, rows: number, generator: Generator) => ActionArray;
 
