@@ -191,7 +191,7 @@ describe('a run', () => {
     expect([refused.code, counts()]).toEqual([1, before]);
   });
 
-  it('is reported together with another one', { tags: ['slow'] }, async () => {
+  it('is reported together with another one', async () => {
     const file = join(folder, 'both.html');
     const ended = await coplay(['report', run, join(folder, 'whole'), '--out', file, '--title', 'Both']);
     expect([ended.code, ended.out]).toEqual([0, file]);

@@ -83,7 +83,7 @@ describe('coplay sweep --index', () => {
     expect(logOf(place, NAMES[0])).toEqual(logOf(directory, NAMES[0]));
   });
 
-  it('stops in the evaluation too, with the checkpoint of the whole training', { tags: ['slow'] }, async () => {
+  it('stops in the evaluation too, with the checkpoint of the whole training', async () => {
     const place = join(folder, 'not-evaluated');
     // Minutes of episodes: without the signal the test would not end in time.
     const long = written(folder, { ...SWEEP, episodes: 1e7 });

@@ -13,9 +13,9 @@ const LEFT_OUT: Record<string, RegExp> = {
   'rules of games': /^envs\//,
   'layers of networks': /^models\/src\/(layers|torso|actor-critic)/,
   'metrics and files of a run':
-    /self-play\/(checks|episode-tracker|evaluations|metrics|options|run-files|sinks|yield)|ppo\/metrics/,
+    /self-play\/(checks|episode-tracker|evaluations|metrics|options|run-files|sinks)|ppo\/metrics/,
   'turns, options, life cycle':
-    /one-at-a-time|ppo\/(normalisation|options|setup)|training\/(annealed|lockstep|network)/,
+    /one-at-a-time|yield-to-event-loop|ppo\/(normalisation|options|setup)|training\/(annealed|lockstep|network)/,
   'operations on tensors': /^tensor\//,
   'this test': /test\/fixtures/,
 };
