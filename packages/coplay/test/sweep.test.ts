@@ -131,6 +131,11 @@ describe('a sweep with a mistake', () => {
     ['no axes', { ...SWEEP, axes: {} }, /at least one axis/],
     ['halving from the last step on', { ...SWEEP, halving: { first: 96 } }, /halving: .*above first \(96\), got 96/],
     [
+      'a rung within an update',
+      { ...SWEEP, halving: { first: 40 } },
+      /halving.first: expected a multiple of 32, .*got 40\. .*Give 64/,
+    ],
+    [
       'halving of runs of several lengths',
       { ...SWEEP, axes: { envSteps: [64, 96] }, halving: { first: 32 } },
       /halving: expected the same envSteps in all settings, .*got 64, 96/,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { evaluate } from '@coplay/core';
 import { matrixGame } from '@coplay/envs';
@@ -83,12 +83,19 @@ describe('--step', () => {
         .map((name) => readFileSync(join(directory, 'checkpoints', 'step-000000000096', name)));
     const before = weights(run);
     expect(before.length).toBeGreaterThan(0);
+    // As if its last evaluation had been the best: a state later than the step to go back to.
+    const last = 'step-000000000096';
+    cpSync(join(run, 'checkpoints', last), join(run, 'best', last), { recursive: true });
     const again = await coplay(['resume', run, '--step', '32']);
     expect([again.code, again.err]).toEqual([0, expect.stringContaining('It goes on from step-000000000032')]);
     expect(weights(run)).toEqual(before);
-    expect(readdirSync(join(run, 'checkpoints.old-1')).sort()).toEqual(
-      ['32', '64', '96'].map((step) => `step-0000000000${step}`),
-    );
+    const later = ['64', '96'].map((step) => `step-0000000000${step}`);
+    expect(readdirSync(join(run, 'checkpoints.old-1')).sort()).toEqual(['best', ...later]);
+    expect(existsSync(join(run, 'best'))).toBe(false);
+    // What is refused has moved nothing.
+    const done = await coplay(['resume', run, '--step', '64', '--steps', '64']);
+    expect([done.code, done.err]).toEqual([1, expect.stringContaining('expected fewer than 64 steps done, got 64')]);
+    expect(existsSync(join(run, 'checkpoints.old-2'))).toBe(false);
     const kept = { ...CONFIGURATION, evaluateEvery: 1, evaluateEpisodes: 2, keepBest: true };
     expect(await coplay(['train', written(folder, kept), '--directory', best])).toMatchObject({ code: 0 });
     const resumed = await coplay(['resume', best, '--step', 'best', '--steps', '128']);

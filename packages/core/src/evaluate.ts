@@ -26,7 +26,10 @@ export interface EvaluateOptions {
    * seed. Default 0
    */
   readonly seed?: number;
-  /** Ends the evaluation between two steps: it rejects with the signal's reason. Default: it plays to the end */
+  /**
+   * Ends the evaluation between two steps: it rejects with the signal's reason. It is not read while an agent's `act` or
+   * the game is at work. Default: the evaluation plays to the end
+   */
   readonly signal?: AbortSignal;
 }
 

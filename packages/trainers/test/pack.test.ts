@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { evaluate } from '@coplay/core';
-import { matrixGame } from '@coplay/envs';
+import { cartPole, matrixGame } from '@coplay/envs';
 import { mlp } from '@coplay/models';
 import { useBackend } from '@coplay/tensor';
 import { packAgents, ppoAgent, selfPlay, unpackAgents } from '@coplay/trainers';
@@ -81,7 +82,41 @@ describe('a file of agents', () => {
     const state = JSON.parse(metadata['state']);
     delete state.learners.agent_1.params['critic/head/bias'];
     delete (arrays as Record<string, unknown>)['learners/agent_1/params/critic%2Fhead%2Fbias'];
-    const file = Buffer.concat(encodeSafetensors(arrays, { ...metadata, state: JSON.stringify(state) }));
+    const texts = { ...metadata, state: JSON.stringify(state) };
+    const sum = createHash('sha256').update(`${metadata['config']}${texts.state}${metadata['halves']}`);
+    for (const name of Object.keys(arrays).sort()) sum.update(new Uint8Array(arrays[name].data.slice().buffer));
+    const file = Buffer.concat(encodeSafetensors(arrays, { ...texts, sha256: sum.digest('hex') }));
     expect(await messageOf(file)).toContain('critic/head/bias');
+  });
+
+  it('is refused where one byte of its numbers or texts is another', async () => {
+    const start = 8 + Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+    for (const at of [start, Math.floor((start + bytes.length) / 2), bytes.length - 1]) {
+      const other = bytes.slice();
+      other[at] ^= 0x55;
+      expect(await messageOf(other), `byte ${at}`).toMatch(/damaged|SHA-256/);
+    }
+    expect(await messageOf(changed({ halves: '[]' }))).toContain('a damaged file: its checksum differs');
+  });
+
+  it('keeps statistics of inputs, and numbers too large for 16 bits, as they are', async () => {
+    const place = join(folder, 'far');
+    const plain = cartPole();
+    const observe: typeof plain.observe = (state, from, seat, into, row) => {
+      plain.observe(state, from, seat, into, row);
+      into[Object.keys(into)[0]][row * 4] += 1e5;
+    };
+    const far = { ...plain, observe };
+    const agents = [ppoAgent({ game: far, id: far.agents[0], ppo: { normaliseObservations: true } })];
+    const run = selfPlay({ game: far, agents, envs: 4, steps: 16, seed: 1, directory: place });
+    await run.train({ envSteps: 128 });
+    run.dispose();
+    const { agents: back, dispose } = await unpackAgents(await packAgents(place), { game: far });
+    const { arrays } = decodeSafetensors(await packAgents(place));
+    const statistics = Object.keys(arrays).filter((name) => name.includes('normal'));
+    expect(statistics.length).toBeGreaterThan(0);
+    expect(statistics.every((name) => !(arrays[name].data instanceof Uint16Array))).toBe(true);
+    expect((await evaluate(far, back, { episodes: 4 })).mean).toBeGreaterThan(0);
+    dispose();
   });
 });

@@ -1,11 +1,12 @@
-import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fail } from '@coplay/core';
+import type { SelfPlay } from '@coplay/trainers';
 import { loadCheckpoint } from '@coplay/trainers/checkpoint';
 import { command, JSON_FLAG, wholeNumber } from '../command';
 import { ALLOW_CODE, configurationIn, holding, trustOf } from '../configuration';
 import { train, watchedRun } from './train';
-import { checkpointPath, STEP_FLAG, type Step, stepOf } from './trained';
+import { checkpointName, checkpointPath, STEP_FLAG, type Step, stepOf, stepsIn } from './trained';
 
 /** `coplay resume` */
 export const resumeCommand = command({
@@ -25,7 +26,7 @@ export const resumeCommand = command({
     const { run, last } = await watchedRun(configuration, directory, terminal);
     const step = stepOf(directory, flags);
     return holding(run, async () => {
-      if (step !== undefined) terminal.err(await goBack(directory, step, configuration.envSteps));
+      if (step !== undefined) terminal.err(await goBack(run, directory, step, configuration.envSteps));
       if (!(await run.resume())) terminal.err(`There is no checkpoint in ${directory} yet: it begins at step 0.`);
       refuseDone(directory, run.envSteps, configuration.envSteps);
       return train(run, configuration, directory, { terminal, flags }, last);
@@ -34,24 +35,34 @@ export const resumeCommand = command({
 });
 
 /**
- * Makes one checkpoint the only one, so that the run goes on from it, now and after an interrupt. All checkpoints move
- * to another folder of the run.
+ * Makes a checkpoint the newest one, so that the run goes on from it, now and after an interrupt. Later checkpoints, and
+ * a best state that is later, move to another folder of the run. Only whole folders are renamed, the newest first: a
+ * kill in between leaves a run that goes on from one of its checkpoints.
  *
  * @returns a line that says so
  */
-async function goBack(directory: string, step: Step, envSteps: number): Promise<string> {
-  const present = join(directory, 'checkpoints');
-  const checkpoint = await loadCheckpoint(checkpointPath(directory, step));
-  refuseDone(directory, checkpoint.step, envSteps);
+async function goBack(run: SelfPlay, directory: string, step: Step, envSteps: number): Promise<string> {
+  const checkpoints = join(directory, 'checkpoints');
+  const { path, step: target, saved } = await loadCheckpoint(checkpointPath(directory, step));
+  refuseDone(directory, target, envSteps);
+  await run.restore(saved); // refuses another run's before anything moves
+  const name = basename(path);
+  if (!existsSync(join(checkpoints, name))) {
+    const copy = join(checkpoints, 'copy-of-best');
+    rmSync(copy, { recursive: true, force: true });
+    cpSync(path, copy, { recursive: true });
+    renameSync(copy, join(checkpoints, name));
+  }
+  const later = stepsIn(checkpoints).filter((other) => other > target);
+  const best = stepsIn(join(directory, 'best')).some((other) => other > target) ? ['best'] : [];
+  const moved = [...best, ...later.sort((a, b) => b - a).map((other) => join('checkpoints', checkpointName(other)))];
+  if (moved.length === 0) return `It goes on from ${name}.`;
   let old = 1;
-  while (existsSync(`${present}.old-${old}`)) old++;
-  // The copy is whole before anything moves: a kill in between leaves all checkpoints.
-  const copy = `${present}.new`;
-  rmSync(copy, { recursive: true, force: true });
-  cpSync(checkpoint.path, join(copy, basename(checkpoint.path)), { recursive: true });
-  renameSync(present, `${present}.old-${old}`);
-  renameSync(copy, present);
-  return `It goes on from ${basename(checkpoint.path)}; all checkpoints moved to ${present}.old-${old}.`;
+  while (existsSync(`${checkpoints}.old-${old}`)) old++;
+  const place = `${checkpoints}.old-${old}`;
+  mkdirSync(place);
+  for (const one of moved) renameSync(join(directory, one), join(place, basename(one)));
+  return `It goes on from ${name}; what is later moved to ${place}: ${moved.map((one) => basename(one)).join(', ')}.`;
 }
 
 function refuseDone(directory: string, done: number, envSteps: number): void {

@@ -108,9 +108,12 @@ function refuseUntrained(directory: string, how: string): never {
 
 /** Where a checkpoint is. */
 export function checkpointPath(directory: string, step: Step): string {
-  return step === 'best'
-    ? join(directory, step)
-    : join(directory, 'checkpoints', `step-${String(step).padStart(12, '0')}`);
+  return step === 'best' ? join(directory, step) : join(directory, 'checkpoints', checkpointName(step));
+}
+
+/** The folder of a checkpoint. */
+export function checkpointName(step: number): string {
+  return `step-${String(step).padStart(12, '0')}`;
 }
 
 /**
@@ -129,11 +132,12 @@ export function stepOf(directory: string, flags: Flags): Step | undefined {
   const steps = stepsIn(join(directory, 'checkpoints'));
   const step = /^\d+$/.test(text) ? wholeNumber(flags, 'step') : undefined;
   if (step !== undefined && steps.includes(step)) return step;
-  return fail('--step', `best, or a step of ${directory}/checkpoints: ${steps.join(', ')}`, text, 'Give one of these.');
+  const known = steps.length > 0 ? steps.join(', ') : 'there are none';
+  return fail('--step', `best, or a step of ${directory}/checkpoints: ${known}`, text, 'Give one of these.');
 }
 
 /** The steps of all checkpoints in a folder. */
-function stepsIn(folder: string): number[] {
+export function stepsIn(folder: string): number[] {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return names.filter((name) => /^step-\d+$/.test(name)).map((name) => Number(name.slice('step-'.length)));
 }

@@ -87,6 +87,7 @@ export async function readSweep(path: string): Promise<PlannedSweep> {
   for (const run of runs.filter(({ setting }, i) => setting !== runs[i - 1]?.setting)) {
     const { configuration } = configurationOf(path, planned, run);
     totals.add(configuration.envSteps);
+    if (sweep.halving) checkFirstRung(path, sweep.halving.first, configuration, run);
     try {
       await checkParts(configuration);
     } catch (error) {
@@ -109,6 +110,20 @@ export async function readSweep(path: string): Promise<PlannedSweep> {
   return { ...planned, rungs: rungsOf(first, eta, total) };
 }
 
+/** A run ends with a whole update, so a rung in the middle of one would compare settings after different numbers of steps. */
+function checkFirstRung(
+  path: string,
+  first: number,
+  { envs, steps }: { readonly envs: number; readonly steps: number },
+  { settings }: PlannedRun,
+): void {
+  const each = envs * steps;
+  if (first % each === 0) return;
+  const expected = `a multiple of ${each}, the steps of an update (envs ${envs}, steps ${steps})`;
+  const remedy = `With these settings: ${JSON.stringify(settings)}. Give ${each * Math.ceil(first / each)}, for example.`;
+  fail(`${path}: halving.first`, expected, String(first), remedy);
+}
+
 /** The configuration of one run, without its directory. */
 export function configurationOf(where: string, { sweep, code }: PlannedSweep, run: PlannedRun): ReadConfiguration {
   const { settings, seed } = run;
@@ -122,6 +137,13 @@ export function configurationOf(where: string, { sweep, code }: PlannedSweep, ru
 /** Whether a sweep was begun in a directory. */
 export function isBegun(directory: string): boolean {
   return existsSync(join(directory, PLAN));
+}
+
+/** Refuses the directory of a training run, whose files a sweep would overwrite. */
+export function refuseRun(directory: string): void {
+  const found = ['config.json', 'coplay.json'].find((name) => existsSync(join(directory, name)));
+  if (found === undefined) return;
+  fail('coplay sweep', 'a directory for a sweep', `${directory}, a run with ${found}`, 'Give another --directory.');
 }
 
 /**

@@ -4,7 +4,7 @@ import { checkOptions, fail } from '@coplay/core';
 import { takeLock } from '@coplay/core/node';
 import { z } from 'zod';
 import { runThroughRedis } from './bullmq';
-import { checkSamePlan, isBegun, type PlannedSweep, readSweep, writePlan } from './directory';
+import { checkSamePlan, isBegun, type PlannedSweep, readSweep, refuseRun, writePlan } from './directory';
 import { promote, reachedRungs, runTo } from './halving';
 import { runLocally, type Watcher } from './local';
 import type { PlannedRun } from './plan';
@@ -144,6 +144,10 @@ export async function submitSweep(
 export async function summarizeSweep(
   options: Pick<RunSweepOptions, 'file' | 'directory' | 'warn'>,
 ): Promise<SweepResult> {
+  const place = options.directory;
+  if (place !== undefined && !isBegun(place)) {
+    fail('coplay sweep --summary', 'the directory of a sweep that was begun', place, 'Check the path.');
+  }
   const { directory, planned } = await begin({ ...options, warn: options.warn ?? console.warn, resume: true });
   const result = resultOf(directory, planned);
   writeIndex(directory, result);
@@ -181,6 +185,7 @@ async function begin({
   }
   check?.(planned);
   if (!isBegun(directory)) {
+    refuseRun(directory);
     writePlan(directory, planned, warn);
   } else if (resume) checkSamePlan(directory, file, planned);
   else {

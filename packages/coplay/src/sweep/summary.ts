@@ -95,7 +95,7 @@ export async function writeSummary(
   if (logged.length > 0) writeReport(join(directory, 'report.html'), logged);
   const axes = [...new Set(best.flatMap(({ settings }) => Object.keys(settings)))];
   if (axes.length === 0 || best.length < 2) return;
-  const steps = best[0].envSteps === undefined ? [] : ['steps'];
+  const steps = best[0].envSteps === undefined ? [] : ['steps done'];
   const rows = best.map(({ settings, mean, envSteps }) => [
     ...axes.map((axis) => shownOf(settings[axis])),
     ...steps.map(() => envSteps!),
@@ -125,7 +125,7 @@ export function bestTable(best: readonly SettingResult[], most: number): TableRo
   return best.slice(0, most).map(({ setting, settings, mean, seeds, envSteps }) => ({
     setting,
     ...Object.fromEntries(Object.entries(settings).map(([path, value]) => [path, textOf(value)])),
-    ...(envSteps !== undefined && { steps: envSteps }),
+    ...(envSteps !== undefined && { 'steps done': envSteps }),
     seeds,
     'mean return': mean,
   }));

@@ -1,6 +1,6 @@
 import { box, createGenerator, multiDiscrete, ndarray } from '@coplay/core';
 import { describe, expect, it } from 'vitest';
-import { drawerOf, recordedActions, recordedFault } from './actions';
+import { checkRanges, drawerOf, recordedActions, recordedFault } from './actions';
 
 const NONE = Number.NaN;
 const space = box({ shape: [5], low: [-2, -Infinity, 3, -Infinity, 0], high: [2, Infinity, Infinity, 7, 10] });
@@ -77,4 +77,15 @@ describe('actions that the space lacks', () => {
   ])('of %j among %j are found', (own, recorded, fault) => {
     expect(recordedFault(own, recorded)).toEqual(fault);
   });
+});
+
+it('ranges that 32 bits can not divide are refused', () => {
+  const of = (low: number, high: number) => () => checkRanges('dreamerAgent', box({ shape: [1], low, high }));
+  // Near 3e8 numbers of 32 bits are 32 apart, near 1e6 a sixteenth.
+  expect(of(3e8, Infinity)).toThrow(
+    /dreamerAgent: option game: expected a box .* got 300000000 to Infinity in value 0/,
+  );
+  expect(of(-Infinity, -1e30)).toThrow(/in value 0/);
+  expect(of(1e6, Infinity)).not.toThrow();
+  expect(of(-Infinity, Infinity)).not.toThrow();
 });

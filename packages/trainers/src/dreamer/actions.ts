@@ -4,10 +4,31 @@
  */
 
 import type { NamedArrays } from '@coplay/core';
-import { type ActionArray, type ActionSpace, type BoxSpace, type Generator, type NDArray, ndarray } from '@coplay/core';
+import {
+  type ActionArray,
+  type ActionSpace,
+  type BoxSpace,
+  fail,
+  type Generator,
+  type NDArray,
+  ndarray,
+} from '@coplay/core';
 import { choicesOf, isBox, widthOf } from '@coplay/core/arrays';
 import type { DreamerActions } from '@coplay/models/dreamer';
 import { actionDistribution } from '../training/action-distribution';
+
+/** Refuses a box with a bound so large that the range next to it has no numbers in between. */
+export function checkRanges(where: string, space: ActionSpace): void {
+  if (!isBox(space)) return;
+  space.low.forEach((_, i) => {
+    const [low, high] = rangeOf(space, i);
+    const middle = Math.fround((low + high) / 2);
+    if (middle > Math.fround(low) && middle < Math.fround(high)) return;
+    const got = `${space.low[i]} to ${space.high[i]} in value ${i}`;
+    const remedy = 'Give the game smaller actions, and rescale them (rescaleActions).';
+    fail(`${where}: option game`, 'a box whose values 32 bits tell apart in the range that is played', got, remedy);
+  });
+}
 
 /** A space as the networks have it. */
 export function networkActions(space: ActionSpace): DreamerActions {

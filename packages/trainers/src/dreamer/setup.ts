@@ -18,7 +18,7 @@ import type { ExecutorChoice } from '@coplay/tensor';
 import { z } from 'zod';
 import { checkFields, checkId, commonSpace, inputSchema } from '../training/inputs';
 import { givenNetworks, networkConfigs, ownNetwork } from '../training/own-networks';
-import { type DrawActions, drawerOf, networkActions } from './actions';
+import { checkRanges, type DrawActions, drawerOf, networkActions } from './actions';
 import { withLegalHead } from './legal';
 import { type DreamerOptions, type ResolvedDreamerOptions, resolveDreamerOptions } from './options';
 
@@ -100,6 +100,7 @@ export function dreamerSetup(
   checkGame(`${where}: option game`, game, 'any', 'play');
   for (const id of ids) checkId(where, game, id);
   const space = commonSpace(`${where}: option ids`, game, ids);
+  checkRanges(where, space);
   const { size, inputs: asked, images: kind, masks: forbids, coPlayers: others, executor: choice, ...more } = given;
   const { encoderNetwork, decoderNetwork, ...rest } = more;
   const own = givenNetworks({ encoderNetwork, decoderNetwork });

@@ -1,6 +1,7 @@
 /*
  * A file of agents has what they need to play: parameters, normalisers, models of others and memories, without
- * optimisers and experience. It is a safetensors file; its texts say how the agents are made.
+ * optimisers and experience. It is a safetensors file; its texts say how the agents are made. The text `sha256` is of the
+ * texts `config`, `state` and `halves`, followed by the bytes of all arrays in the order of their names.
  */
 import {
   type ActionSpaces,
@@ -8,6 +9,8 @@ import {
   checkGame,
   checkOptions,
   fail,
+  type NamedArrays,
+  type NDArray,
   type Saved,
   type SavedState,
   show,
@@ -36,7 +39,10 @@ const isOfTraining = (name: string) => TRAINING.has(name) || /slots$/i.test(name
 export interface PackOptions {
   /** The step of the checkpoint, or `best` of a run with `keepBest`. Default: the newest good one */
   readonly step?: number | 'best';
-  /** Bits of each parameter, 16 or 32. With 16 the file is half as large, and actions hardly differ. Default 16 */
+  /**
+   * Bits of each parameter, 16 or 32. With 16 the file is half as large, and actions hardly differ. Statistics of
+   * normalised inputs, and arrays with numbers above 65504, always have 32. Default 16
+   */
   readonly bits?: 16 | 32;
 }
 
@@ -59,20 +65,48 @@ export async function packAgents(directory: string, options: PackOptions = {}): 
   const { saved } = await checkpointOf(directory, config, { step, warn: (line) => console.warn(line) });
   const { learners = {}, memories = {} } = saved as Readonly<Record<string, SavedState>>;
   const { arrays, json } = flattenState({ learners: withoutTraining(learners), memories });
-  const isHalved = (data: unknown): data is Float32Array => bits === 16 && data instanceof Float32Array;
-  const written = Object.entries(arrays).map(([name, { data, shape }]) => {
-    return [name, { data: isHalved(data) ? toHalves(data) : data, shape }] as const;
-  });
-  const halves = Object.keys(arrays).filter((name) => isHalved(arrays[name].data));
+  const halves = bits === 16 ? Object.keys(arrays).filter((name) => fitsHalves(name, arrays[name])) : [];
+  const written = { ...arrays };
+  for (const name of halves) {
+    const { data, shape } = arrays[name];
+    written[name] = { data: toHalves(data as Float32Array), shape };
+  }
   const { game, agents, learners: described, agentOptions, partners } = config;
   const parts = { game, agents, learners: described, agentOptions, ...(partners !== undefined && { partners }) };
   const texts = { format: FORMAT, version: String(VERSION), library: LIBRARY_VERSION };
   const trees = { config: JSON.stringify(parts), state: JSON.stringify(json), halves: JSON.stringify(halves) };
-  const pieces = encodeSafetensors(Object.fromEntries(written), { ...texts, ...trees });
-  return joined(pieces);
+  const sum = await checksumOf(trees, written);
+  if (sum === undefined) fail('packAgents', 'SHA-256 in globalThis.crypto', 'none', 'Pack in Node 20 or newer.');
+  return joined(encodeSafetensors(written, { ...texts, ...trees, sha256: sum }));
 }
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
+/** The largest number of 16 bits. */
+const LARGEST_HALF = 65504;
+
+/**
+ * Whether an array keeps what it says with 16 bits. Statistics of normalised inputs (`normal/…`) don't: where a mean is large compared
+ * with the deviation, its rounding is large too.
+ */
+function fitsHalves(name: string, { data }: NDArray): boolean {
+  if (!(data instanceof Float32Array) || name.includes('/normal%2F')) return false;
+  return data.every((value) => Math.abs(value) <= LARGEST_HALF);
+}
+
+/** In hexadecimal; undefined in a page that isn't served by HTTPS or from this machine: browsers have no SHA-256 there. */
+async function checksumOf(texts: Readonly<Record<string, string>>, arrays: NamedArrays): Promise<string | undefined> {
+  const { config, state, halves } = texts;
+  const names = Object.keys(arrays).sort();
+  const pieces = names.map((name) => {
+    const { buffer, byteOffset, byteLength } = arrays[name].data;
+    return new Uint8Array(buffer, byteOffset, byteLength);
+  });
+  const all = joined([new TextEncoder().encode(`${config}${state}${halves}`), ...pieces]);
+  const digest = await globalThis.crypto?.subtle?.digest('SHA-256', all);
+  if (digest === undefined) return undefined;
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let end = 0;
   for (const piece of pieces) {
@@ -109,6 +143,7 @@ export async function unpackAgents<Spaces extends ActionSpaces = number>(
   checkGame(`${WHERE}: option game`, given, 'any');
   const { arrays, metadata } = decodeSafetensors(bytes);
   checkForm(metadata);
+  await checkSum(metadata, arrays);
   const config = checkOptions(`${WHERE}: config`, configSchema, textOf(metadata, 'config')) as RunConfig;
   const halves = new Set(textOf(metadata, 'halves') as readonly string[]);
   const numbers = Object.entries(arrays).map(([name, { data, shape }]) => {
@@ -132,8 +167,16 @@ function checkForm(metadata: Readonly<Record<string, string>>): void {
   fail(WHERE, `a file of agents of version ${VERSION}`, got, remedy);
 }
 
+async function checkSum(metadata: Readonly<Record<string, string>>, arrays: NamedArrays): Promise<void> {
+  for (const name of ['config', 'state', 'halves', 'sha256']) {
+    if (metadata[name] === undefined) refuse(`no text ${name}`);
+  }
+  const sum = await checksumOf(metadata, arrays);
+  if (sum !== undefined && sum !== metadata['sha256']) refuse('a damaged file: its checksum differs');
+}
+
 function textOf(metadata: Readonly<Record<string, string>>, name: string): unknown {
-  return parseJson(WHERE, metadata[name] ?? refuse(`no text ${name}`));
+  return parseJson(WHERE, metadata[name]);
 }
 
 function refuse(got: string): never {

@@ -38,8 +38,8 @@ export const CARDS: readonly ZooCard[] = [
     "byAgent": {
       "agent_0": 500
     },
-    "bytes": 73038,
-    "sha256": "b2758b76c58229a7ae569995e82b1030515a7943781d45d7cd6523b8ea376dea"
+    "bytes": 73110,
+    "sha256": "813c88de29a49e63d4a1a07e300206328bc269d0eff0c9872570f378749692eb"
   },
   {
     "name": "matrix-stag-hunt/ppo",
@@ -81,8 +81,8 @@ export const CARDS: readonly ZooCard[] = [
       "agent_0": 19.988,
       "agent_1": 19.974
     },
-    "bytes": 146860,
-    "sha256": "337ef4998495c740c1c0e69b6acabc551e257188fdf9763d823ecb7ccbac159d"
+    "bytes": 146940,
+    "sha256": "02b7f5f090217b0adc7140c0f35531557c2988919ca94b12ece3e9a2611751d7"
   },
   {
     "name": "snowdrift/ppo",
@@ -141,8 +141,8 @@ export const CARDS: readonly ZooCard[] = [
       "agent_2": 30.004999998569488,
       "agent_3": 30.006333332061768
     },
-    "bytes": 195638,
-    "sha256": "cc1783bd80aea7ad50cb77e0cc22de7ecaaf807a61760b9d76b10b068b994eef"
+    "bytes": 195718,
+    "sha256": "18a12662d5699b6d604fdf29fd19ffdaaf73fe0317cfab31454677f73c526516"
   },
   {
     "name": "stag-hunt-4x4/ppo",
@@ -213,8 +213,8 @@ export const CARDS: readonly ZooCard[] = [
       "agent_2": 2.816666650533676,
       "agent_3": 2.7989999849796297
     },
-    "bytes": 201512,
-    "sha256": "a66367ea99937afc25c90325dfbf4f3c7d107519a5e18c61f16f5c649530f9ed"
+    "bytes": 201584,
+    "sha256": "304cb4e406ac3864f48201cde9262db76724686610e49574ce856d5ba9336273"
   },
   {
     "name": "two-stags/ppo",
@@ -285,7 +285,7 @@ export const CARDS: readonly ZooCard[] = [
       "agent_2": 4.715833327770233,
       "agent_3": 4.759166660070419
     },
-    "bytes": 201512,
-    "sha256": "4930940c97520e284fee43951445ded43f4c8166e1953a33463d1ec20109c628"
+    "bytes": 201584,
+    "sha256": "f618935208b16ecb948e80b99b7978e4812abb43fdc2841fba1594655f56dd4f"
   }
 ];
