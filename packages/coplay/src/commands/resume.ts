@@ -35,9 +35,9 @@ export const resumeCommand = command({
 });
 
 /**
- * Makes a checkpoint the newest one, so that the run goes on from it, now and after an interrupt. Later checkpoints, and
- * a best state that is later, move to another folder of the run. Only whole folders are renamed, the newest first: a
- * kill in between leaves a run that goes on from one of its checkpoints.
+ * Makes a checkpoint the newest one, so that the run goes on from it, now and after an interrupt. Later checkpoints,
+ * and a best state that is later, move to another folder of the run. Only whole folders are renamed, the newest first:
+ * a kill in between leaves a run that goes on from one of its checkpoints.
  *
  * @returns a line that says so
  */

@@ -110,7 +110,7 @@ export async function readSweep(path: string): Promise<PlannedSweep> {
   return { ...planned, rungs: rungsOf(first, eta, total) };
 }
 
-/** A run ends with a whole update, so a rung in the middle of one would compare settings after different numbers of steps. */
+/** A run ends with a whole update: a rung within one would compare settings after different numbers of steps. */
 function checkFirstRung(
   path: string,
   first: number,

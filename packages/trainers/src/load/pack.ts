@@ -1,7 +1,7 @@
 /*
  * A file of agents has what they need to play: parameters, normalisers, models of others and memories, without
- * optimisers and experience. It is a safetensors file; its texts say how the agents are made. The text `sha256` is of the
- * texts `config`, `state` and `halves`, followed by the bytes of all arrays in the order of their names.
+ * optimisers and experience. It is a safetensors file; its texts say how the agents are made. The text `sha256` is of
+ * the texts `config`, `state` and `halves`, followed by the bytes of all arrays in the order of their names.
  */
 import {
   type ActionSpaces,
@@ -84,15 +84,15 @@ export async function packAgents(directory: string, options: PackOptions = {}): 
 const LARGEST_HALF = 65504;
 
 /**
- * Whether an array keeps what it says with 16 bits. Statistics of normalised inputs (`normal/…`) don't: where a mean is large compared
- * with the deviation, its rounding is large too.
+ * Whether an array keeps what it says with 16 bits. Statistics of normalised inputs (`normal/…`) don't: where a mean is
+ * large compared with the deviation, its rounding is large too.
  */
 function fitsHalves(name: string, { data }: NDArray): boolean {
   if (!(data instanceof Float32Array) || name.includes('/normal%2F')) return false;
   return data.every((value) => Math.abs(value) <= LARGEST_HALF);
 }
 
-/** In hexadecimal; undefined in a page that isn't served by HTTPS or from this machine: browsers have no SHA-256 there. */
+/** In hexadecimal; undefined in a page that isn't served by HTTPS or from this machine: it has no SHA-256. */
 async function checksumOf(texts: Readonly<Record<string, string>>, arrays: NamedArrays): Promise<string | undefined> {
   const { config, state, halves } = texts;
   const names = Object.keys(arrays).sort();
