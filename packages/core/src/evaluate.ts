@@ -27,8 +27,8 @@ export interface EvaluateOptions {
    */
   readonly seed?: number;
   /**
-   * Ends the evaluation between two steps: it rejects with the signal's reason. It is not read while an agent acts or the
-   * game steps. Default: the evaluation plays to the end
+   * Ends the evaluation between two steps: it rejects with the signal's reason. It is not read while an agent acts or
+   * the game steps. Default: the evaluation plays to the end
    */
   readonly signal?: AbortSignal;
 }
