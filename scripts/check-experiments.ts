@@ -6,6 +6,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Checklist } from './lib/checklist';
 import { mustRun } from './lib/run';
+import { sideBySide } from './lib/side-by-side';
 import { root } from './lib/workspaces';
 
 const checklist = new Checklist();
@@ -13,9 +14,9 @@ for (const [script, folder] of [
   ['bench', 'bench'],
   ['study', 'studies'],
 ] as const) {
-  for (const name of namesIn(folder)) {
-    await checklist.check(`npm run ${script} -- ${name} --quick`, () => runQuickly(folder, name));
-  }
+  await sideBySide(namesIn(folder), (name) =>
+    checklist.check(`npm run ${script} -- ${name} --quick`, () => runQuickly(folder, name)),
+  );
 }
 checklist.finish('benches and studies');
 

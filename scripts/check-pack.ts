@@ -10,6 +10,7 @@ import { build, transform } from 'esbuild';
 import { Checklist } from './lib/checklist';
 import { codeBlocks } from './lib/markdown';
 import { mustRun } from './lib/run';
+import { sideBySide } from './lib/side-by-side';
 import { root, type Workspace, withSiblings, workspaces } from './lib/workspaces';
 
 /** A kind of TypeScript project that uses the package. */
@@ -33,9 +34,8 @@ const scratch = mkdtempSync(join(tmpdir(), 'coplay-pack-'));
 const checklist = new Checklist();
 try {
   const tarballs = await packAll();
-  for (const workspace of all.filter(({ short }) => asked.length === 0 || asked.includes(short))) {
-    await tryPackage(workspace, tarballs);
-  }
+  const chosen = all.filter(({ short }) => asked.length === 0 || asked.includes(short));
+  await sideBySide(chosen, (workspace) => tryPackage(workspace, tarballs));
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

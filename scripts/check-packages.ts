@@ -7,10 +7,11 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { Checklist } from './lib/checklist';
 import { mustRun } from './lib/run';
+import { sideBySide } from './lib/side-by-side';
 import { filesUnder, root, type Workspace, workspaces } from './lib/workspaces';
 
 const checklist = new Checklist();
-for (const workspace of workspaces()) {
+await sideBySide(workspaces(), async (workspace) => {
   const { short, folder } = workspace;
   await checklist.check(`${short}: built`, () => {
     for (const file of builtFiles(workspace)) {
@@ -20,7 +21,7 @@ for (const workspace of workspaces()) {
   await checklist.check(`${short}: types import what package.json names`, () => checkTypeImports(workspace));
   await checklist.check(`${short}: publint`, () => tool('publint', ['--strict'], folder));
   await checklist.check(`${short}: types`, () => tool('attw', ['--pack', '--profile', 'node16', '--no-emoji'], folder));
-}
+});
 await checklist.check('knip', () => tool('knip', ['--no-progress', '--config', 'scripts/knip.json'], root));
 checklist.finish('packages');
 

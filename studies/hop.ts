@@ -1,18 +1,30 @@
 import { learningCurves } from '@coplay/diagnostics';
 import { bootstrap, mean } from '@coplay/diagnostics/statistics';
-import { snowdrift, stagHunt, withAgentId } from '@coplay/envs';
-import { type Context, type Experiment, learningColumns } from '../bench/harness';
+import { stagHunt, withAgentId } from '@coplay/envs';
+import { type Context, type Experiment, learningColumns, medianOrNever } from '../bench/harness';
 import { bestReturn, type Line, type SeedResult, stability, train, trainPpo } from './hop/training';
 
 /** The return that counts as learned: agents have left the hares. */
 const GOALS: Readonly<Record<string, number>> = {
   small: 2.75,
   ppo: 2.75,
+  joined: 2.75,
+  ppoJoined: 2.75,
+  large: 2.75,
+  ppoLarge: 2.75,
   stags: 4.5,
   pair: 4.8,
-  squares: 2,
   long: 2.75,
 };
+
+/** The return at which agents no longer hunt hares, for the steps until then. */
+const LEFT_THE_HARES = 2.5;
+
+/**
+ * The share of training after which the rules are the game's own. Until then a lone hunter may catch the stag, as if a
+ * partner had joined, less and less often: in what agents live through, and in what they search. Chosen on seed 101.
+ */
+const PARTNERS_UNTIL = 0.35;
 
 /** Of each line in a quick run. */
 const QUICK_STEPS = 512;
@@ -26,12 +38,25 @@ function lines(context: Context): Record<string, Line> {
   const seeds = (count: number) => context.seeds.slice(0, context.isQuick ? 1 : count);
   const hunt = stagHunt({ size: 4, agents: 4, stags: 1, hares: 4 });
   const pair = stagHunt({ size: 4, agents: 2, stags: 1, hares: 0 });
-  const small = { game: hunt, envSteps: steps('steps'), seeds: seeds(3) };
+  const small = { game: hunt, envSteps: steps('steps'), seeds: context.seeds };
   const size = context.isQuick ? 5 : 8; // a quick run would spend its time on making large networks
-  const large = { envSteps: steps('large-steps'), seeds: seeds(1) };
+  const large = {
+    game: stagHunt({ size, agents: 4, stags: 1, hares: 4 }),
+    envSteps: steps('large-steps'),
+    seeds: seeds(Number(context.options['large-seeds'])),
+    gamma: 0.97,
+  };
   return {
     small: { ...small, label: 'HOP 4x4 4h1s', part: 'small' },
     ppo: { ...small, label: 'PPO 4x4 4h1s, equal steps', part: 'small', isPpo: true },
+    joined: { ...small, label: 'HOP 4x4 4h1s, partners by chance', part: 'joined', partnersUntil: PARTNERS_UNTIL },
+    ppoJoined: {
+      ...small,
+      label: 'PPO 4x4 4h1s, partners by chance, equal steps',
+      part: 'joined',
+      isPpo: true,
+      partnersUntil: PARTNERS_UNTIL,
+    },
     // Who goes to which stag is a matter of who one is, and to go to the farther one pays only later.
     stags: {
       ...small,
@@ -47,6 +72,7 @@ function lines(context: Context): Record<string, Line> {
       ...small,
       envSteps: steps('steps', 0.5),
       game: pair,
+      seeds: seeds(3),
       label: 'HOP two agents, one stag, 5 trees',
       part: 'pair',
       trees: 5,
@@ -55,6 +81,7 @@ function lines(context: Context): Record<string, Line> {
       ...small,
       envSteps: steps('steps', 0.5),
       game: pair,
+      seeds: seeds(3),
       label: 'HOP two agents, one stag, 1 tree',
       part: 'pair',
       trees: 1,
@@ -63,26 +90,13 @@ function lines(context: Context): Record<string, Line> {
       ...{ ...small, seeds: seeds(1), game: stagHunt({ size: 4, agents: 2, stags: 1, hares: 4 }), trees: 1 },
       ...{ label: 'HOP two agents, one stag, 4 hares', part: 'pair' },
     },
-    large: {
+    large: { ...large, label: 'HOP 8x8 4h1s, partners by chance', part: 'large', partnersUntil: PARTNERS_UNTIL },
+    ppoLarge: {
       ...large,
-      game: stagHunt({ size, agents: 4, stags: 1, hares: 4 }),
-      label: 'HOP 8x8 4h1s',
+      label: 'PPO 8x8 4h1s, partners by chance, equal steps',
       part: 'large',
-    },
-    squares: {
-      ...large,
-      envSteps: steps('large-steps', 5),
-      game: stagHunt({ size, agents: 4, stags: 1, hares: 4 }),
-      squares: context.isQuick ? [4, 5] : [4, 5, 6, 8],
-      label: 'HOP 8x8 4h1s, open squares',
-      part: 'squares',
-    },
-    snowdrift: {
-      ...large,
-      game: snowdrift({ size }),
-      label: 'HOP snowdrift 8x8',
-      part: 'snowdrift',
-      isSnowdrift: true,
+      isPpo: true,
+      partnersUntil: PARTNERS_UNTIL,
     },
     long: {
       ...small,
@@ -98,27 +112,31 @@ function lines(context: Context): Record<string, Line> {
 export const study: Experiment = {
   name: 'hop',
   description:
-    'HOP self-play on the stag hunt 4x4 and 8x8 and the snowdrift game, PPO at equal steps, tree counts, stability',
+    'HOP self-play on the stag hunt 4x4 and 8x8, with and without partners by chance, PPO at equal steps, tree counts',
   minutes: 150,
-  seeds: 3,
+  seeds: 10,
   options: {
     steps: { what: 'environment steps of each seed on 4x4', default: '61440' },
-    'large-steps': { what: 'environment steps on 8x8', default: '81920' },
+    'large-steps': { what: 'environment steps of each seed on 8x8', default: '122880' },
+    'large-seeds': { what: 'seeds on 8x8', default: '5', isSelection: true },
     parts: {
-      what: 'which parts to run: small, stags, pair, large, squares, snowdrift, stability',
-      default: 'small,stags,pair,large,squares,snowdrift,stability',
+      what: 'which parts to run: small, joined, stags, pair, large, stability',
+      default: 'small,joined,stags,pair,large,stability',
       isSelection: true,
     },
   },
   bars: {
     small_return: { what: '4x4 4h1s: mean return after training (optimum 3.0)', atLeast: 2.85 },
-    above_ppo: { what: '4x4 4h1s: return less that of PPO at equal environment steps', atLeast: 0 },
+    joined_return: { what: '4x4 4h1s, partners by chance at first: the same', atLeast: 2.85 },
+    joined_least: { what: 'the least of these seeds', atLeast: 2.75 },
+    above_ppo: {
+      what: '4x4 4h1s: mean over seeds of the better HOP less the better PPO at equal steps; lower bound',
+      atLeast: 0,
+    },
     stags_return: { what: '4x4 4h2s: mean return (optimum 5.0)', atLeast: 4.5 },
     pair_return: { what: 'two agents, one stag, 5 trees: mean return (optimum 5)', atLeast: 4.8 },
-    large_return: {
-      what: '8x8 4h1s: mean return (hares only: 0.98), trained on open squares where that part is run',
-      atLeast: 2,
-    },
+    large_return: { what: '8x8 4h1s: mean return (hares only: 0.98; optimum 3.0)', atLeast: 2.85 },
+    large_above_ppo: { what: '8x8 4h1s: return less that of PPO at equal steps, lower bound', atLeast: 0 },
     stable: { what: 'run twice as long: mean of the last 20 % over the best stretch of 20 %', atLeast: 0.95 },
   },
   async run(context) {
@@ -138,8 +156,6 @@ export const study: Experiment = {
 
 async function report(context: Context, chosen: Record<string, Line>, results: Record<string, SeedResult[]>) {
   const names = Object.keys(chosen);
-  const level = (name: string) =>
-    results[name]?.length ? mean(results[name].map(({ evaluated }) => evaluated)) : null;
   context.table(
     'Mean return per agent, after training, with the larger search',
     names.map((name) => ({
@@ -150,40 +166,50 @@ async function report(context: Context, chosen: Record<string, Line>, results: R
       ),
       'with the training search': mean(results[name].map(({ asTrained }) => asTrained)),
       'last 20 %': mean(results[name].map(({ late }) => late)),
+      [`steps to ${LEFT_THE_HARES}, median`]:
+        medianOrNever(results[name].map((seed) => stepsTo(chosen[name], seed))) ?? 'never',
       best: bestReturn(chosen[name]),
       'minutes a seed': mean(results[name].map(({ seconds }) => seconds)) / 60,
     })),
   );
-  const hunts = names.filter((name) => !chosen[name].isSnowdrift);
-  const curvesOf = (some: readonly string[]) =>
-    Object.fromEntries(some.map((name) => [chosen[name].label, results[name].map(({ curve }) => curve)]));
-  if (hunts.length > 0) {
-    const references = { 'four NearestStag on 4x4': 2.85, 'hares only': 0.98 };
-    await context.figure(
-      'curves',
-      await learningCurves(curvesOf(hunts), { title: 'HOP on the stag hunt', references }),
-    );
-  }
-  if (results['snowdrift']?.length) {
-    const title = 'HOP on the snowdrift game';
-    await context.figure(
-      'snowdrift',
-      await learningCurves(curvesOf(['snowdrift']), { title, references: { best: 30 } }),
-    );
-  }
+  const curves = Object.fromEntries(names.map((name) => [chosen[name].label, results[name].map(({ curve }) => curve)]));
+  const references = { 'four NearestStag on 4x4': 2.85, 'hares only': 0.98 };
+  const title = 'HOP on the stag hunt';
+  if (names.length > 0) await context.figure('curves', await learningCurves(curves, { title, references }));
   const estimate = (name: string) =>
     results[name]?.length ? bootstrap(results[name].map(({ evaluated }) => evaluated)) : null;
-  const [small, ppo] = [level('small'), level('ppo')];
+  const least = (name: string) =>
+    results[name]?.length ? Math.min(...results[name].map(({ evaluated }) => evaluated)) : null;
   const long = results['long']?.[0];
   return {
-    figures: { results, snowdriftShare: (level('snowdrift') ?? Number.NaN) / 30 },
+    figures: { results },
     bars: {
       small_return: estimate('small'),
-      above_ppo: small !== null && ppo !== null ? small - ppo : null,
+      joined_return: estimate('joined'),
+      joined_least: least('joined'),
+      above_ppo: difference(results, ['small', 'joined'], ['ppo', 'ppoJoined']),
       stags_return: estimate('stags'),
       pair_return: estimate('pair'),
-      large_return: estimate('squares') ?? estimate('large'),
+      large_return: estimate('large'),
+      large_above_ppo: difference(results, ['large'], ['ppoLarge']),
       stable: long ? stability(long.curve) : null,
     },
   };
+}
+
+/** Lower bound of the mean difference between the line of HOP and that of PPO which have the higher means. */
+function difference(results: Readonly<Record<string, SeedResult[]>>, hop: readonly string[], ppo: readonly string[]) {
+  const returns = [hop, ppo].map((names) => {
+    const all = names.map((name) => (results[name] ?? []).map(({ evaluated }) => evaluated));
+    if (all.some(({ length }) => length === 0)) return null;
+    return all.reduce((best, other) => (mean(other) > mean(best) ? other : best));
+  });
+  const [own, others] = returns;
+  return own && others ? bootstrap(own.map((value, i) => value - others[i])).lower : null;
+}
+
+/** The first step with the game's own rules at which the smoothed return of training is there; null if it never is. */
+function stepsTo({ envSteps, partnersUntil = 0 }: Line, { curve }: SeedResult): number | null {
+  const at = curve.steps.findIndex((step, i) => step >= partnersUntil * envSteps && curve.values[i] >= LEFT_THE_HARES);
+  return at < 0 ? null : curve.steps[at];
 }

@@ -1,9 +1,20 @@
 import { type Agent, evaluate, type Game, type LogEntry } from '@coplay/core';
 import { curveOf } from '@coplay/diagnostics';
 import { type Curve, mean } from '@coplay/diagnostics/statistics';
-import { type HopSearchOptions, hopAgent, planner, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
+import { stagHunt } from '@coplay/envs';
+import {
+  anneal,
+  type Curriculum,
+  curriculum,
+  type HopSearchOptions,
+  hopAgent,
+  planner,
+  ppoAgent,
+  ppoPresets,
+  selfPlay,
+  sharedPpoAgents,
+} from '@coplay/trainers';
 import { type Context, meanOfEpisodes, type SeedPlace, shortCurve } from '../../bench/harness';
-import { arenas } from '../boards/arenas';
 
 /** Agents of one kind in one game. */
 export interface Line {
@@ -16,15 +27,15 @@ export interface Line {
   /** In training, among which an agent's simulations are shared. Default 1 */
   readonly trees?: number;
   /**
-   * Sizes of the open squares that are trained on; see `arenas`. Evaluated on the whole board. Default: the whole board
+   * The share of training until which a lone hunter may catch the stag, as if a partner had joined: always at first,
+   * never in the end. Default: the game's own rules from the start
    */
-  readonly squares?: readonly number[];
+  readonly partnersUntil?: number;
   /** Options of the search, in training and afterwards, in place of the usual ones. */
   readonly search?: Pick<HopSearchOptions, 'exploration' | 'rationality'>;
   /** Options of the search and of learning. Default: HOP's own */
   readonly gamma?: number;
   readonly isPpo?: boolean;
-  readonly isSnowdrift?: boolean;
 }
 
 /** The results of one seed. */
@@ -52,19 +63,24 @@ const SEARCH: HopSearchOptions = { exploration: 20, rationality: 15 };
 /** The search afterwards. */
 const LARGER: HopSearchOptions = { trees: 5, simulations: 40, exploration: 10, rationality: 15 };
 
-/** In the snowdrift game a drift pays 6, and up to 36 are to be had: values are six times as large. */
-const SNOWDRIFT_SCALE = 4;
+/** PPO's settings on 8x8, with shared weights: those of the study stag-hunt-8x8. */
+const PPO_LARGE = {
+  ...ppoPresets.stagHunt,
+  gamma: 0.97,
+  minibatchSize: 512,
+  entropyWeight: { from: 0.1, to: 0, by: 0.6 },
+};
 
 /** Trains agents that plan, for one seed. */
 export async function train(context: Context, line: Line, seed: number, place: SeedPlace): Promise<SeedResult> {
-  const { game, trees = 1, squares, gamma } = line;
+  const { game, trees = 1, gamma } = line;
   const simulations = Math.round(SIMULATIONS / game.agents.length / trees);
-  const search = { ...scaled(SEARCH, line), ...line.search, trees, simulations };
+  const search = { ...SEARCH, ...line.search, trees, simulations };
   const hop = { minibatches: 32, learningRate: 1e-3, ...(gamma !== undefined && { gamma }) };
-  const board = squares ? arenas(Number(game.options['size']), squares) : game;
-  const agents = game.agents.map((id) => hopAgent({ game: board, id, search, hop }));
-  return trainAll(context, { ...line, game: board }, agents, seed, place, async () => {
-    const larger = context.isQuick ? { trees: 2, simulations: 8 } : { ...scaled(LARGER, line), ...line.search };
+  const lessons = lessonsOf(line);
+  const agents = game.agents.map((id) => hopAgent({ game: lessons?.game ?? game, id, search, hop }));
+  return trainAll(context, line, agents, seed, place, lessons, async () => {
+    const larger = context.isQuick ? { trees: 2, simulations: 8 } : { ...LARGER, ...line.search };
     const players = agents.map((agent) => planner(agent, larger));
     return (await evaluate(game, players, { episodes: context.isQuick ? 8 : 400, seed })).mean;
   });
@@ -72,8 +88,19 @@ export async function train(context: Context, line: Line, seed: number, place: S
 
 /** Trains agents of PPO for as many steps. */
 export function trainPpo(context: Context, line: Line, seed: number, place: SeedPlace): Promise<SeedResult> {
-  const agents = line.game.agents.map((id) => ppoAgent({ game: line.game, id, ppo: ppoPresets.stagHunt }));
-  return trainAll(context, line, agents, seed, place);
+  const { game } = line;
+  const isLarge = Number(game.options['size']) > 4;
+  const agents = isLarge
+    ? sharedPpoAgents({ game, ppo: PPO_LARGE, inputs: { centred: true } })
+    : game.agents.map((id) => ppoAgent({ game, id, ppo: ppoPresets.stagHunt }));
+  return trainAll(context, line, agents, seed, place, lessonsOf(line));
+}
+
+/** The rules that change during training, where they do. */
+function lessonsOf({ game, partnersUntil }: Line): Curriculum | undefined {
+  if (partnersUntil === undefined) return undefined;
+  const chance = { from: 1, to: 0, by: partnersUntil };
+  return curriculum((progress) => stagHunt({ ...game.options, partnerChance: anneal(chance, progress) }));
 }
 
 async function trainAll(
@@ -82,17 +109,21 @@ async function trainAll(
   agents: readonly Agent[],
   seed: number,
   place: SeedPlace,
+  lessons?: Curriculum,
   larger?: () => Promise<number>,
 ): Promise<SeedResult> {
   const { game, envSteps } = line;
   const entries: LogEntry[] = [];
   const keep = { start: () => {}, close: () => {}, write: (entry: LogEntry) => void entries.push(entry) };
-  const layout = line.isPpo ? { envs: 32, steps: 32 } : { envs: context.isQuick ? 4 : 128, steps: 8 };
-  const run = selfPlay({ game, agents, ...layout, seed, log: [keep, ...place.log] });
+  const ppoEnvs = Number(game.options['size']) > 4 ? 64 : 32;
+  const layout = line.isPpo ? { envs: ppoEnvs, steps: 32 } : { envs: context.isQuick ? 4 : 128, steps: 8 };
+  const log = [keep, ...place.log];
+  const run = selfPlay({ game, agents, ...layout, seed, ...(lessons && { curriculum: lessons }), log });
   const start = performance.now();
   await run.train({ envSteps });
   const seconds = (performance.now() - start) / 1000;
-  const asTrained = (await run.evaluate({ episodes: context.isQuick ? 8 : 500 })).mean; // on the squares, if any
+  lessons?.setProgress(1); // searches afterwards know the game's own rules, as the last ones in training
+  const asTrained = (await run.evaluate({ episodes: context.isQuick ? 8 : 500 })).mean;
   const evaluated = larger ? await larger() : asTrained;
   run.dispose();
   const late = entries.filter((entry) => entry.envSteps > 0.8 * envSteps);
@@ -100,15 +131,8 @@ async function trainAll(
   return { late: meanOfEpisodes(late, 'episode/return_mean'), evaluated, asTrained, curve, seconds };
 }
 
-function scaled(search: HopSearchOptions, { isSnowdrift }: Line): HopSearchOptions {
-  if (!isSnowdrift) return search;
-  const { exploration = 1, rationality = 2 } = search;
-  return { ...search, exploration: exploration * SNOWDRIFT_SCALE, rationality: rationality / SNOWDRIFT_SCALE };
-}
-
 /** The best mean return there is: see the page of the game. */
-export function bestReturn({ game, isSnowdrift }: Line): number {
-  if (isSnowdrift) return 30;
+export function bestReturn({ game }: Line): number {
   const [agents, stags, hares] = [game.agents.length, Number(game.options['stags']), Number(game.options['hares'])];
   const pairs = Math.min(stags, Math.floor(agents / 2));
   return (10 * pairs + Math.min(hares, agents - 2 * pairs)) / agents;

@@ -11,7 +11,9 @@ const EPISODES = 6;
 const listed = (...labels: string[]) => Object.fromEntries(labels.map((label) => [label, CO_PLAYERS[label]]));
 
 describe('co-players of the study adaptation', () => {
-  it('that act equally are one cell, by name; those that do at first count from then on', async () => {
+  it('that act equally are one cell, by name; those that do at first count from then on', {
+    tags: ['slow'],
+  }, async () => {
     const labels = ['NearestStag', 'NearestHare', 'Switcher, hare to stag', 'TitForTat of all others'];
     const found = await distinctByLineUp(BOARDS.cost.make(), listed(...labels), EPISODES, 4);
     expect(found['1 + 3']).toEqual({

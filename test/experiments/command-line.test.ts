@@ -41,7 +41,7 @@ function newPlace(): string {
 const read = (path: string) => readFileSync(path, 'utf8');
 
 describe('a study whose bars hold', () => {
-  it('says how long it takes, writes everything, prints RESULT last and ends with 0', () => {
+  it('says how long it takes, writes everything, prints RESULT last and ends with 0', { tags: ['slow'] }, () => {
     const { status, stdout, stderr, result, results, out } = study(['toy', '--peer', 'python']);
     expect(status).toBe(0);
     expect(stderr).toMatch(/^toy: about .* (seconds|minutes?) on this machine, 3 seeds; files go to /);
@@ -116,7 +116,7 @@ describe('a study that was not run as a whole', () => {
 });
 
 describe('--quick', () => {
-  it('judges nothing, ends with 0 and leaves committed results alone', () => {
+  it('judges nothing, ends with 0 and leaves committed results alone', { tags: ['slow'] }, () => {
     const { status, result, results, out } = study(['toy', '--quick', '--factor', '0']);
     expect(status).toBe(0);
     expect(result.settings).toMatchObject({ quick: true, seeds: 2 });
@@ -144,7 +144,7 @@ describe('--resume', () => {
 });
 
 describe('a study that throws', () => {
-  it('ends with 2, without a RESULT', () => {
+  it('ends with 2, without a RESULT', { tags: ['slow'] }, () => {
     const { status, stderr, stdout } = study(['broken']);
     expect(status).toBe(2);
     expect(stderr).toMatch(/the experiment went wrong(.|\n)*broken\.ts/);

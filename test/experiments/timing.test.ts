@@ -37,12 +37,12 @@ describe('medianOrNever', () => {
 });
 
 describe('findPython', () => {
-  it('says what is missing', () => {
+  it('says what is missing', { tags: ['slow'] }, () => {
     const found = findPython(['no_such_module_anywhere']);
     expect('missing' in found && found.missing).toMatch(/no_such_module_anywhere|no Python/);
   });
 
-  it.skipIf('missing' in findPython())('finds one that runs', async () => {
+  it.skipIf('missing' in findPython())('finds one that runs', { tags: ['slow'] }, async () => {
     const python = findPython(['json']);
     if ('missing' in python) throw new Error(python.missing);
     await expect(runPython(python.command, ['-c', 'print(6 * 7)'])).resolves.toBe(

@@ -133,7 +133,7 @@ describe('saveReplay and loadReplay, as DreamerV3 does it', () => {
 });
 
 describe('saveReplay and loadReplay', () => {
-  it('restore any replay to the bit, and it goes on as before', async () => {
+  it('restore any replay to the bit, and it goes on as before', { tags: ['slow'] }, async () => {
     const action = fc.oneof(
       fc.record({ push: fc.integer({ min: 1, max: 9 }), stream: fc.nat(2) }),
       fc.record({ sample: fc.integer({ min: 1, max: 3 }) }),

@@ -136,7 +136,9 @@ describe('a run', () => {
     expect((await coplay(['export', run, file, '--agent', 'nobody'])).err).toContain('--agent: expected one of');
   });
 
-  it('stops when it is interrupted, goes on as if it had not, and says when all is done', async () => {
+  it('stops when it is interrupted, goes on as if it had not, and says when all is done', {
+    tags: ['slow'],
+  }, async () => {
     const [stopped, whole] = [join(folder, 'stopped'), join(folder, 'whole')];
     const path = written(folder, { ...CONFIGURATION, envSteps: 96 });
     await coplay(['train', path, '--directory', whole]);
@@ -191,14 +193,16 @@ describe('a run', () => {
     expect([refused.code, counts()]).toEqual([1, before]);
   });
 
-  it('is reported together with another one', async () => {
+  it('is reported together with another one', { tags: ['slow'] }, async () => {
     const file = join(folder, 'both.html');
     const ended = await coplay(['report', run, join(folder, 'whole'), '--out', file, '--title', 'Both']);
     expect([ended.code, ended.out]).toEqual([0, file]);
     expect(readFileSync(file, 'utf8')).toContain('<title>Both - Coplay report</title>');
   });
 
-  it('is watched: the page is written again when the log grows, and refreshes itself no more after the end', async () => {
+  it('is watched: the page is written again when the log grows, and refreshes itself no more after the end', {
+    tags: ['slow'],
+  }, async () => {
     const file = join(folder, 'watched.html');
     const controller = new AbortController();
     const watching = coplay(['report', run, '--out', file, '--watch', '--every', '1'], controller.signal);

@@ -50,6 +50,11 @@ it('gives the same as JSON, for runs of scripts too', async () => {
   expect(found.nashConv[script]).toBe(2 * (others - own));
 });
 
+it('refuses one run twice', async () => {
+  const ended = await coplay(['cross-play', nice, mean, `${nice}/.`]);
+  expect([ended.code, ended.err]).toEqual([1, expect.stringContaining(`got ${nice}/. twice`)]);
+});
+
 it('refuses runs of different games, by name', async () => {
   const longer = join(folder, 'longer');
   const agents = { kind: 'random' };

@@ -168,13 +168,15 @@ describe('the temporary module in the folder of a configuration', () => {
     return ended;
   }
 
-  it('is removed when a signal ends the process', async () => {
+  it('is removed when a signal ends the process', { tags: ['slow'] }, async () => {
     const home = place();
     expect(await stopped(home, 'SIGTERM')).toBe('SIGTERM');
     expect(left(home)).toEqual([]);
-  }, 90_000);
+  });
 
-  it('is removed by the next one, where the process was killed; that of a living one stays', async () => {
+  it('is removed by the next one, where the process was killed; that of a living one stays', {
+    tags: ['slow'],
+  }, async () => {
     const home = place();
     expect(await stopped(home, 'SIGKILL')).toBe('SIGKILL');
     expect(left(home)).toHaveLength(1);
@@ -182,7 +184,7 @@ describe('the temporary module in the folder of a configuration', () => {
     const path = files(home, { 'run.js': always('0'), [living]: '' });
     expect(await train(path, join(home, 'run'))).toMatchObject({ code: 0 });
     expect(left(home)).toEqual([living]);
-  }, 90_000);
+  });
 
   it('has a short name: that of the configuration may be as long as names can be', async () => {
     const home = place();

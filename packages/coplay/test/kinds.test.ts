@@ -149,7 +149,7 @@ describe('coplay export', () => {
     ],
     ['dreamer', MATRIX, { kind: 'dreamer', ...dreamer }, 'agent_0, DreamerV3: it acts by more than a policy of PPO'],
     ['random', MATRIX, { kind: 'random' }, 'agent_0, Random: it is not a learned one'],
-  ])('refuses %s', async (_, game, agents, message) => {
+  ])('refuses %s', { tags: ['slow'] }, async (_, game, agents, message) => {
     const run = await trained(game, agents);
     const ended = await coplay(['export', run, join(run, 'policy.onnx')]);
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining(message) });

@@ -48,7 +48,7 @@ describe('coplay sweep --index', () => {
   const sweep = written(folder, SWEEP);
   const directory = join(folder, 'indexed');
 
-  it('does one run of the plan, the same as coplay train with its settings', async () => {
+  it('does one run of the plan, the same as coplay train with its settings', { tags: ['slow'] }, async () => {
     const [first, last] = await byIndex(sweep, directory, [0, 3]);
     expect([first.code, last.code]).toEqual([0, 0]);
     expect(JSON.parse(last.out)).toMatchObject({ name: NAMES[3], settings: { 'agents.ppo.gamma': 0.9 }, seed: 2 });
@@ -69,6 +69,24 @@ describe('coplay sweep --index', () => {
     const before = readFileSync(join(directory, NAMES[0], 'result.json'), 'utf8');
     const [again] = await byIndex(sweep, directory, [0]);
     expect([again.code, readFileSync(join(directory, NAMES[0], 'result.json'), 'utf8')]).toEqual([0, before]);
+  });
+
+  it('refuses a damaged result, and says what happens without it', async () => {
+    const file = join(directory, NAMES[0], 'result.json');
+    const before = readFileSync(file, 'utf8');
+    const without = 'Remove it: then --resume goes on from the last checkpoint of this run.';
+    for (const [text, named] of [
+      [before.slice(0, -20), file],
+      [before.replace('"mean"', '"median"'), `${file}: mean`],
+    ]) {
+      writeFileSync(file, text);
+      const [{ code, err }] = await byIndex(sweep, directory, [0]);
+      expect([code, err]).toEqual([1, expect.stringContaining(without)]);
+      expect(err).toContain(named);
+    }
+    rmSync(file);
+    expect((await byIndex(sweep, directory, [0]))[0].code).toBe(0);
+    expect(JSON.parse(readFileSync(file, 'utf8')).mean).toBe(JSON.parse(before).mean);
   });
 
   it('goes on from a checkpoint after an interrupt, to the same bits', async () => {

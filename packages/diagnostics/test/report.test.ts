@@ -217,7 +217,7 @@ describe('findProblems', () => {
     expect(found.finding).toBe('Over the last fifth policy/approx_kl is 0.06 nats (up to 0.05 is usual).');
   });
 
-  it('judges runs with more updates than a call takes arguments', () => {
+  it('judges runs with more updates than a call takes arguments', { tags: ['slow'] }, () => {
     const [directory] = writeRuns([{ metrics: () => ({}) }]);
     const run = readRun(directory);
     const long = Array.from({ length: 200_000 }, (_, i) => ({

@@ -67,7 +67,7 @@ describe('interquartileMean', () => {
 });
 
 describe('bootstrap', () => {
-  it('covers the true mean about as often as it says', () => {
+  it('covers the true mean about as often as it says', { tags: ['slow'] }, () => {
     const generator = createGenerator(1);
     let covered = 0;
     const trials = 400;

@@ -32,7 +32,7 @@ function exchanged(layout: string): string {
 describe('gymHunt', () => {
   const game = gymHunt({ plants: 1 });
 
-  it('keeps the contract', () => {
+  it('keeps the contract', { tags: ['slow'] }, () => {
     assertGame(gymHunt({ maxSteps: 50 }));
     assertGame(gymHunt({ maxSteps: 50, rows: 2, columns: 2, plants: 1, runsAwayAfterMaul: true }));
     assertGame(gymHunt({ maxSteps: 50, rows: 4, columns: 3, plants: 0, stagFollows: false }));

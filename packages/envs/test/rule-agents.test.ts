@@ -357,22 +357,26 @@ describe('in whole games', () => {
   test.each([
     ['one NearestStag among three Random', 1],
     ['three NearestStag and one Random', 3],
-  ])('%s: NearestStag earns the same in every seat, and always sees itself in plane 0', async (_, hunters) => {
-    const means: number[] = [];
-    const errors: number[] = [];
-    for (let seat = 0; seat < 4; seat++) {
-      const agents = four.agents.map((id, i) => {
-        const isHunter = hunters === 1 ? i === seat : i !== (seat + 1) % 4;
-        return isHunter ? watchful(nearestStag({ game: four, id }), i) : randomAgent({ game: four, id });
-      });
-      const { returnMean, returnStandardError } = await evaluate(four, agents, { episodes: 500, seed: 10 + seat });
-      means.push(returnMean[four.agents[seat]]);
-      errors.push(returnStandardError[four.agents[seat]]);
-    }
-    for (let seat = 1; seat < 4; seat++) {
-      expect(Math.abs(means[seat] - means[0])).toBeLessThan(5 * Math.hypot(errors[seat], errors[0]));
-    }
-  });
+  ])(
+    '%s: NearestStag earns the same in every seat, and always sees itself in plane 0',
+    { tags: ['slow'] },
+    async (_, hunters) => {
+      const means: number[] = [];
+      const errors: number[] = [];
+      for (let seat = 0; seat < 4; seat++) {
+        const agents = four.agents.map((id, i) => {
+          const isHunter = hunters === 1 ? i === seat : i !== (seat + 1) % 4;
+          return isHunter ? watchful(nearestStag({ game: four, id }), i) : randomAgent({ game: four, id });
+        });
+        const { returnMean, returnStandardError } = await evaluate(four, agents, { episodes: 500, seed: 10 + seat });
+        means.push(returnMean[four.agents[seat]]);
+        errors.push(returnStandardError[four.agents[seat]]);
+      }
+      for (let seat = 1; seat < 4; seat++) {
+        expect(Math.abs(means[seat] - means[0])).toBeLessThan(5 * Math.hypot(errors[seat], errors[0]));
+      }
+    },
+  );
 
   /** Throws where an active agent isn't shown on exactly one cell of plane 0, the cell where its moves have led it. */
   function watchful(agent: Agent<null>, seat: number): Agent<null> {

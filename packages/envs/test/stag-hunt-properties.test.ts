@@ -117,7 +117,9 @@ test('an illegal action has exactly the effect of STAY', () => {
 });
 
 describe('determinism', () => {
-  test('batch = singles: environment i of a batch is the single environment of the i-th split, over whole episodes', () => {
+  test('batch = singles: environment i of a batch is the single environment of the i-th split, over whole episodes', {
+    tags: ['slow'],
+  }, () => {
     fc.assert(
       fc.property(settings, fc.nat(), fc.integer({ min: 1, max: 5 }), (options, seed, envs) => {
         const game = stagHunt(options);

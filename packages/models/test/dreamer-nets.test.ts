@@ -156,7 +156,7 @@ describe('worldModelLosses', () => {
     return { modules: [...new Set(moved.map((key) => key.split('/')[0]))], params: moved };
   }
 
-  it('each loss teaches its head and what the head reads, and nothing else', () => {
+  it('each loss teaches its head and what the head reads, and nothing else', { tags: ['slow'] }, () => {
     for (const name of ['position', 'pixels']) {
       expect(reached(`reconstruction/${name}`).modules).toEqual(['enc', 'dyn', 'dec']);
     }

@@ -9,7 +9,7 @@ import {
   type Variables,
   variables,
 } from '@coplay/tensor';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { needsOnnx, onnx } from './onnx-runtime';
 
 type Groups = Record<'params', TensorRecord>;
@@ -166,11 +166,15 @@ describe.skipIf(!onnx)(`sessions${needsOnnx}`, () => {
 
 describe.skipIf(!onnx)(`operations that cannot be compiled${needsOnnx}`, () => {
   // A kernel that exists on one backend only, which is not the tracing one.
-  tf.registerKernel({
-    kernelName: 'OnlyHere',
-    backendName: 'cpu',
-    kernelFunc: ({ inputs, backend }) => tf.getKernel('Identity', 'cpu')!.kernelFunc({ inputs, backend }),
-  });
+  beforeAll(() =>
+    tf.registerKernel({
+      kernelName: 'OnlyHere',
+      backendName: 'cpu',
+      kernelFunc: ({ inputs, backend }) => tf.getKernel('Identity', 'cpu')!.kernelFunc({ inputs, backend }),
+    }),
+  );
+  // Other test files of this process count the kernels.
+  afterAll(() => tf.unregisterKernel('OnlyHere', 'cpu'));
   const only = (x: tf.Tensor) => tf.engine().runKernel('OnlyHere', { x }) as tf.Tensor;
   const step = ({ params: { total } }: Groups, { x }: TensorRecord) => {
     const next = tf.add(total!, only(x!));

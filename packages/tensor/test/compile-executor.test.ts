@@ -128,7 +128,7 @@ describe.skipIf(!onnx || process.platform !== 'linux')(`telemetry of onnxruntime
     }
   }
 
-  it('is off: nothing is written into the user’s cache', () => {
+  it('is off: nothing is written into the user’s cache', { tags: ['slow'] }, () => {
     expect(cacheAfter()).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ describe.skipIf(!onnx || process.platform !== 'linux')(`telemetry of onnxruntime
 const SUM = `sum ${5 * 1225}`;
 
 describe('without onnxruntime-node', () => {
-  it('generates code, looks for it once, and computes the same without a word', () => {
+  it('generates code, looks for it once, and computes the same without a word', { tags: ['slow'] }, () => {
     const { status, lines, complaints } = run('absent');
     expect(complaints).toEqual(['looked']);
     expect(lines).toEqual([
@@ -161,7 +161,9 @@ describe('without onnxruntime-node', () => {
     expect(status).toBe(0);
   });
 
-  it('and without WebAssembly says once that functions run eagerly, and why no code is generated where asked to', () => {
+  it('and without WebAssembly says once that functions run eagerly, and why no code is generated where asked to', {
+    tags: ['slow'],
+  }, () => {
     const complaintsOf = (env: NodeJS.ProcessEnv) => {
       const { stdout, stderr } = spawnFixture('without-onnx', ['absent'], env, ['--jitless']);
       expect(stdout.split('\n')[0]).toBe(SUM);

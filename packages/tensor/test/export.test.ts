@@ -89,7 +89,9 @@ async function eagerly(feeds: NamedArrays): Promise<NamedArrays> {
 const BATCHES = [1, 2, 7, 37];
 
 describe('an exported function', () => {
-  it('gives the same numbers at any batch size in onnxruntime-node and onnxruntime-web', async () => {
+  it('gives the same numbers at any batch size in onnxruntime-node and onnxruntime-web', {
+    tags: ['slow'],
+  }, async () => {
     const bytes = await toOnnx(network, options);
     const feeds = BATCHES.map(feedsOf);
     for (const run of [runNode, runWeb]) {
@@ -165,7 +167,7 @@ describe('an exported function', () => {
     expect(new Uint8Array(readFileSync(join(place, 'network.onnx')))).toEqual(await toOnnx(network, options));
   });
 
-  it('of 40 MB is written and read', async () => {
+  it('of 40 MB is written and read', { tags: ['slow'] }, async () => {
     const W = variables({ W: ndarray(new Float32Array(10_000_000).fill(1e-3), [1000, 10_000]) });
     const fn: StepFunction<'W'> = (state, { x }) => ({ outputs: { y: tf.matMul(x, state.W['W']) } });
     const bytes = await toOnnx(fn, { name: 'large', state: { W }, inputs: { x: { shape: ['batch', 1000] } } });

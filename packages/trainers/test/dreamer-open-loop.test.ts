@@ -63,7 +63,7 @@ describe('learner.openLoop', () => {
     run.dispose();
   });
 
-  it('leaves training as it is, to the bit', async () => {
+  it('leaves training as it is, to the bit', { tags: ['slow'] }, async () => {
     const [one, two] = [makeRun(), makeRun()];
     for (const each of [one, two]) await each.run.train({ envSteps: 64 });
     await one.agent.learner.openLoop(createGenerator(9));

@@ -79,7 +79,7 @@ describe('2 and 3: what an update is given of a count', () => {
 });
 
 describe('4: a rare success', () => {
-  it('is still replayed long after it happened', async () => {
+  it('is still replayed long after it happened', { tags: ['slow'] }, async () => {
     const game = countGame();
     const agent = agentOf(game, { startAfter: BY_HAND, replayOnline: false });
     const run = selfPlay({ game, agents: [agent as Agent], envs: 1, steps: 5, seed: 1 });
@@ -130,7 +130,9 @@ describe('7: numbers that are not finite', () => {
     agent.learner.dispose();
   });
 
-  it('in a batch stop the run by the name of the input, or are left out, and the parameters stay as they were', async () => {
+  it('in a batch stop the run by the name of the input, or are left out, and the parameters stay as they were', {
+    tags: ['slow'],
+  }, async () => {
     const poisoned = tinyGame({ agents: 1, reward: (_, action) => (action === 1 ? Number.NaN : 0) });
     const run = (nonFinite: 'stop' | 'skip') => {
       const agent = agentOf(poisoned, { nonFinite, warmUp: 0 });

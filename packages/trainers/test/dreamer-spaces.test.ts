@@ -70,7 +70,7 @@ describe('Dreamer in a game with a space for each agent', () => {
     run.dispose();
   });
 
-  it('never chooses an option that is illegal', async () => {
+  it('never chooses an option that is illegal', { tags: ['slow'] }, async () => {
     rollouts.length = 0;
     const run = make(learners());
     await run.train({ envSteps: 200 });
@@ -89,7 +89,7 @@ describe('Dreamer in a game with a space for each agent', () => {
     run.dispose();
   });
 
-  it('learns compiled what it learns operation by operation', async () => {
+  it('learns compiled what it learns operation by operation', { tags: ['slow'] }, async () => {
     const trained = async (executor: 'auto' | 'eager') => {
       const agents = learners(executor);
       const run = make(agents);
@@ -108,7 +108,7 @@ describe('Dreamer in a game with a space for each agent', () => {
     });
   });
 
-  it('goes on to the bit from a saved state', async () => {
+  it('goes on to the bit from a saved state', { tags: ['slow'] }, async () => {
     const seats = () => [...learners().slice(0, 2), randomAgent({ game, id: 'clerk' })] as DreamerAgent<ActionSpaces>[];
     const whole = make(seats());
     await whole.train({ envSteps: 40 });

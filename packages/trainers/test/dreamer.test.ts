@@ -166,7 +166,7 @@ describe('agents that leave before the others', () => {
 });
 
 describe('the number of updates', () => {
-  it('is replayed steps for each step lived through, however they are collected', async () => {
+  it('is replayed steps for each step lived through, however they are collected', { tags: ['slow'] }, async () => {
     for (const [envs, steps] of [
       [1, 4],
       [4, 2],
@@ -182,7 +182,9 @@ describe('the number of updates', () => {
     }
   });
 
-  it('counts the steps of all agents that share the weights, and no step after one left', async () => {
+  it('counts the steps of all agents that share the weights, and no step after one left', {
+    tags: ['slow'],
+  }, async () => {
     const leaving = leavingGame({ leaves: [1, NEVER], maxSteps: 5 });
     const { run, agents } = makeRun(
       { trainRatio: 8, startAfter: 1 },
@@ -226,7 +228,9 @@ describe('a replay too small to begin with', () => {
     expect(() => dreamerAgent({ ...seat, replayCapacity: 7, startAfter: 100 })).not.toThrow();
   });
 
-  it('is right where the windows are just enough, and where nothing is to begin by itself', async () => {
+  it('is right where the windows are just enough, and where nothing is to begin by itself', {
+    tags: ['slow'],
+  }, async () => {
     for (const [startAfter, begun] of [
       [52, true],
       [65, false],
@@ -268,7 +272,7 @@ const bits = (state: SavedState) =>
   JSON.stringify(state, (_, x) => (ArrayBuffer.isView(x) ? Array.from(x as Float32Array) : x));
 
 describe.each(['joint', 'coupled', 'separate'] as const)('the schedule %s', (schedule) => {
-  it('goes on to the bit after a restore, replay and all', async () => {
+  it('goes on to the bit after a restore, replay and all', { tags: ['slow'] }, async () => {
     const options = { schedule, startAfter: 1, trainRatio: 8.3 }; // a fraction of an update is carried on
     const one = makeRun(options);
     await one.run.train({ envSteps: 32 }); // in the middle of episodes of 5 steps
@@ -398,7 +402,7 @@ describe('updates by hand', () => {
     run.dispose();
   });
 
-  it('weigh the entropy as the progress of the training says', async () => {
+  it('weigh the entropy as the progress of the training says', { tags: ['slow'] }, async () => {
     const after = async (entropyScale: NonNullable<DreamerOptions['entropyScale']>, progress: number) => {
       const played: Experience[] = [];
       const onRollout = (experience: Experience) => void played.push(experience);

@@ -192,7 +192,7 @@ describe('W05: no option is without effect', () => {
     { adamEpsilon: 0.1 },
     { targetKl: 1e-9 },
   ];
-  test('of PPO', async () => {
+  test('of PPO', { tags: ['slow'] }, async () => {
     const plain = await parameters({});
     expect(await parameters({})).toEqual(plain);
     for (const ppo of changes) expect(await parameters(ppo), JSON.stringify(ppo)).not.toEqual(plain);

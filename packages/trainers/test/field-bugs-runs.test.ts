@@ -149,7 +149,9 @@ describe('L01, L13: states and resuming', () => {
     return selfPlay({ game: played, agents, envs: 2, steps: 8, directory: join(root, 'run'), warn: () => {}, ...rest });
   };
 
-  test('a state that was taken stays as it was while the run goes on, and puts it back exactly', async () => {
+  test('a state that was taken stays as it was while the run goes on, and puts it back exactly', {
+    tags: ['slow'],
+  }, async () => {
     const { directory: _, ...options } = { directory: '', game };
     const agents = game.agents.map((id) => ppoAgent({ game, id, network, recurrent: 4, ppo: { sequenceLength: 4 } }));
     const run = selfPlay({ ...options, agents, envs: 2, steps: 8 });

@@ -30,7 +30,7 @@ async function learned(executor: ExecutorName): Promise<NamedArrays[]> {
 }
 
 describe('PPO on generated code', () => {
-  it('learns what it learns one operation at a time, up to rounding', async () => {
+  it('learns what it learns one operation at a time, up to rounding', { tags: ['slow'] }, async () => {
     const [expected, got] = [await learned('eager'), await learned('wasm')];
     expected.forEach((agent, i) => {
       for (const [name, { data }] of Object.entries(agent)) {
@@ -39,7 +39,7 @@ describe('PPO on generated code', () => {
     });
   });
 
-  it('goes on to the bit after a save', async () => {
+  it('goes on to the bit after a save', { tags: ['slow'] }, async () => {
     const whole = makeRun('wasm');
     await whole.run.train({ envSteps: 96 });
     const first = makeRun('wasm');

@@ -337,7 +337,7 @@ describe('learning with tree search', () => {
     for (const { play } of [plain, evaluated]) play.dispose();
   });
 
-  it('has its schedules where they were, after a restore', async () => {
+  it('has its schedules where they were, after a restore', { tags: ['slow'] }, async () => {
     const [one, two] = [run({ treeSearch }), run({ treeSearch })];
     await one.play.train({ envSteps: 2 * STEPS });
     expect(one.agents[0].learner.progress).toBe(0.5);
@@ -350,7 +350,7 @@ describe('learning with tree search', () => {
     ['copies of its own policy as co-players', { moa: false }],
     ['no subgoals', { omg: false }],
     ['models without goals', { moa: { ...moa, goals: 'none' } }],
-  ] as const)('works with %s', async (_, more) => {
+  ] as const)('works with %s', { tags: ['slow'] }, async (_, more) => {
     const { play, kept, agents } = run({ ...more, treeSearch } as HopPlusModules);
     await play.train({ envSteps: 2 * STEPS });
     expect(kept.map((metrics) => metrics['agent_1/search/share'])).toEqual([1, 1]);
@@ -358,7 +358,7 @@ describe('learning with tree search', () => {
     play.dispose();
   });
 
-  it('works for agents that share a policy', async () => {
+  it('works for agents that share a policy', { tags: ['slow'] }, async () => {
     const agents = sharedHopPlusAgents({ game, network, ppo, ...modules, treeSearch });
     const play = selfPlay({ game, agents, envs: 4, steps: 8, seed: 1 });
     await play.train({ envSteps: 2 * STEPS });
@@ -367,7 +367,9 @@ describe('learning with tree search', () => {
     play.dispose();
   });
 
-  it('keeps the log-probabilities of played searches where subgoals are replaced by selected ones', async () => {
+  it('keeps the log-probabilities of played searches where subgoals are replaced by selected ones', {
+    tags: ['slow'],
+  }, async () => {
     const chosen = { ...omg, vaeUpdates: 0, epsilon: 1 };
     for (const [plays, isKept] of [
       ['search', true],

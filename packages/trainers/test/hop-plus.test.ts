@@ -50,7 +50,9 @@ const STEPS = 4 * 8;
 const parametersOf = async ({ agents }: ReturnType<typeof run>) => agents[0].learner.ppo.parameters();
 
 describe('hopPlusAgent', () => {
-  it('learns from real and imagined experience, and its models from real experience alone', async () => {
+  it('learns from real and imagined experience, and its models from real experience alone', {
+    tags: ['slow'],
+  }, async () => {
     const { play, agents, kept } = run({});
     for (let update = 1; update <= 3; update++) await play.train({ envSteps: update * STEPS });
     for (const metrics of kept) {
@@ -66,7 +68,9 @@ describe('hopPlusAgent', () => {
     play.dispose();
   });
 
-  it('warns once where imagination still waits for the world model after a quarter of the training', async () => {
+  it('warns once where imagination still waits for the world model after a quarter of the training', {
+    tags: ['slow'],
+  }, async () => {
     const warnings = async (minAccuracy: number) => {
       const lines: string[] = [];
       const imagined = { ...(small.imagined as object), minAccuracy, horizon: 1 };
@@ -148,7 +152,9 @@ describe('hopPlusAgent', () => {
     for (const { play } of [whole, first, second]) play.dispose();
   });
 
-  it('imagines with the subgoals of the moment, never with zeros in their place (field note 1)', async () => {
+  it('imagines with the subgoals of the moment, never with zeros in their place (field note 1)', {
+    tags: ['slow'],
+  }, async () => {
     const { play, agents } = run({});
     await play.train({ envSteps: 2 * STEPS });
     const { learner } = agents[0];
@@ -204,7 +210,9 @@ describe('hopPlusAgent', () => {
     play.dispose();
   });
 
-  it('is taught nothing by what the others earn, and does not depend on the order of a list', async () => {
+  it('is taught nothing by what the others earn, and does not depend on the order of a list', {
+    tags: ['slow'],
+  }, async () => {
     const learned = async (change: (x: Experience) => Experience) => {
       const { play, agents } = run({ imagined: false, omg: false });
       await play.train({ envSteps: STEPS });
@@ -232,7 +240,7 @@ describe('hopPlusAgent', () => {
     play.dispose();
   });
 
-  it('shares a policy where asked, and each agent keeps a mind of its own', async () => {
+  it('shares a policy where asked, and each agent keeps a mind of its own', { tags: ['slow'] }, async () => {
     const agents = sharedHopPlusAgents({ game, network, ppo, ...small });
     const play = selfPlay({ game, agents, envs: 4, steps: 8, seed: 1 });
     await play.train({ envSteps: 3 * STEPS });
@@ -243,7 +251,7 @@ describe('hopPlusAgent', () => {
     play.dispose();
   });
 
-  it('refuses a state that was saved with other modules, before anything has changed', async () => {
+  it('refuses a state that was saved with other modules, before anything has changed', { tags: ['slow'] }, async () => {
     const [some, all] = [run({ moa: false, worldModel: 'rules' }), run({})];
     for (const { play } of [some, all]) await play.train({ envSteps: STEPS });
     const before = await parametersOf(all);
@@ -290,7 +298,7 @@ describe('PPO with imagined experience', () => {
   // Without a bound on the joint norm of the gradients, which would let one tell of the other.
   const free = { clipNorm: false, normaliseAdvantages: false };
 
-  it('keeps imagined rewards from those who are taught by real ones only', async () => {
+  it('keeps imagined rewards from those who are taught by real ones only', { tags: ['slow'] }, async () => {
     const realOnly = { ...free, imaginedActor: 'real-only', imaginedCritic: 'real-only' };
     expect(await updated(realOnly, 3)).toEqual(await updated(realOnly, -8));
     const actor = { ...free, imaginedActor: 'real-only' };

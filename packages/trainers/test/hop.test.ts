@@ -113,7 +113,7 @@ describe('hopAgent', () => {
     for (let k = 0; k < 7; k++) expect(Math.abs(policy[k] - (k === 5 ? 0 : 1 / 6))).toBeLessThan(0.02);
   });
 
-  it('learns policy, value and models of others, and reports it', async () => {
+  it('learns policy, value and models of others, and reports it', { tags: ['slow'] }, async () => {
     const { play, agents, kept } = run();
     await play.train({ envSteps: 3 * STEPS });
     const last = kept[2];
@@ -395,7 +395,7 @@ describe('beliefs of hopAgent', () => {
     return { agent, shown, priors, memory };
   }
 
-  it('follow a co-player that changes its mind, by discounted counts (inter-OM)', async () => {
+  it('follow a co-player that changes its mind, by discounted counts (inter-OM)', { tags: ['slow'] }, async () => {
     const { shown, priors } = await watched({}, 36);
     const counts = goalCounts(2, 0.995);
     shown.forEach((goal, episode) => {
@@ -470,7 +470,9 @@ describe('beliefs of hopAgent', () => {
     );
   });
 
-  it('move with what is done within an episode, and stay where they were without intra-OM', async () => {
+  it('move with what is done within an episode, and stay where they were without intra-OM', {
+    tags: ['slow'],
+  }, async () => {
     const beliefsIn = async (intraOM: boolean) => {
       const { play, agents } = run({ intraOM, interOM: false, search: { simulations: 0 } });
       await play.train({ envSteps: 4 * STEPS });
@@ -501,7 +503,7 @@ describe('beliefs of hopAgent', () => {
 });
 
 describe('planner', () => {
-  it('plays with the networks of the moment and another budget, and changes nothing', async () => {
+  it('plays with the networks of the moment and another budget, and changes nothing', { tags: ['slow'] }, async () => {
     const { play, agents } = run();
     await play.train({ envSteps: 2 * STEPS });
     const before = JSON.stringify(await play.state());

@@ -123,19 +123,24 @@ const READERS: Readonly<Record<string, (game: Game) => Promise<Metrics>>> = {
 beforeAll(() => useBackend('wasm'));
 
 describe.each(Object.keys(READERS))('%s', (reader) => {
-  it.each(Object.keys(FIELDS))('learns finite numbers from %s, or names what it does not take', async (name) => {
-    // Two dtypes for each kind: each reader meets all of them over the kinds, and each kind over the readers.
-    const first = Object.keys(FIELDS).indexOf(name) + Object.keys(READERS).indexOf(reader);
-    for (const dtype of [DTYPES[first % 8], DTYPES[(first + 5) % 8]]) {
-      const game = gameOf({ ...FIELDS[name], dtype });
-      const metrics = await READERS[reader](game);
-      expect(Object.keys(metrics).length, dtype).toBeGreaterThan(2);
-      for (const [key, value] of Object.entries(metrics)) expect(Number.isFinite(value), `${dtype} ${key}`).toBe(true);
-      const losses = Object.entries(metrics).filter(([key]) => /omg\/(vae_)?nll|loss\/rec/.test(key));
-      if (/OMG|Dreamer/.test(reader)) expect(losses.length, dtype).toBeGreaterThan(0);
-      for (const [key, value] of losses) expect(value, `${dtype} ${key}`).toBeGreaterThanOrEqual(0);
-    }
-  });
+  it.each(Object.keys(FIELDS))(
+    'learns finite numbers from %s, or names what it does not take',
+    { tags: ['slow'] },
+    async (name) => {
+      // Two dtypes for each kind: each reader meets all of them over the kinds, and each kind over the readers.
+      const first = Object.keys(FIELDS).indexOf(name) + Object.keys(READERS).indexOf(reader);
+      for (const dtype of [DTYPES[first % 8], DTYPES[(first + 5) % 8]]) {
+        const game = gameOf({ ...FIELDS[name], dtype });
+        const metrics = await READERS[reader](game);
+        expect(Object.keys(metrics).length, dtype).toBeGreaterThan(2);
+        for (const [key, value] of Object.entries(metrics))
+          expect(Number.isFinite(value), `${dtype} ${key}`).toBe(true);
+        const losses = Object.entries(metrics).filter(([key]) => /omg\/(vae_)?nll|loss\/rec/.test(key));
+        if (/OMG|Dreamer/.test(reader)) expect(losses.length, dtype).toBeGreaterThan(0);
+        for (const [key, value] of losses) expect(value, `${dtype} ${key}`).toBeGreaterThanOrEqual(0);
+      }
+    },
+  );
 });
 
 describe('Dreamer by default, shown bytes up to 254', () => {

@@ -67,7 +67,7 @@ describe('PPO agents with weights of their own learn together what they learn al
     [byDivergence]: { network, ppo: { ...ppo, epochs: 4, targetKl: 1e-3 } },
   };
 
-  it.each(Object.keys(kinds))('%s', async (kind) => {
+  it.each(Object.keys(kinds))('%s', { tags: ['slow'] }, async (kind) => {
     const options = () => kinds[kind];
     const together = await trained({ game: leaving }, 'auto', options);
     const alone = await trained({ game: leaving }, apart, options);
@@ -102,7 +102,7 @@ describe('PPO agents with weights of their own learn together what they learn al
     expect(together.params.map((params) => params['actor/body/0/bias'].shape)).toEqual([[8], [8], [8], [5]]);
   });
 
-  it('where networks of their own have equal configs, each with its own network', async () => {
+  it('where networks of their own have equal configs, each with its own network', { tags: ['slow'] }, async () => {
     const [low, high] = [ownNetwork(1), ownNetwork(5)];
     const options = (seat: number): AgentOptions => ({ network: seat === 0 ? low : high, ppo });
     const together = await trained({ game: leaving }, 'auto', options);

@@ -200,7 +200,7 @@ describe.each([
     { goals: 'none', keep: 'empty', centred: true },
   ],
 ] satisfies [string, Partial<MoaOptions>][])('%s', (_, options) => {
-  it('go on from a saved state to the bit', async () => {
+  it('go on from a saved state to the bit', { tags: ['slow'] }, async () => {
     const { moa, rollout, generator } = await shown(options, 2);
     const saved = structuredClone((await moa.state()) as object) as SavedState;
     const other = createMoa({ ...small, ...options });
@@ -217,7 +217,7 @@ describe.each([
     other.dispose();
   });
 
-  it('learn the same compiled and operation by operation', async () => {
+  it('learn the same compiled and operation by operation', { tags: ['slow'] }, async () => {
     const [compiled, eager] = [await shown(options, 2), await shown({ ...options, executor: 'eager' }, 2)];
     compiled.history.forEach((metrics, i) => {
       for (const [key, value] of Object.entries(metrics)) expect(eager.history[i][key], key).toBeCloseTo(value, 3);
@@ -247,7 +247,7 @@ describe.each([
 });
 
 describe('a recurrent model', () => {
-  it('predicts the same step by step as over whole episodes', async () => {
+  it('predicts the same step by step as over whole episodes', { tags: ['slow'] }, async () => {
     const { moa } = await shown({ recurrent: 16, unknownShare: 0 }, 3);
     const rows = moaRows(await play(3).collect(30), 1, { goals: game.goals });
     const whole = await moa.predictRows('agent_1', rows);

@@ -217,7 +217,7 @@ describe('learning', () => {
     run.dispose();
   });
 
-  it('remembers a cue with a recurrent network, and cannot without', async () => {
+  it('remembers a cue with a recurrent network, and cannot without', { tags: ['slow'] }, async () => {
     const game = tinyGame({ agents: 1, maxSteps: 3, reward: (_agent, action, cue) => (action === cue ? 1 : 0) });
     const score = async (recurrent: number) => {
       const agents: LearningAgent<Float32Array>[] = [

@@ -64,7 +64,7 @@ describe('socialInfluenceAgent', () => {
     for (const { run } of [copied, ignored]) run.dispose();
   });
 
-  it('learns from the rewards of the game and of its influence, by their weights', async () => {
+  it('learns from the rewards of the game and of its influence, by their weights', { tags: ['slow'] }, async () => {
     const learnedFrom = async (given: Partial<SocialInfluenceOptions>) => {
       const { run, kept } = runOf(imitator, given);
       await run.train({ envSteps: 12 * STEPS });
@@ -120,7 +120,9 @@ describe('socialInfluenceAgent', () => {
     for (const { run } of [whole, first, second]) run.dispose();
   });
 
-  it('plays the stag hunt, in which agents leave, actions may be illegal, and images are centred', async () => {
+  it('plays the stag hunt, in which agents leave, actions may be illegal, and images are centred', {
+    tags: ['slow'],
+  }, async () => {
     const hunt = stagHunt({ size: 3, agents: 3, stags: 1, hares: 3, maxSteps: 10 });
     const small = { network, moa: { ...moa, network: mlp({ hidden: [8] }), minRows: 16 } };
     const agents = hunt.agents.map((id) => socialInfluenceAgent({ game: hunt, id, ...small }));

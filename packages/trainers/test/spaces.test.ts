@@ -69,7 +69,7 @@ describe('PPO in a game with a space for each agent', () => {
     ['feedforward', { inputs }],
     ['recurrent', { inputs, recurrent: 4 }],
     ['with a central critic', { critic: 'joint' }],
-  ])('learns compiled what it learns operation by operation: %s', async (_, options) => {
+  ])('learns compiled what it learns operation by operation: %s', { tags: ['slow'] }, async (_, options) => {
     // A larger epsilon than usual: Adam would blow up the rounding of gradients that cancel.
     const settings = { ...options, ppo: { ...ppo, adamEpsilon: 1e-3, epochs: 2 } };
     const compiled = await trained(learners(settings), 2);

@@ -39,11 +39,11 @@ afterAll(() => {
 });
 
 describe.skipIf(!hasOnnx)('threads of compiled functions (skipped where they run eagerly)', () => {
-  it('give the same bits, one or two, in three updates of PPO', async () => {
+  it('give the same bits, one or two, in three updates of PPO', { tags: ['slow'] }, async () => {
     expect(flattenState(await trained(2))).toEqual(flattenState(await trained(1)));
   });
 
-  it('are kept with a checkpoint, and taken over by the run that goes on from it', async () => {
+  it('are kept with a checkpoint, and taken over by the run that goes on from it', { tags: ['slow'] }, async () => {
     const directory = join(scratch, 'run');
     const run = makeRun(directory);
     await run.train({ envSteps: 128 });
@@ -83,7 +83,7 @@ describe.skipIf(!hasOnnx)('threads of compiled functions (skipped where they run
     },
   );
 
-  it('are chosen anew for a checkpoint that says nothing of them', async () => {
+  it('are chosen anew for a checkpoint that says nothing of them', { tags: ['slow'] }, async () => {
     const [directory, old] = [join(scratch, 'new'), join(scratch, 'old')];
     const run = makeRun(directory);
     await run.train({ envSteps: 128 });

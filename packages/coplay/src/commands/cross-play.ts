@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fail } from '@coplay/core';
 import {
   addToReport,
@@ -33,6 +33,7 @@ export const crossPlayCommand = command({
     const seed = wholeNumber(flags, 'seed') ?? 0;
     const seats = textOf(flags, 'seats')?.split(',');
     const file = textOf(flags, 'report');
+    checkOnce(directories);
     const runs: LoadedRun[] = [];
     try {
       for (const directory of directories) {
@@ -46,7 +47,8 @@ export const crossPlayCommand = command({
       const plays = await crossPlay({ game, policies, episodes, seed, ...(seats && { seats }) });
       const summary = crossPlaySummary(plays);
       const nashConv = await exploited(directories, runs, terminal);
-      const result = { game: game.name, episodes, seed, ...summary, ...(nashConv && { nashConv }) };
+      const step = textOf(flags, 'step') ?? 'newest';
+      const result = { game: game.name, episodes, seed, step, ...summary, ...(nashConv && { nashConv }) };
       answer(terminal, flags, result, () => textOfSummary(summary, nashConv));
       if (file !== undefined) {
         const title = `Cross-play on ${game.name}: returns in one seat (rows) among agents of the columns`;
@@ -65,6 +67,15 @@ export const crossPlayCommand = command({
 interface PlayedGame {
   readonly name: string;
   readonly [option: string]: unknown;
+}
+
+/** A policy's name is its directory. */
+function checkOnce(directories: readonly string[]): void {
+  const places = directories.map((directory) => resolve(directory));
+  const again = places.findIndex((place, i) => places.indexOf(place) < i);
+  if (again < 0) return;
+  const remedy = 'Leave it out: each run meets itself as well as the others.';
+  fail('coplay cross-play', 'each run once', `${directories[again]} twice`, remedy);
 }
 
 /** Refuses runs of different games, whose agents can't meet. */

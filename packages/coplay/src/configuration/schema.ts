@@ -124,14 +124,14 @@ function refusePrototype(where: string, seats: unknown): void {
  *
  * @throws CoplayError if it isn't there, isn't JSON, or names a key twice
  */
-export function readJsonFile(path: string): unknown {
+export function readJsonFile(path: string, remedy = 'Mend the file: names and texts stand in double quotes.'): unknown {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     return fail('coplay', 'a file of JSON', (error as Error).message, 'Give the path of a configuration.');
   }
-  const value = parseJson(path, text, { remedy: 'Mend the file: names and texts stand in double quotes.' });
+  const value = parseJson(path, text, { remedy });
   const repeated = repeatedKey(text);
   if (repeated !== undefined) fail(path, 'each name once', `${JSON.stringify(repeated)} twice`, 'Remove one of them.');
   return value;

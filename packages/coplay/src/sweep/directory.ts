@@ -226,9 +226,24 @@ export function plannedRun(directory: string, name: string): PlannedRun {
 /** How a run ended, as its folder says; undefined for one that hasn't. */
 export function endOf(directory: string, run: PlannedRun): RunResult | { readonly error: string } | undefined {
   const [result, failure] = [join(directory, run.name, resultName(run)), join(directory, run.name, 'failure.json')];
-  if (existsSync(result)) return checkOptions(result, resultSchema, readJsonFile(result) as never);
-  if (existsSync(failure)) return checkOptions(failure, failureSchema, readJsonFile(failure) as never);
+  if (existsSync(result)) return readSweepFile(result, resultSchema, 'goes on from the last checkpoint of this run');
+  if (existsSync(failure)) return readSweepFile(failure, failureSchema, 'tries this run again');
   return undefined;
+}
+
+/**
+ * Reads a file that the sweep wrote.
+ *
+ * @param without  what `--resume` does where the file isn't there
+ * @throws CoplayError where it was changed or damaged
+ */
+export function readSweepFile<T extends object>(path: string, schema: z.ZodType<T>, without: string): T {
+  const remedy = `Was it changed or damaged? Remove it: then --resume ${without}.`;
+  const got = readJsonFile(path, remedy);
+  const read = schema.safeParse(got);
+  if (read.success) return read.data;
+  const [{ path: field, message }] = read.error.issues;
+  return fail([path, ...field].join(': '), 'what coplay sweep writes', message, remedy);
 }
 
 /** The file of a result; in successive halving each rung but the last has its own. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { writeEnd } from './directory';
-import { promotable, promote, reachedRungs, runTo } from './halving';
+import { promotable, promote, reachedRungs, runTo, tooFewSettings } from './halving';
 import { checkSweep, planOf, rungsOf } from './plan';
 import { resultOf } from './summary';
 
@@ -88,6 +88,15 @@ describe('successive halving', () => {
     ]);
     expect(end(4, 2, 12)).toEqual([]);
     expect(resultOf(folder, planned).best[0]).toMatchObject({ setting: 4, envSteps: 90, mean: { value: 12 } });
+  });
+
+  it('warns where no setting can be trained whole', () => {
+    const rungs = [10, 30, 90];
+    // Of 9 settings 3 go on from the first rung, and 1 of these from the second; of 8, 2 and none.
+    expect(tooFewSettings(9, rungs, 3)).toBeUndefined();
+    expect(tooFewSettings(8, rungs, 3)).toContain('of 8 settings none is trained beyond 30 steps. Give 9 settings');
+    expect(tooFewSettings(3, rungs, 3)).toContain('beyond 30 steps');
+    expect(tooFewSettings(2, rungs, 3)).toContain('beyond 10 steps');
   });
 
   it('waits for all seeds of a setting, and compares means', () => {

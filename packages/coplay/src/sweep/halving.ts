@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkOptions } from '@coplay/core';
 import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
-import { readJsonFile } from '../configuration';
-import { endOf, type PlannedSweep } from './directory';
+import { endOf, type PlannedSweep, readSweepFile } from './directory';
 import type { PlannedRun } from './plan';
 
 /*
@@ -45,8 +43,18 @@ const schema = z.strictObject({
 /** The rung that each setting is trained to, from 0, by the settings' numbers. */
 export function reachedRungs(directory: string, { runs }: PlannedSweep): number[] {
   const path = join(directory, PROMOTIONS);
-  if (existsSync(path)) return checkOptions(path, schema, readJsonFile(path) as never).reached;
+  if (existsSync(path)) return readSweepFile(path, schema, 'decides again from the results').reached;
   return Array.from({ length: runs.at(-1)!.setting + 1 }, () => 0);
+}
+
+/** A warning where too few settings are there for one to be trained whole; undefined where they suffice. */
+export function tooFewSettings(settings: number, rungs: readonly number[], eta: number): string | undefined {
+  const needed = eta ** (rungs.length - 1);
+  if (settings >= needed) return undefined;
+  const reached = rungs[Math.floor(Math.log(settings) / Math.log(eta) + 1e-9)];
+  const kept = `one of ${eta} settings goes on from each rung (${rungs.join(', ')} steps)`;
+  const remedy = `Give ${needed} settings, or a larger halving.first.`;
+  return `coplay sweep: ${kept}: of ${settings} settings none is trained beyond ${reached} steps. ${remedy}`;
 }
 
 /** A run up to a rung, from 0. */

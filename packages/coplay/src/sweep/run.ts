@@ -5,7 +5,7 @@ import { takeLock } from '@coplay/core/node';
 import { z } from 'zod';
 import { runThroughRedis } from './bullmq';
 import { checkSamePlan, isBegun, type PlannedSweep, readSweep, refuseRun, writePlan } from './directory';
-import { promote, reachedRungs, runTo } from './halving';
+import { promote, reachedRungs, runTo, tooFewSettings } from './halving';
 import { runLocally, type Watcher } from './local';
 import type { PlannedRun } from './plan';
 import { checkSlurm, type SubmittedJobs, submitToSlurm } from './slurm';
@@ -67,6 +67,7 @@ export async function runSweep(options: RunSweepOptions): Promise<SweepResult> {
   } = checkOptions('runSweep', schema, options) as RunSweepOptions;
   const work = options.redis === undefined ? runLocally : await runThroughRedis(options.redis);
   const { directory, planned } = await begin({ ...checked, warn });
+  warnOfHalving(planned, warn);
   const lock = takeLock('coplay sweep', join(directory, 'sweep'), `the sweep in ${directory}`);
   try {
     promote(directory, planned);
@@ -92,6 +93,11 @@ export async function runSweep(options: RunSweepOptions): Promise<SweepResult> {
   } finally {
     lock.release();
   }
+}
+
+function warnOfHalving({ sweep, runs, rungs }: PlannedSweep, warn: (message: string) => void): void {
+  const few = rungs && tooFewSettings(runs.at(-1)!.setting + 1, rungs, sweep.halving!.eta);
+  if (few) warn(few);
 }
 
 /**

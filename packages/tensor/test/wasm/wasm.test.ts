@@ -78,7 +78,7 @@ function fault(example: WasmCase): string[] {
 /** No function of tfjs-core calls the first; the second draws random numbers; the third takes text. */
 const NOT_COMPARED = /^(LogicalXor|Multinomial|String.*|StaticRegexReplace|Ragged.*|Draw)$/;
 
-describe('every kernel on wasm is equal to cpu, for each dtype, attribute and shape', () => {
+describe('every kernel on wasm is equal to cpu, for each dtype, attribute and shape', { tags: ['slow'] }, () => {
   const called = new Set<string>();
 
   beforeAll(async () => {

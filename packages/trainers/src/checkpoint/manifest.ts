@@ -92,7 +92,11 @@ export async function readChecked(
 }
 
 /** Throws the error for a checkpoint that can't be used. */
-export function refuse(path: string, got: string, remedy = 'Use the one before it: latestCheckpoint finds it.'): never {
+export function refuse(
+  path: string,
+  got: string,
+  remedy = 'Use the one before it, which stands in the same folder.',
+): never {
   fail('loadCheckpoint', `a complete checkpoint at ${path}`, got, remedy);
 }
 

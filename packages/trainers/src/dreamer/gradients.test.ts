@@ -155,7 +155,7 @@ describe.each<[Kind, DreamerActions?]>([
   ['joint', OTHERS[0]],
   ['joint', OTHERS[1]],
 ])('the update %s %j', (kind, actions) => {
-  it('is the same on the eager and the compiled executor', async () => {
+  it('is the same on the eager and the compiled executor', { tags: ['slow'] }, async () => {
     const eager = await after([kind], {}, 'eager', actions);
     const compiled = await after([kind], {}, 'onnx', actions);
     expect(Object.keys(compiled.outputs).sort()).toEqual(Object.keys(eager.outputs).sort());

@@ -51,7 +51,9 @@ describe('imagineFrom', () => {
     return { goals: 2, agent, prior, accuracy: () => 1, dispose: () => undefined } as unknown as MoaLearner;
   }
 
-  it('plays each co-player by the model of that co-player, for every seat of the agent', async () => {
+  it('plays each co-player by the model of that co-player, for every seat of the agent', {
+    tags: ['slow'],
+  }, async () => {
     const random = game.agents.map((id) => randomAgent({ game, id }));
     const env = vectorEnv(game, { envs: 8, seed: 1 });
     const experience = await createRollout(env, random, createGenerator(1)).collect(6);

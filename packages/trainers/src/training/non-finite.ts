@@ -10,11 +10,15 @@ export class NonFiniteError extends CoplayError {
     /** The inputs of the step that failed; empty where a parameter was found bad later. */
     readonly batch: NamedArrays,
   ) {
+    const given = findNonFinite(batch);
+    const skip = "nonFinite: 'skip' to leave such batches out";
     super({
       where,
       expected: 'finite losses, gradients and parameters',
       got,
-      remedy: "Try a lower learningRate or clipNorm, or nonFinite: 'skip' to leave such batches out.",
+      remedy: given
+        ? `The batch has ${given}: find out what wrote it (rewards or observations of the game?), or choose ${skip}.`
+        : `Try a lower learningRate or clipNorm, or ${skip}.`,
     });
   }
 }
