@@ -77,7 +77,7 @@ function hasLeftovers(directory: string): boolean {
   return readdirSync(directory).length > 1 + chunks.flatMap(({ files }) => files).length;
 }
 
-test(`kill -9 at ${KILLS} random moments leaves the one state or the other`, async () => {
+test(`kill -9 at ${KILLS} random moments leaves the one state or the other`, { tags: ['slow'] }, async () => {
   const directory = join(root, 'replay');
   const generator = createGenerator(1);
   let interrupted = 0;

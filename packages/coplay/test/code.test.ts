@@ -96,19 +96,23 @@ export const always = (id: string, action: number): Agent<null> => ({
 const module = (text: string) => `export default ${text};`;
 
 describe('a configuration of code that JSON could hold', () => {
-  it.each(['run.ts', 'run.mts', 'run.js', 'run.mjs'])('%s trains what the same in JSON does', async (name) => {
-    const place = mkdtempSync(join(folder, 'plain-'));
-    const path = files(place, { [name]: module(JSON.stringify(PLAIN)) });
-    const [fromCode, fromJson] = [join(place, 'code'), join(place, 'json')];
-    expect((await coplay(['train', path, '--directory', fromCode])).code).toBe(0);
-    expect((await coplay(['train', written(place, PLAIN), '--directory', fromJson])).code).toBe(0);
-    const kept = (directory: string) => JSON.parse(readFileSync(join(directory, 'coplay.json'), 'utf8')) as object;
-    expect(kept(fromCode)).toEqual({ ...kept(fromJson), directory: fromCode });
-    // It needs the file no more.
-    rmSync(path);
-    const evaluated = await Promise.all([fromCode, fromJson].map((run) => coplay(['evaluate', run, '--json'])));
-    expect(evaluated[0].out).toBe(evaluated[1].out);
-  });
+  it.each(['run.ts', 'run.mts', 'run.js', 'run.mjs'])(
+    '%s trains what the same in JSON does',
+    { tags: ['slow'] },
+    async (name) => {
+      const place = mkdtempSync(join(folder, 'plain-'));
+      const path = files(place, { [name]: module(JSON.stringify(PLAIN)) });
+      const [fromCode, fromJson] = [join(place, 'code'), join(place, 'json')];
+      expect((await coplay(['train', path, '--directory', fromCode])).code).toBe(0);
+      expect((await coplay(['train', written(place, PLAIN), '--directory', fromJson])).code).toBe(0);
+      const kept = (directory: string) => JSON.parse(readFileSync(join(directory, 'coplay.json'), 'utf8')) as object;
+      expect(kept(fromCode)).toEqual({ ...kept(fromJson), directory: fromCode });
+      // It needs the file no more.
+      rmSync(path);
+      const evaluated = await Promise.all([fromCode, fromJson].map((run) => coplay(['evaluate', run, '--json'])));
+      expect(evaluated[0].out).toBe(evaluated[1].out);
+    },
+  );
 
   it('may make agents by functions: the same agents learn the same', async () => {
     const place = mkdtempSync(join(folder, 'functions-'));

@@ -48,7 +48,7 @@ describe('coplay sweep --index', () => {
   const sweep = written(folder, SWEEP);
   const directory = join(folder, 'indexed');
 
-  it('does one run of the plan, the same as coplay train with its settings', { tags: ['slow'] }, async () => {
+  it('does one run of the plan, the same as coplay train with its settings', async () => {
     const [first, last] = await byIndex(sweep, directory, [0, 3]);
     expect([first.code, last.code]).toEqual([0, 0]);
     expect(JSON.parse(last.out)).toMatchObject({ name: NAMES[3], settings: { 'agents.ppo.gamma': 0.9 }, seed: 2 });

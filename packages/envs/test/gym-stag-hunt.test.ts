@@ -173,7 +173,7 @@ describe('gymHarvest', () => {
   const mature = ['1P.2.', '.....', '.....'].join('\n');
   const board = { rows: 3, columns: 5 };
 
-  it('keeps the contract', () => {
+  it('keeps the contract', { tags: ['slow'] }, () => {
     assertGame(gymHarvest({ maxSteps: 50 }));
     assertGame(gymHarvest({ maxSteps: 50, rows: 2, columns: 3, plants: 3, chanceToDie: 1, chanceToMature: 0.5 }));
   });

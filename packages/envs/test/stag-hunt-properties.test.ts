@@ -13,7 +13,7 @@ function act(mask: ArrayLike<number>, random: { uniform(): number; integer(n: nu
   return random.integer(7);
 }
 
-test('random settings keep the contract of games', () => {
+test('random settings keep the contract of games', { tags: ['slow'] }, () => {
   fc.assert(
     fc.property(settings, fc.nat(), (options, seed) => {
       expect(gameContract(stagHunt(options), { episodes: 1, seed, allocation: false })).toEqual([]);

@@ -164,7 +164,9 @@ describe('worldModelLosses', () => {
     expect(reached('continue').modules).toEqual(['enc', 'dyn', 'con']);
   });
 
-  it('dynamics teach the prior and not the last posterior, representations the posterior and not the prior', () => {
+  it('dynamics teach the prior and not the last posterior, representations the posterior and not the prior', {
+    tags: ['slow'],
+  }, () => {
     const dynamics = reached('dynamics');
     expect(dynamics.modules).toEqual(['enc', 'dyn']);
     expect(dynamics.params).toContain('dyn/priorlogit/kernel');

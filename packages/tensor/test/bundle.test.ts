@@ -10,7 +10,9 @@ const browser = () => ({
   ...{ console, performance, setTimeout, TextDecoder, TextEncoder },
 });
 
-it('a minified bundle for browsers trains to the same numbers, without any module of Node', async () => {
+it('a minified bundle for browsers trains to the same numbers, without any module of Node', {
+  tags: ['slow'],
+}, async () => {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('./fixtures/train.ts', import.meta.url))],
     bundle: true,

@@ -132,7 +132,7 @@ describe.skipIf(!onnx || process.platform !== 'linux')(`telemetry of onnxruntime
     expect(cacheAfter()).toEqual([]);
   });
 
-  it('is on where the user says so', () => {
+  it('is on where the user says so', { tags: ['slow'] }, () => {
     expect(cacheAfter('0')).not.toEqual([]);
   });
 });
@@ -151,7 +151,7 @@ describe('without onnxruntime-node', () => {
     expect(status).toBe(0);
   });
 
-  it('gives the reason where the package is there and its library does not load', () => {
+  it('gives the reason where the package is there and its library does not load', { tags: ['slow'] }, () => {
     const { status, lines, complaints } = run('broken', 'told');
     expect(complaints).toEqual(['looked']);
     expect(lines[0]).toMatch(

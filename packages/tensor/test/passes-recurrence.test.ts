@@ -266,7 +266,7 @@ describe('joinedNodes', () => {
 });
 
 describe('a recurrence that is unrolled', () => {
-  it('keeps few nodes per step, and its size grows with its length alone', async () => {
+  it('keeps few nodes per step, and its size grows with its length alone', { tags: ['slow'] }, async () => {
     const { gru } = await import('./fixtures/recurrence');
     const [short, long] = [gru(8), gru(16)];
     const after = await keepsValues(short, optimiseGraph);

@@ -196,7 +196,7 @@ describe('the number of updates', () => {
     expect(updates).toBe(1 + 9 * 6); // an update for each step: 6 in an episode, the first of which begins the training
   });
 
-  it('is fixed for each phase where that is asked for', async () => {
+  it('is fixed for each phase where that is asked for', { tags: ['slow'] }, async () => {
     const { run, agents } = makeRun({ updatesPerPhase: 3, startAfter: 1, schedule: 'separate' }, { envs: 1, steps: 5 });
     await run.train({ envSteps: 20 });
     expect(agents[0].learner.updates).toBe(12);
@@ -246,7 +246,7 @@ describe('a replay too small to begin with', () => {
 describe('illegal actions', () => {
   const rules = leavingGame({ leaves: [NEVER], legal: (_agent, step) => (step % 2 === 0 ? [0, 1] : [2]) });
 
-  it('are never chosen, and what is legal is learned where a game forbids anything', async () => {
+  it('are never chosen, and what is legal is learned where a game forbids anything', { tags: ['slow'] }, async () => {
     const { run, agents, kept } = makeRun(
       { startAfter: 1, trainRatio: 16, learningRate: 1e-2, warmUp: 0 },
       { game: rules },
@@ -287,7 +287,7 @@ describe.each(['joint', 'coupled', 'separate'] as const)('the schedule %s', (sch
     two.run.dispose();
   });
 
-  it.each([1000, 0.001])('stays finite where rewards are %f times as large', async (factor) => {
+  it.each([1000, 0.001])('stays finite where rewards are %f times as large', { tags: ['slow'] }, async (factor) => {
     const scaled = tinyGame({ agents: 1, reward: (_, action) => factor * action, maxSteps: 5 });
     const { run, kept } = makeRun({ schedule, startAfter: 1, trainRatio: 8, warmUp: 0 }, { game: scaled });
     await run.train({ envSteps: 48 });
@@ -349,7 +349,9 @@ describe('a replay of another learner', () => {
 });
 
 describe('updates by hand', () => {
-  it('actor and critic learn from states that are given, and from sampled ones where none are', async () => {
+  it('actor and critic learn from states that are given, and from sampled ones where none are', {
+    tags: ['slow'],
+  }, async () => {
     const { run, agents } = makeRun({ startAfter: 1000, warmUp: 0 });
     await run.train({ envSteps: 40 });
     const { learner } = agents[0];
@@ -372,7 +374,7 @@ describe('updates by hand', () => {
     run.dispose();
   });
 
-  it('imagine from the last of the states that are given, as many as `starts` says', async () => {
+  it('imagine from the last of the states that are given, as many as `starts` says', { tags: ['slow'] }, async () => {
     const { run, agents } = makeRun({ startAfter: 1000, starts: 2 });
     await run.train({ envSteps: 40 });
     const { learner } = agents[0];

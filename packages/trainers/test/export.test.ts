@@ -143,6 +143,7 @@ async function prepare(make: () => Promise<PpoAgent>, rules: Game) {
 describe('the exported policy', () => {
   it.each(cases)(
     'of an agent with %s gives the log-probabilities that the agent acts by, in onnxruntime-node and onnxruntime-web',
+    { tags: ['slow'] },
     async (_, make, rules) => {
       const { bytes, feeds, expected } = await prepare(make, rules);
       for (const run of [runNode, runWeb]) {
@@ -182,7 +183,7 @@ describe('exportOnnx', () => {
     }
   });
 
-  it.each([0, 4])('adds the value in the unit of returns, GRU of %i units', async (recurrent) => {
+  it.each([0, 4])('adds the value in the unit of returns, GRU of %i units', { tags: ['slow'] }, async (recurrent) => {
     const agent = await ready({ recurrent, ppo: { normaliseValues: true } });
     const run = selfPlay({ game, agents: [agent, ...others()], envs: 2, steps: 8 });
     await run.train({ envSteps: 16 }); // the normaliser has seen returns

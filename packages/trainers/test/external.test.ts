@@ -45,7 +45,7 @@ it('PPO trains in an external game, resumes in new episodes, and frees the envir
   second.run.dispose();
 });
 
-it('a world model of observations learns from it, and is imagined with', async () => {
+it('a world model of observations learns from it, and is imagined with', { tags: ['slow'] }, async () => {
   const { game } = outside(rules, 2);
   const model = createWorldModel({ game, stepsPerUpdate: 1, batchSize: 8 });
   await model.initialise(createGenerator(1));

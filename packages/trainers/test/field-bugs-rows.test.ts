@@ -81,7 +81,7 @@ describe('P19, M02: numbers of agents that do not play', () => {
     return results;
   }
 
-  test.each(kinds)('random numbers or NaN there change nothing ($name)', async ({ make }) => {
+  test.each(kinds)('random numbers or NaN there change nothing ($name)', { tags: ['slow'] }, async ({ make }) => {
     const generator = createGenerator(9);
     for (const change of [() => generator.normal() * 100, () => Number.NaN]) {
       const [plain, changed] = await both(make, change);

@@ -41,7 +41,7 @@ async function trainPoisoned(nonFinite: 'stop' | 'skip', directory: string, metr
 }
 
 describe('a loss that is not finite', () => {
-  it('stops the run, names update and input, and leaves the batch behind', async () => {
+  it('stops the run, names update and input, and leaves the batch behind', { tags: ['slow'] }, async () => {
     const directory = join(made, 'stop');
     await expect(trainPoisoned('stop', directory)).rejects.toThrow(
       /PPO \(agent_1\), update 2: expected finite losses.*from the input advantages\[\d+\] = NaN.*non-finite-agent_1-update-2\.npz/,

@@ -181,7 +181,9 @@ describe('hopPlusAgent', () => {
     play.dispose();
   });
 
-  it('lets the critic read at a cut what the agent infers there itself one step later', async () => {
+  it('lets the critic read at a cut what the agent infers there itself one step later', {
+    tags: ['slow'],
+  }, async () => {
     const { play, agents } = run({ imagined: false });
     await play.train({ envSteps: STEPS });
     const env = vectorEnv(game, { envs: 4, seed: 4 });

@@ -132,7 +132,7 @@ describe('hopAgent', () => {
     play.dispose();
   });
 
-  it('keeps the steps of finished episodes alone, and only those in which it played', async () => {
+  it('keeps the steps of finished episodes alone, and only those in which it played', { tags: ['slow'] }, async () => {
     const { play, agents, kept } = run({ hop: { ...small.hop, minRows: 10_000 } });
     let active = 0;
     const env = vectorEnv(game, { envs: 4, seed: 3 });
@@ -299,7 +299,7 @@ describe('hopAgent', () => {
     agent.learner.dispose();
   });
 
-  it('shares policy and value where asked, but no models and no beliefs', async () => {
+  it('shares policy and value where asked, but no models and no beliefs', { tags: ['slow'] }, async () => {
     const { play, agents } = run({ inputs: { agentId: true } }, { shared: true });
     await play.train({ envSteps: 2 * STEPS });
     expect(play.learners).toHaveLength(1);
@@ -407,7 +407,9 @@ describe('beliefs of hopAgent', () => {
     expect(priors[35]).toBeGreaterThan(0.6); // then 24 stags, nearly
   });
 
-  it('count with the discount of the models, and as the game asks where goals have a noGoal', async () => {
+  it('count with the discount of the models, and as the game asks where goals have a noGoal', {
+    tags: ['slow'],
+  }, async () => {
     const moa = { ...small.moa, goalDiscount: 0.7 };
     const { shown, priors } = await watched({ moa }, 16);
     const counts = goalCounts(2, 0.7);
@@ -519,7 +521,7 @@ describe('planner', () => {
     play.dispose();
   });
 
-  it('begins with a copy of the beliefs', async () => {
+  it('begins with a copy of the beliefs', { tags: ['slow'] }, async () => {
     const { play, agents } = run();
     await play.train({ envSteps: 3 * STEPS });
     const copy = planner(agents[0]);
@@ -528,7 +530,7 @@ describe('planner', () => {
     play.dispose();
   });
 
-  it('plays without half of its beliefs where asked, and without both', async () => {
+  it('plays without half of its beliefs where asked, and without both', { tags: ['slow'] }, async () => {
     const { play, agents } = run();
     await play.train({ envSteps: 3 * STEPS });
     expect(agents[0].beliefs!.prior('agent_1')).not.toEqual(Float64Array.of(0.5, 0.5));

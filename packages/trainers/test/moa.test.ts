@@ -128,7 +128,7 @@ describe('createMoa', () => {
     expect(moa.prior('agent_2')[1]).toBeCloseTo(hare / (stag + hare), 12);
   });
 
-  it('predicts by the goal, where players of both goals were seen', async () => {
+  it('predicts by the goal, where players of both goals were seen', { tags: ['slow'] }, async () => {
     const moa = createMoa({ ...small, id: 'agent_1', unknownShare: 0.2 }); // its co-player agent_0 is Mixed
     const generator = createGenerator(3);
     await moa.initialise(generator);
@@ -231,7 +231,7 @@ describe.each([
     eager.moa.dispose();
   });
 
-  it('play their seats in a rollout: goals are drawn once an episode', async () => {
+  it('play their seats in a rollout: goals are drawn once an episode', { tags: ['slow'] }, async () => {
     const { moa } = await shown(options, 1);
     let asked = 0;
     const goalsOf = () => {

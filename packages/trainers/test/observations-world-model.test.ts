@@ -148,7 +148,7 @@ describe('a model of observations that has learned nothing', () => {
 });
 
 describe('a model of observations with a contrastive loss', () => {
-  it('adds it by its weight, and leaves all other parts and parameters as they are', async () => {
+  it('adds it by its weight, and leaves all other parts and parameters as they are', { tags: ['slow'] }, async () => {
     const rows = tensors(await transitions(kinds()));
     const plain = observationsWorldModel()(kinds());
     const contrastive = observationsWorldModel({ contrastive: { weight: 0.5 } })(kinds());

@@ -172,7 +172,7 @@ describe('OMG', () => {
     omg.dispose();
   });
 
-  it('goes on from its state to the bit', async () => {
+  it('goes on from its state to the bit', { tags: ['slow'] }, async () => {
     const first = await learnerOf({ vaeUpdates: 1, selector: 'random' });
     const [a, b] = [await playOf(game, 1, 8, 20), await playOf(game, 2, 8, 20)];
     first.push(a);

@@ -64,30 +64,34 @@ describe('OMG with networks of one’s own', () => {
     inferenceNetwork: denseModel(5),
   });
 
-  it.each(['reconstruction', 'action'] as const)('learns and restores their weights: %s', async (loss) => {
-    const omg = omgOf({ ...own(), loss });
-    await omg.initialise(createGenerator(1));
-    const generator = createGenerator(2);
-    const stages = [await omg.parameters()];
-    for (let update = 0; update < 2; update++) {
-      omg.push(await playOf(update));
-      await omg.update(generator);
-      stages.push(await omg.parameters());
-    }
-    const [fresh, ofVae, ofInference] = stages;
-    expect(changed(fresh, ofVae)).toEqual([...weights('vae/decoder/body', 4), ...weights('vae/encoder/body', 2)]);
-    expect(changed(ofVae, ofInference)).toEqual([
-      ...weights('inference/decoder/body', 4),
-      ...weights('inference/state/body', 2),
-    ]);
-    const other = omgOf({ ...own(), loss });
-    await other.restore(await omg.state());
-    const experience = await playOf(9);
-    expect(await other.inferOver(experience)).toEqual(await omg.inferOver(experience));
-    expect(await other.latentsOf(experience)).toEqual(await omg.latentsOf(experience));
-    omg.dispose();
-    other.dispose();
-  });
+  it.each(['reconstruction', 'action'] as const)(
+    'learns and restores their weights: %s',
+    { tags: ['slow'] },
+    async (loss) => {
+      const omg = omgOf({ ...own(), loss });
+      await omg.initialise(createGenerator(1));
+      const generator = createGenerator(2);
+      const stages = [await omg.parameters()];
+      for (let update = 0; update < 2; update++) {
+        omg.push(await playOf(update));
+        await omg.update(generator);
+        stages.push(await omg.parameters());
+      }
+      const [fresh, ofVae, ofInference] = stages;
+      expect(changed(fresh, ofVae)).toEqual([...weights('vae/decoder/body', 4), ...weights('vae/encoder/body', 2)]);
+      expect(changed(ofVae, ofInference)).toEqual([
+        ...weights('inference/decoder/body', 4),
+        ...weights('inference/state/body', 2),
+      ]);
+      const other = omgOf({ ...own(), loss });
+      await other.restore(await omg.state());
+      const experience = await playOf(9);
+      expect(await other.inferOver(experience)).toEqual(await omg.inferOver(experience));
+      expect(await other.latentsOf(experience)).toEqual(await omg.latentsOf(experience));
+      omg.dispose();
+      other.dispose();
+    },
+  );
 
   it('pretrains them, and freezes the VAE', async () => {
     const omg = omgOf(own());
@@ -166,20 +170,24 @@ describe('DreamerV3 with networks of one’s own', () => {
     return { run, learner: agent.learner };
   };
 
-  it.each(['coupled', 'separate'] as const)('learns and restores their weights: %s', async (schedule) => {
-    const { run, learner } = runOf({ ...own(), schedule });
-    await run.train({ envSteps: 16 });
-    const before = await learner.parameters();
-    await learner.train(1, createGenerator(1));
-    const names = [...weights('dec/body', 4), ...weights('enc/body', 2)];
-    expect(changed(before, await learner.parameters())).toEqual(names);
-    const { run: second, learner: other } = runOf({ ...own(), schedule });
-    await other.restore(await learner.state());
-    const predicted = async (of: typeof learner) => of.openLoop(createGenerator(4), { batch: 2, context: 1 });
-    expect(await predicted(other)).toEqual(await predicted(learner));
-    run.dispose();
-    second.dispose();
-  });
+  it.each(['coupled', 'separate'] as const)(
+    'learns and restores their weights: %s',
+    { tags: ['slow'] },
+    async (schedule) => {
+      const { run, learner } = runOf({ ...own(), schedule });
+      await run.train({ envSteps: 16 });
+      const before = await learner.parameters();
+      await learner.train(1, createGenerator(1));
+      const names = [...weights('dec/body', 4), ...weights('enc/body', 2)];
+      expect(changed(before, await learner.parameters())).toEqual(names);
+      const { run: second, learner: other } = runOf({ ...own(), schedule });
+      await other.restore(await learner.state());
+      const predicted = async (of: typeof learner) => of.openLoop(createGenerator(4), { batch: 2, context: 1 });
+      expect(await predicted(other)).toEqual(await predicted(learner));
+      run.dispose();
+      second.dispose();
+    },
+  );
 
   it('compiled and joint does what operations one by one do', { tags: ['learning'] }, async () => {
     const logs = [];

@@ -156,25 +156,29 @@ describe('a run’s directory', () => {
     run.dispose();
   }
 
-  it.each(['config.json and checkpoints', 'checkpoints alone'])('with %s is closed to another run', async (kind) => {
-    const at = directory();
-    await trained(at);
-    if (kind === 'checkpoints alone') rmSync(join(at, 'config.json'));
-    const before = content(at);
-    const donor = makeRun([]);
-    await donor.train({ envSteps: 3 * STEPS });
-    const saved = await donor.state();
-    const restored = makeRun([], at);
-    await restored.restore(saved);
-    const fresh = makeRun([], at);
-    for (const run of [restored, fresh]) {
-      const message = /without a run in it, got one with .*Choose another directory, or resume that run/;
-      await expect(run.save()).rejects.toThrow(message);
-      await expect(run.train({ envSteps: 4 * STEPS })).rejects.toThrow(message);
-      expect(content(at)).toEqual(before);
-    }
-    for (const run of [donor, restored, fresh]) run.dispose();
-  });
+  it.each(['config.json and checkpoints', 'checkpoints alone'])(
+    'with %s is closed to another run',
+    { tags: ['slow'] },
+    async (kind) => {
+      const at = directory();
+      await trained(at);
+      if (kind === 'checkpoints alone') rmSync(join(at, 'config.json'));
+      const before = content(at);
+      const donor = makeRun([]);
+      await donor.train({ envSteps: 3 * STEPS });
+      const saved = await donor.state();
+      const restored = makeRun([], at);
+      await restored.restore(saved);
+      const fresh = makeRun([], at);
+      for (const run of [restored, fresh]) {
+        const message = /without a run in it, got one with .*Choose another directory, or resume that run/;
+        await expect(run.save()).rejects.toThrow(message);
+        await expect(run.train({ envSteps: 4 * STEPS })).rejects.toThrow(message);
+        expect(content(at)).toEqual(before);
+      }
+      for (const run of [donor, restored, fresh]) run.dispose();
+    },
+  );
 
   it('takes a save before the first update, and goes on', async () => {
     const at = directory();

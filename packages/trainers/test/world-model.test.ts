@@ -132,7 +132,7 @@ function rowsWhere(rows: NamedArrays, is: (rewards: readonly number[]) => boolea
 }
 
 describe('a world model', () => {
-  it('learns the rules well enough to stand in for them', async () => {
+  it('learns the rules well enough to stand in for them', { tags: ['slow'] }, async () => {
     const model = await learner();
     expect([model.accuracy, model.rewardError]).toEqual([0, Number.POSITIVE_INFINITY]);
     const accuracies: number[] = [];

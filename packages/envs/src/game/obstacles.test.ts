@@ -99,7 +99,7 @@ function chancesOfOnePiece(size: number): Map<string, number> {
   return new Map([...chances].map(([place, chance]) => [place, chance / total]));
 }
 
-test('one piece on 4x4: every kind, turn and place as often as it should be', () => {
+test('one piece on 4x4: every kind, turn and place as often as it should be', { tags: ['slow'] }, () => {
   const N = 40_000;
   const counts = new Map<string, number>();
   for (const cells of draws(4, 1, 9, N)) counts.set(cells.join(' '), (counts.get(cells.join(' ')) ?? 0) + 1);

@@ -227,6 +227,7 @@ describe('a disk that refuses', () => {
   ];
   test.each(failures)(
     '%s at any operation: a clear error, the older checkpoints intact',
+    { tags: ['slow'] },
     async (code, fails, message) => {
       let operations = 0;
       for (let last = 0; operations >= last; last++) {
