@@ -196,6 +196,7 @@ describe('tracing', () => {
 
   it.each(['cpu', 'wasm'] as const)('leaves the backend %s in use', async (backend) => {
     await useBackend(backend);
+    tf.disposeVariables(); // of test files that ran in this process before
     const before = held();
     expect(identity().nodes.map(({ op }) => op)).toEqual(['Exp']);
     expect(tf.getBackend()).toBe(backend);
