@@ -174,13 +174,14 @@ describe('a run', () => {
     const { log: _, ...configuration } = CONFIGURATION;
     const path = written(folder, { ...configuration, log: ['csv', 'tensorboard'] });
     const sweep = written(folder, { configuration, axes: { 'agents.ppo.gamma': [0.5] }, seeds: 1, episodes: 4 });
-    const [one, swept] = [join(folder, 'listeners'), join(folder, 'listeners-swept')];
+    const [one, two, swept] = ['listeners', 'listeners-two', 'listeners-swept'].map((name) => join(folder, name));
     const before = counts();
     for (const args of [
       ['train', path, '--directory', one],
+      ['train', path, '--directory', two],
       ['resume', one, '--steps', '96'],
       ['evaluate', one, '--episodes', '2'],
-      ['cross-play', one, one, '--episodes', '2'],
+      ['cross-play', one, two, '--episodes', '2'],
       ['record', one],
       ['export', one, join(folder, 'listeners.onnx')],
       ['sweep', sweep, '--directory', swept, '--index', '0'],
