@@ -12,10 +12,17 @@ import { bootstrap, type Curve, mean, smooth } from '@coplay/diagnostics/statist
 import { randomAgent } from '@coplay/envs';
 import { mlp, observationsWorldModel } from '@coplay/models';
 import { type HopPlusModules, selfPlay, sharedHopPlusAgents, sharedPpoAgents } from '@coplay/trainers';
-import { type Context, type Experiment, learningColumns, medianOrNever, type SeedPlace } from '../bench/harness';
+import {
+  type Context,
+  type Experiment,
+  learningColumns,
+  medianReached,
+  reachedOrNever,
+  type SeedPlace,
+  stepsToReach,
+} from '../bench/harness';
 import { SUBJECTS, type Subject } from './any-game/games';
 import { HORIZON, type ModelQuality, modelQuality } from './any-game/model-quality';
-import { stepsToReach } from './hop-plus/training';
 
 /*
  * Chosen in short trials of seed 101, which isn't judged. PPO with `ppoPresets.stagHunt` earns no more in any of the
@@ -150,11 +157,11 @@ async function report(context: Context, results: Record<string, Record<string, S
     let isInHalf = false;
     for (const [arm, seeds] of Object.entries(arms)) {
       const reached = seeds.map(({ curve }) => stepsToReach(curve, level));
-      const median = medianOrNever(reached.map((steps) => (Number.isFinite(steps) ? steps : null)));
+      const median = medianReached(reached);
       const share = bootstrap(seeds.map(({ evaluated }, i) => (evaluated - ppo[i].evaluated) / (best - random)));
       if (arm !== 'PPO') {
         worst = Math.min(worst, share.lower);
-        isInHalf ||= hasLearned && median !== null && median <= half;
+        isInHalf ||= hasLearned && median <= half;
       }
       rows.push({
         game: name,
@@ -166,7 +173,7 @@ async function report(context: Context, results: Record<string, Record<string, S
           random + 0.9 * (best - random),
         ),
         'less PPO, share of the range': arm === 'PPO' ? undefined : share,
-        "steps to PPO's return (median)": median ?? 'never',
+        "steps to PPO's return (median)": reachedOrNever(median),
         'seconds a seed': mean(seeds.map(({ seconds }) => seconds)),
       });
       const measured = seeds.flatMap(({ model }) => model ?? []);

@@ -2,7 +2,7 @@ import { learningCurves } from '@coplay/diagnostics';
 import { mean, median } from '@coplay/diagnostics/statistics';
 import { pendulum } from '@coplay/envs';
 import { dreamerAgent } from '@coplay/trainers';
-import { type Context, type Experiment, learningColumns } from '../bench/harness';
+import { type Context, type Experiment, learningColumns, reachedOrNever, stepsToReach } from '../bench/harness';
 import { type Trained, trainDreamer, valueAt } from './dreamer/training';
 
 const GOAL = -200;
@@ -46,7 +46,7 @@ async function show(context: Context, results: readonly Trained[], envSteps: num
     results.map((trained, i) => ({
       seed: context.seeds[i],
       ...Object.fromEntries(at.map((step) => [`${step / 1000}k`, valueAt(trained.returns, step)])),
-      [`steps to ${GOAL}`]: stepsTo(trained, GOAL),
+      [`steps to ${GOAL}`]: reachedOrNever(stepsToReach(trained.returns, GOAL)),
       'after training': trained.evaluated,
       seconds: trained.seconds.at(-1) ?? 0,
     })),
@@ -63,9 +63,4 @@ async function show(context: Context, results: readonly Trained[], envSteps: num
 
 function secondsOf({ seconds }: Trained): number {
   return seconds.at(-1) ?? 0;
-}
-
-/** Environment steps until the training return reached a goal; `never` if it didn't. */
-function stepsTo({ returns: { steps, values } }: Trained, goal: number): number | string {
-  return steps[values.findIndex((value) => value >= goal)] ?? 'never';
 }

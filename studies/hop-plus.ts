@@ -4,17 +4,9 @@ import { symmetryAudit } from '@coplay/diagnostics/audits';
 import { mean, median } from '@coplay/diagnostics/statistics';
 import { stagHunt } from '@coplay/envs';
 import type { HopPlusModules } from '@coplay/trainers';
-import type { Context, Experiment } from '../bench/harness';
+import { type Context, type Experiment, medianReached, stepsToReach } from '../bench/harness';
 import { reportSearch, searchLines } from './hop-plus/search';
-import {
-  type Line,
-  medianReached,
-  reachRow,
-  type SeedResult,
-  stepsToReach,
-  trainAlone,
-  trainTogether,
-} from './hop-plus/training';
+import { type Line, reachRow, type SeedResult, trainAlone, trainTogether } from './hop-plus/training';
 
 /** One module off at a time, on 4x4. */
 const ABLATIONS: Readonly<Record<string, HopPlusModules>> = {

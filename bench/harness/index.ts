@@ -1,5 +1,5 @@
 export type { Context, Experiment, SeedPlace } from './experiment';
-export { learningColumns } from './learning';
+export { learningColumns, medianReached, reachedOrNever, stepsToReach } from './learning';
 export { main } from './main';
 export { findPython, runPython } from './python';
 export { recentEpisodes } from './recent-episodes';

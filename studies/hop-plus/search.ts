@@ -1,8 +1,8 @@
 import { bootstrap, mean } from '@coplay/diagnostics/statistics';
 import type { HopPlusModules } from '@coplay/trainers';
-import type { Context } from '../../bench/harness';
+import { type Context, stepsToReach } from '../../bench/harness';
 import { stability } from '../hop/training';
-import { type Line, reachRow, type SeedResult, stepsToReach } from './training';
+import { type Line, reachRow, type SeedResult } from './training';
 
 /** A board of the part `search`: its lines with and without a search, and the return that counts as learned. */
 interface Board {

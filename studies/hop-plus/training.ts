@@ -3,7 +3,15 @@ import { curveOf } from '@coplay/diagnostics';
 import { bootstrap, type Curve, mean } from '@coplay/diagnostics/statistics';
 import { mixed, nearestHare, nearestStag, stagHunt } from '@coplay/envs';
 import { type HopPlusModules, hopPlusAgent, ppoAgent, ppoPresets, selfPlay } from '@coplay/trainers';
-import { type Context, meanOfEpisodes, medianOrNever, type SeedPlace, shortCurve } from '../../bench/harness';
+import {
+  type Context,
+  meanOfEpisodes,
+  medianReached,
+  reachedOrNever,
+  type SeedPlace,
+  shortCurve,
+  stepsToReach,
+} from '../../bench/harness';
 import { arenas } from '../boards/arenas';
 
 /** Agents of one kind on one board. */
@@ -80,31 +88,19 @@ function clockOf(entries: readonly LogEntry[]): Curve {
   return { steps: entries.map(({ envSteps }) => envSteps), values };
 }
 
-/** The first step at which a smoothed curve is at a level; infinite if it never is. */
-export function stepsToReach({ steps, values }: Curve, level: number): number {
-  const at = values.findIndex((value) => value >= level);
-  return at < 0 ? Number.POSITIVE_INFINITY : steps[at];
-}
-
 /** A row of a table: how many seeds of a line reach a level, and after how many steps and seconds. */
 export function reachRow(label: string, seeds: readonly SeedResult[], level: number) {
   const steps = seeds.map(({ curve }) => stepsToReach(curve, level));
   const seconds = seeds.map((seed, i) => secondsAt(seed, steps[i]));
-  const orNever = (value: number) => (Number.isFinite(value) ? value : 'never');
   return {
     setting: label,
     seeds: seeds.length,
     'return after training': bootstrap(seeds.map(({ evaluated }) => evaluated)),
     level,
     'seeds at the level': steps.filter(Number.isFinite).length,
-    'steps to it (median)': orNever(medianReached(steps)),
-    'seconds to it (median)': orNever(medianReached(seconds)),
+    'steps to it (median)': reachedOrNever(medianReached(steps)),
+    'seconds to it (median)': reachedOrNever(medianReached(seconds)),
   };
-}
-
-/** The median of steps or seconds, in which infinity means "never": infinite if the middle run never got there. */
-export function medianReached(values: readonly number[]): number {
-  return medianOrNever(values.map((value) => (Number.isFinite(value) ? value : null))) ?? Number.POSITIVE_INFINITY;
 }
 
 /** Seconds that a run had taken at a step. */

@@ -35,7 +35,8 @@ export interface Line {
   readonly search?: Pick<HopSearchOptions, 'exploration' | 'rationality'>;
   /** Options of the search and of learning. Default: HOP's own */
   readonly gamma?: number;
-  readonly isPpo?: boolean;
+  /** Agents of PPO in place of HOP: each with weights of its own, or all with the same. */
+  readonly ppo?: 'own' | 'shared';
 }
 
 /** The results of one seed. */
@@ -63,12 +64,10 @@ const SEARCH: HopSearchOptions = { exploration: 20, rationality: 15 };
 /** The search afterwards. */
 const LARGER: HopSearchOptions = { trees: 5, simulations: 40, exploration: 10, rationality: 15 };
 
-/** PPO's settings on 8x8, with shared weights: those of the study stag-hunt-8x8. */
+/** PPO's settings on 8x8: those of the study stag-hunt-8x8. */
 const PPO_LARGE = {
-  ...ppoPresets.stagHunt,
-  gamma: 0.97,
-  minibatchSize: 512,
-  entropyWeight: { from: 0.1, to: 0, by: 0.6 },
+  ppo: { ...ppoPresets.stagHunt, gamma: 0.97, minibatchSize: 512, entropyWeight: { from: 0.1, to: 0, by: 0.6 } },
+  inputs: { centred: true },
 };
 
 /** Trains agents that plan, for one seed. */
@@ -88,12 +87,14 @@ export async function train(context: Context, line: Line, seed: number, place: S
 
 /** Trains agents of PPO for as many steps. */
 export function trainPpo(context: Context, line: Line, seed: number, place: SeedPlace): Promise<SeedResult> {
-  const { game } = line;
-  const isLarge = Number(game.options['size']) > 4;
-  const agents = isLarge
-    ? sharedPpoAgents({ game, ppo: PPO_LARGE, inputs: { centred: true } })
-    : game.agents.map((id) => ppoAgent({ game, id, ppo: ppoPresets.stagHunt }));
+  const { game, ppo } = line;
+  const common = { game, ...(isLarge(line) ? PPO_LARGE : { ppo: ppoPresets.stagHunt }) };
+  const agents = ppo === 'shared' ? sharedPpoAgents(common) : game.agents.map((id) => ppoAgent({ ...common, id }));
   return trainAll(context, line, agents, seed, place, lessonsOf(line));
+}
+
+function isLarge({ game }: Line): boolean {
+  return Number(game.options['size']) > 4;
 }
 
 /** The rules that change during training, where they do. */
@@ -115,8 +116,8 @@ async function trainAll(
   const { game, envSteps } = line;
   const entries: LogEntry[] = [];
   const keep = { start: () => {}, close: () => {}, write: (entry: LogEntry) => void entries.push(entry) };
-  const ppoEnvs = Number(game.options['size']) > 4 ? 64 : 32;
-  const layout = line.isPpo ? { envs: ppoEnvs, steps: 32 } : { envs: context.isQuick ? 4 : 128, steps: 8 };
+  const ofPpo = { envs: isLarge(line) ? 64 : 32, steps: 32 };
+  const layout = line.ppo ? ofPpo : { envs: context.isQuick ? 4 : 128, steps: 8 };
   const log = [keep, ...place.log];
   const run = selfPlay({ game, agents, ...layout, seed, ...(lessons && { curriculum: lessons }), log });
   const start = performance.now();

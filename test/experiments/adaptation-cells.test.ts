@@ -11,7 +11,7 @@ const EPISODES = 6;
 const listed = (...labels: string[]) => Object.fromEntries(labels.map((label) => [label, CO_PLAYERS[label]]));
 
 describe('co-players of the study adaptation', () => {
-  it('that act equally are one cell, by name; those that do at first count from then on', {
+  it('are one cell, named after all, where they act equally; where they do so only at first, later episodes count', {
     tags: ['slow'],
   }, async () => {
     const labels = ['NearestStag', 'NearestHare', 'Switcher, hare to stag', 'TitForTat of all others'];

@@ -71,7 +71,7 @@ describe('coplay sweep --index', () => {
     expect([again.code, readFileSync(join(directory, NAMES[0], 'result.json'), 'utf8')]).toEqual([0, before]);
   });
 
-  it('refuses a damaged result, and says what happens without it', async () => {
+  it('refuses a damaged result or plan, and says what happens without it', async () => {
     const file = join(directory, NAMES[0], 'result.json');
     const before = readFileSync(file, 'utf8');
     const without = 'Remove it: then --resume goes on from the last checkpoint of this run.';
@@ -87,6 +87,14 @@ describe('coplay sweep --index', () => {
     rmSync(file);
     expect((await byIndex(sweep, directory, [0]))[0].code).toBe(0);
     expect(JSON.parse(readFileSync(file, 'utf8')).mean).toBe(JSON.parse(before).mean);
+    const plan = join(directory, 'plan.json');
+    const planned = readFileSync(plan, 'utf8');
+    writeFileSync(plan, planned.slice(0, -20));
+    const [{ code, err }] = await byIndex(sweep, directory, [0]);
+    expect([code, err]).toEqual([1, expect.stringContaining('Remove it: then --resume writes it again')]);
+    rmSync(plan);
+    expect((await byIndex(sweep, directory, [0]))[0].code).toBe(0);
+    expect(readFileSync(plan, 'utf8')).toBe(planned);
   });
 
   it('goes on from a checkpoint after an interrupt, to the same bits', async () => {

@@ -374,7 +374,7 @@ describe('updates by hand', () => {
     run.dispose();
   });
 
-  it('imagine from the last of the states that are given, as many as `starts` says', { tags: ['slow'] }, async () => {
+  it('start imagination from the last `starts` of the given states', { tags: ['slow'] }, async () => {
     const { run, agents } = makeRun({ startAfter: 1000, starts: 2 });
     await run.train({ envSteps: 40 });
     const { learner } = agents[0];

@@ -47,8 +47,9 @@ export const crossPlayCommand = command({
       const plays = await crossPlay({ game, policies, episodes, seed, ...(seats && { seats }) });
       const summary = crossPlaySummary(plays);
       const nashConv = await exploited(directories, runs, terminal);
-      const step = textOf(flags, 'step') ?? 'newest';
-      const result = { game: game.name, episodes, seed, step, ...summary, ...(nashConv && { nashConv }) };
+      const step = stepOf(directories[0], flags);
+      const chosen = { ...(step !== undefined && { step }), episodes, seed };
+      const result = { game: game.name, ...chosen, ...summary, ...(nashConv && { nashConv }) };
       answer(terminal, flags, result, () => textOfSummary(summary, nashConv));
       if (file !== undefined) {
         const title = `Cross-play on ${game.name}: returns in one seat (rows) among agents of the columns`;

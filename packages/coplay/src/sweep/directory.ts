@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { checkOptions, fail } from '@coplay/core';
+import { fail } from '@coplay/core';
 import { writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
 import {
@@ -182,7 +182,7 @@ function readPlan(directory: string): z.infer<typeof planSchema> {
     const got = existsSync(directory) ? `${directory}, without ${PLAN}` : `${directory}, which does not exist`;
     fail('coplay', 'the directory of a sweep that `coplay sweep` began', got, 'Check the path.');
   }
-  return checkOptions(path, planSchema, readJsonFile(path) as never);
+  return readSweepFile(path, planSchema, "writes it again from the sweep's file");
 }
 
 const parsePlan = (text: string): z.infer<typeof planSchema> => planSchema.parse(JSON.parse(text));

@@ -47,14 +47,14 @@ export function reachedRungs(directory: string, { runs }: PlannedSweep): number[
   return Array.from({ length: runs.at(-1)!.setting + 1 }, () => 0);
 }
 
-/** A warning where too few settings are there for one to be trained whole; undefined where they suffice. */
+/** A warning if no setting can be promoted to the last rung; undefined if one can. */
 export function tooFewSettings(settings: number, rungs: readonly number[], eta: number): string | undefined {
-  const needed = eta ** (rungs.length - 1);
-  if (settings >= needed) return undefined;
-  const reached = rungs[Math.floor(Math.log(settings) / Math.log(eta) + 1e-9)];
+  let last = 0;
+  for (let left = Math.floor(settings / eta); left > 0; left = Math.floor(left / eta)) last++;
+  if (last >= rungs.length - 1) return undefined;
   const kept = `one of ${eta} settings goes on from each rung (${rungs.join(', ')} steps)`;
-  const remedy = `Give ${needed} settings, or a larger halving.first.`;
-  return `coplay sweep: ${kept}: of ${settings} settings none is trained beyond ${reached} steps. ${remedy}`;
+  const remedy = `Give ${eta ** (rungs.length - 1)} settings, or a larger halving.first.`;
+  return `coplay sweep: ${kept}: of ${settings} settings none is trained beyond ${rungs[last]} steps. ${remedy}`;
 }
 
 /** A run up to a rung, from 0. */
