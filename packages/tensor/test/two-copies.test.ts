@@ -34,6 +34,15 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
+it.each(['cpu', 'wasm'] as const)('mend the kernels of %s once for both', async (backend) => {
+  for (const copy of [module, common]) await copy.useBackend(backend);
+  const { tf } = common;
+  const total = (x: ReturnType<typeof tf.ones>) => tf.sum(tf.avgPool(x as never, 2, 1, 'same'));
+  const gradient = tf.grad(total as never)(tf.ones([1, 2, 2, 1]));
+  // Windows of 2 x 2 from each cell down and right: means of 4, 2, 2 and 1 cells.
+  expect([...gradient.dataSync()]).toEqual([1 / 4, 1 / 4 + 1 / 2, 1 / 4 + 1 / 2, 1 / 4 + 1 / 2 + 1 / 2 + 1]);
+});
+
 /** (x + w)^2, and w becomes x. */
 function step(copy: typeof Copy, params: ReturnType<typeof Copy.variables>, name: string) {
   const { compile, tf } = copy;

@@ -79,7 +79,7 @@ let cpu: Promise<void> | undefined;
 function loadCpu(): Promise<void> {
   cpu ??= import('@tensorflow/tfjs-backend-cpu').then(() => {
     quieten(tf.engine().findBackend('cpu'));
-    mendAveragePoolGradients('cpu');
+    mendOnce('cpu', () => mendAveragePoolGradients('cpu'));
   });
   return cpu;
 }
@@ -93,10 +93,25 @@ async function startWasm(): Promise<string | undefined> {
     }),
   );
   if (problem === undefined) {
-    mendAveragePoolGradients('wasm');
-    mendWasm();
+    mendOnce('wasm', () => {
+      mendAveragePoolGradients('wasm');
+      mendWasm();
+    });
   }
   return problem;
+}
+
+const MENDED = Symbol.for('@coplay/tensor/mended');
+
+/**
+ * Copies of this package in one process share tfjs's kernels. Only the first copy may mend them: average pooling that
+ * is mended twice has wrong gradients. A mark on one kernel of the backend says that all were mended.
+ */
+function mendOnce(backendName: 'cpu' | 'wasm', mend: () => void): void {
+  const kernel = () => tf.getKernel('AvgPoolGrad', backendName)!.kernelFunc;
+  if (MENDED in kernel()) return;
+  mend();
+  Object.defineProperty(kernel(), MENDED, { value: true });
 }
 
 /**
