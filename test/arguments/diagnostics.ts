@@ -132,6 +132,7 @@ export const diagnosticsDoors: Doors = {
   textTable: door(() => [[{ a: 1 }], {}], [['[]', 'longer'], 'options']),
   toGif: door(() => [['<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>'], {}], [['longer'], 'options']),
   toPng: door(() => [svg, {}], ['nothing', 'options']),
+  wandb: logRow(),
   writeFigure: door(() => [path('figure'), svg, {}], ['path', 'nothing', 'options']),
   writeMoaEvaluation: door(() => [path('moa'), epochs()], ['path', ['[]', 'longer']]),
   writeReport: door(() => [path('report.html'), [folder], {}], ['path', ['longer'], 'options'], {}, ['readRun']),

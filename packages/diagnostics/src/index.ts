@@ -9,7 +9,17 @@ export {
   realAndImagined,
 } from './distributions';
 export { type GoalTracker, type GoalTrackerOptions, goalTracker } from './goals';
-export { csv, jsonLines, type MlflowOptions, mlflow, progress, readLog, tensorboard } from './logs';
+export {
+  csv,
+  jsonLines,
+  type MlflowOptions,
+  mlflow,
+  progress,
+  readLog,
+  tensorboard,
+  type WandbOptions,
+  wandb,
+} from './logs';
 export { type MoaEvaluation, moaEvaluation, moaFigures, writeMoaEvaluation } from './moa';
 export { barChart, boxPlot, heatMap, learningCurves, parallelCoordinates, toGif, toPng, writeFigure } from './plots';
 export { linearProbe, type ProbeResult } from './probes';

@@ -4,7 +4,7 @@ import { CoplayError, checkOptions, fail, type Log, show } from '@coplay/core';
 import { functions, parseJson } from '@coplay/core/checks';
 import { codeOf, writeWholeSync } from '@coplay/core/node';
 import { z } from 'zod';
-import { checkEntry, checkStart, notStarted } from './options';
+import { checkDescription, checkEntry, checkStart, notStarted } from './options';
 
 /** Options of {@link mlflow}. */
 export interface MlflowOptions {
@@ -90,6 +90,7 @@ export function mlflow(options: MlflowOptions): Log {
   return {
     async start(info) {
       checkStart('mlflow', info);
+      checkDescription('mlflow', info);
       run = await begin(info.name, info.config, info.directory);
     },
     async write(entry) {

@@ -1,5 +1,5 @@
 import { checkOptions, fail, type LogEntry, type RunInfo, show } from '@coplay/core';
-import { checkMetrics, checkNumber, checkRecord } from '@coplay/core/checks';
+import { checkMetrics, checkNumber, checkRecord, checkText } from '@coplay/core/checks';
 import { z } from 'zod';
 
 /** Options that the logs which write files share. */
@@ -47,6 +47,12 @@ export function checkStart(where: string, info: Pick<RunInfo, 'startedAt'>): num
   checkRecord(`${where}.start`, 'info', info);
   checkNumber(`${where}.start`, 'startedAt', info.startedAt, { min: 0, whole: true });
   return info.startedAt;
+}
+
+/** Name and configuration, for logs that keep them. @throws CoplayError for an `info` without one of them */
+export function checkDescription(where: string, { name, config }: Pick<RunInfo, 'name' | 'config'>): void {
+  checkText(`${where}.start`, 'name', name);
+  checkRecord(`${where}.start`, 'config', config);
 }
 
 /**

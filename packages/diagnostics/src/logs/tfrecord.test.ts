@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { crc32c, tfRecord } from './tfrecord';
+import { crc32, crc32c } from './checksums';
+import { tfRecord } from './tfrecord';
 
 describe('crc32c', () => {
   it('has the values that RFC 3720, appendix B.4 gives', () => {
@@ -11,6 +12,12 @@ describe('crc32c', () => {
 
   it('is 0 for nothing', () => {
     expect(crc32c(new Uint8Array(0))).toBe(0);
+  });
+});
+
+describe('crc32', () => {
+  it('has the check value of the catalogue of CRC algorithms', () => {
+    expect(crc32(Buffer.from('123456789'))).toBe(0xcbf43926);
   });
 });
 

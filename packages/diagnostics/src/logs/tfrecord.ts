@@ -1,16 +1,4 @@
-/** CRC-32C (Castagnoli), by bytes, polynomial 0x82f63b78 reflected. */
-const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1;
-  return crc;
-});
-
-/** The CRC-32C checksum of some bytes, in [0, 2^32). */
-export function crc32c(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) crc = (crc >>> 8) ^ TABLE[(crc ^ byte) & 0xff];
-  return ~crc >>> 0;
-}
+import { crc32c } from './checksums';
 
 /** TensorFlow masks checksums, so that the checksum of data that holds checksums stays a good one. */
 function maskedCrc(bytes: Uint8Array): number {
