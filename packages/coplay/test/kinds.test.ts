@@ -155,3 +155,58 @@ describe('coplay export', () => {
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining(message) });
   });
 });
+
+describe('a curriculum', () => {
+  const game = { name: 'stag-hunt', size: 3, agents: 1, stags: 1, hares: 1, maxSteps: 16 };
+  const configuration = {
+    game,
+    agents: { kind: 'ppo', network, ...eager },
+    envs: 8,
+    steps: 16,
+    envSteps: 256,
+    log: [],
+  };
+  const train = (more: object, name: string) =>
+    coplay(['train', written(folder, { ...configuration, ...more }), '--directory', join(folder, name), '--json']);
+
+  it('changes the rules of training, and not those of evaluations', async () => {
+    const lines = { partnerChance: { from: 1, to: 0, by: 0.5 } };
+    const ended = await train({ curriculum: lines }, 'curriculum');
+    expect(ended.code).toBe(0);
+    const log = readFileSync(join(folder, 'curriculum/log.jsonl'), 'utf8').trim().split('\n');
+    const [first, second] = log.map((line) => JSON.parse(line)['episode/caught_stag'] as number);
+    expect(first).toBeGreaterThan(0); // at first, a partner always joins
+    expect(second).toBe(0); // from half of the training on, none does
+    const evaluated = await coplay(['evaluate', join(folder, 'curriculum'), '--episodes', '64', '--json']);
+    expect(JSON.parse(evaluated.out).byAgent.agent_0.caught_stag).toBe(0);
+  });
+
+  it('with an option that the game lacks, or that is no line, is refused', async () => {
+    const unknown = await train({ curriculum: { partners: { from: 1, to: 0 } } }, 'never');
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('partners') });
+    const constant = await train({ curriculum: { partnerChance: 1 } }, 'never');
+    expect(constant).toMatchObject({ code: 1, err: expect.stringContaining('option curriculum.partnerChance') });
+  });
+});
+
+describe('exploration', () => {
+  const game = { ...HUNT, agents: 2 };
+  const configuration = { game, agents: { kind: 'ppo', network, ...eager }, envs: 4, steps: 8, envSteps: 32, log: [] };
+
+  it('has the options of sharedGoals', async () => {
+    const run = join(folder, 'exploration');
+    const file = written(folder, { ...configuration, exploration: { kind: 'shared-goals', share: 1, stay: 2 } });
+    expect(await coplay(['train', file, '--directory', run])).toMatchObject({ code: 0 });
+    const [line] = readFileSync(join(run, 'log.jsonl'), 'utf8').split('\n');
+    expect(JSON.parse(line)['exploration/episode_share']).toBe(1);
+  });
+
+  it('is refused by its kind, and by learners that it can not teach', async () => {
+    const wrong = written(folder, { ...configuration, exploration: { kind: 'curiosity' } });
+    const never = ['--directory', join(folder, 'never')];
+    expect((await coplay(['train', wrong, ...never])).err).toContain('option exploration.kind');
+    const agents = { kind: 'hop', ...hop };
+    const ofHop = written(folder, { ...configuration, agents, exploration: { kind: 'shared-goals' } });
+    expect(await coplay(['train', ofHop, ...never])).toMatchObject({ code: 1, err: expect.stringContaining('HOP') });
+  });
+});

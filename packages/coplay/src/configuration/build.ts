@@ -2,11 +2,19 @@ import { type Agent, type AgentId, checkOptions, type Experience, fail, type Gam
 import { checkText } from '@coplay/core/checks';
 import { csv, jsonLines, progress, tensorboard } from '@coplay/diagnostics';
 import { gamesByName } from '@coplay/envs';
-import { ppoPresets, type SelfPlay, selfPlay } from '@coplay/trainers';
+import {
+  anneal,
+  type Curriculum,
+  curriculum,
+  type Exploration,
+  ppoPresets,
+  type SelfPlay,
+  selfPlay,
+} from '@coplay/trainers';
 import { z } from 'zod';
 import type { AgentMaker } from './define';
 import { configurationIn } from './directory';
-import { AGENTS } from './kinds';
+import { AGENTS, EXPLORATIONS } from './kinds';
 import { withNetworks } from './networks';
 import { type CheckedAgents, isGame, type RunConfiguration } from './schema';
 
@@ -40,10 +48,14 @@ export async function runOf(
   const { envs, steps, seed, checkpointEvery, keepCheckpoints, log, patience } = configuration;
   const { evaluateEvery, evaluateEpisodes, keepBest } = configuration;
   const game = gameOf(configuration);
+  const curriculum = curriculumOf(configuration);
+  const exploration = explorationOf(configuration);
   const logs = { progress: () => progress(), csv: () => csv(directory), tensorboard: () => tensorboard(directory) };
   const run = selfPlay({
     game,
-    agents: await agentsOf(configuration, game),
+    agents: await agentsOf(configuration, curriculum?.game ?? game),
+    ...(curriculum && { curriculum }),
+    ...(exploration && { exploration }),
     envs,
     steps,
     seed,
@@ -102,7 +114,8 @@ export async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<
  * @throws CoplayError as {@link runOf} does
  */
 export async function checkParts(configuration: RunConfiguration): Promise<void> {
-  await agentsOf(configuration, gameOf(configuration));
+  explorationOf(configuration);
+  await agentsOf(configuration, curriculumOf(configuration)?.game ?? gameOf(configuration));
 }
 
 /** Options of {@link codeOfRun}. */
@@ -137,11 +150,30 @@ export async function codeOfRun(directory: string, options: CodeOptions = {}): P
 }
 
 /** The game of a configuration. @throws CoplayError for options that it doesn't have */
-function gameOf({ game }: RunConfiguration): Game {
+function gameOf({ game }: Pick<RunConfiguration, 'game'>): Game {
   if (isGame(game)) return game;
   const { name, ...options } = game;
   const make = gamesByName[name] as (options: Readonly<Record<string, unknown>>) => Game;
   return make(options);
+}
+
+/** Rules with some numbers that change during training. @throws CoplayError for a game of code */
+function curriculumOf({ game, curriculum: lines }: RunConfiguration): Curriculum | undefined {
+  if (lines === undefined) return undefined;
+  if (isGame(game)) {
+    const remedy = 'Name a game with options, or train with selfPlay({ curriculum }) in a script.';
+    fail('option curriculum', 'a game by its name', 'a game of code', remedy);
+  }
+  return curriculum((progress) => {
+    const present = Object.entries(lines).map(([name, line]) => [name, anneal(line, progress)]);
+    return gameOf({ game: { ...game, ...Object.fromEntries(present) } });
+  });
+}
+
+function explorationOf({ exploration }: RunConfiguration): Exploration | undefined {
+  if (exploration === undefined) return undefined;
+  const { kind, ...options } = exploration;
+  return EXPLORATIONS[kind](options);
 }
 
 /** `seats` by their ids, `agents` for all others. */

@@ -1,9 +1,9 @@
 import type { Agent, AgentId, Game } from '@coplay/core';
 import { checkArgument } from '@coplay/core/checks';
 import type { gamesByName } from '@coplay/envs';
-import type { ppoPresets } from '@coplay/trainers';
+import type { Annealed, ppoPresets, SharedGoalsOptions } from '@coplay/trainers';
 import { z } from 'zod';
-import type { AGENTS } from './kinds';
+import type { AGENTS, EXPLORATIONS } from './kinds';
 import type { NetworkConfiguration } from './networks';
 
 /** A game by its name, with the options of the function of that name in `@coplay/envs`. */
@@ -51,6 +51,14 @@ export type AgentMaker = (seats: Seats) => readonly Agent[] | Promise<readonly A
 export interface Configuration {
   /** A game by its name, or one of your own. */
   readonly game: GameConfiguration | Game;
+  /**
+   * Options of the game that change linearly during training, as in `curriculum` of `@coplay/trainers`: partners by
+   * chance are `{ partnerChance: { from: 1, to: 0, by: 0.35 } }`. Agents that search or imagine with the rules do so
+   * with the present ones. Evaluations play `game` as it is. Default: none
+   */
+  readonly curriculum?: Readonly<Record<string, Exclude<Annealed, number>>>;
+  /** Directed exploration with the options of `sharedGoals`. Default: none */
+  readonly exploration?: { readonly kind: keyof typeof EXPLORATIONS } & Omit<SharedGoalsOptions, 'goals'>;
   /** Who plays: an algorithm or a rule, or a function that makes your own. Default `{ kind: 'ppo' }` */
   readonly agents?: AgentConfiguration | AgentMaker;
   /** Who plays in single seats instead, by the ids of the game. Default: none */

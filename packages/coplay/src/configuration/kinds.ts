@@ -7,6 +7,7 @@ import {
   memoryOneAgent,
   ppoAgent,
   sharedDreamerAgents,
+  sharedGoals,
   sharedHopAgents,
   sharedHopPlusAgents,
   sharedPpoAgents,
@@ -45,6 +46,9 @@ export const AGENTS = {
   'free-rider': each(freeRider),
   'memory-one': memoryOne,
 } satisfies Readonly<Record<string, Maker<never>>>;
+
+/** Ways to explore, by their kinds. */
+export const EXPLORATIONS = { 'shared-goals': sharedGoals };
 
 /** Kinds that have PPO's numbers. */
 export const AROUND_PPO: readonly (keyof typeof AGENTS)[] = [

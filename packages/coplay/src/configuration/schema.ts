@@ -5,7 +5,7 @@ import { gamesByName } from '@coplay/envs';
 import { ppoPresets } from '@coplay/trainers';
 import { type ZodType, z } from 'zod';
 import type { AgentMaker, Configuration } from './define';
-import { AGENTS, AROUND_PPO, namesOf } from './kinds';
+import { AGENTS, AROUND_PPO, EXPLORATIONS, namesOf } from './kinds';
 import { isPlainRecord } from './networks';
 
 const logs = ['progress', 'csv', 'tensorboard'] as const;
@@ -72,8 +72,19 @@ const isMaker = (value: unknown): value is AgentMaker => typeof value === 'funct
 
 const agents = orCode(agentOfKind, isMaker);
 
+/** A number of the rules that changes linearly during training. */
+const changing = z.strictObject(
+  { from: z.number(), to: z.number(), by: z.number().positive().max(1).optional() },
+  { error: 'a straight line { from, to, by? }' },
+);
+
+/** Directed exploration, with the options of its function. */
+const exploration = z.looseObject({ kind: z.enum(namesOf(EXPLORATIONS)) });
+
 const schema = z.strictObject({
   game: orCode(namedGame, isGame),
+  curriculum: z.record(z.string(), changing).optional(),
+  exploration: exploration.optional(),
   agents: agents.default({ kind: 'ppo' }),
   seats: z.record(z.string(), agents).default({}),
   envs: z.int().min(1).default(32),
@@ -89,6 +100,9 @@ const schema = z.strictObject({
   patience: z.int().min(1).optional(),
   log: z.array(z.enum(logs)).default(['progress']),
 });
+
+/** Names of the fields of a configuration. */
+export const FIELDS: ReadonlySet<string> = new Set(Object.keys(schema.shape));
 
 /** {@link Configuration} with defaults filled in. Options of the game and of agents are checked where they are used. */
 export type RunConfiguration = z.infer<typeof schema>;

@@ -1,5 +1,6 @@
 import { fail, show } from '@coplay/core';
 import { isPlainRecord } from './networks';
+import { FIELDS } from './schema';
 
 /** Values of a configuration by their paths: `{ 'agents.ppo.gamma': 0.97 }`. */
 export type Settings = Readonly<Record<string, unknown>>;
@@ -42,14 +43,9 @@ function replaced(where: string, part: unknown, names: readonly string[], depth:
   return { ...part, [name]: replaced(where, part?.[name], names, depth + 1, value) };
 }
 
-/** Fields of a configuration; the name of any other field is an option of its agents. */
-const FIELDS: ReadonlySet<string> = new Set([
-  ...['game', 'agents', 'seats', 'envs', 'steps', 'seed', 'envSteps', 'directory', 'log'],
-  ...['checkpointEvery', 'keepCheckpoints', 'evaluateEvery', 'evaluateEpisodes', 'keepBest', 'patience'],
-]);
-
 /**
- * Settings of `--set`: `envs=64`, `game.size=8`, `agents.ppo.learningRate=1e-3`, or `ppo.learningRate=1e-3` for short.
+ * Settings of `--set`: `envs=64`, `game.size=8`, `agents.ppo.learningRate=1e-3`, or `ppo.learningRate=1e-3` for short: a
+ * name that is no field of a configuration is an option of its agents.
  * A value is JSON, or a text as it is.
  *
  * @throws CoplayError for one without a name or a value
