@@ -36,7 +36,7 @@ const PPO: PpoOptions = {
   entropyWeight: 0.01,
   valueClip: false,
   epochs: 10,
-  minibatchSize: 480,
+  minibatchSize: 160, // of each learner: 480 rows
 };
 
 const HOP_PLUS: HopPlusModules = {

@@ -38,6 +38,12 @@ describe.runIf(chromium !== undefined)('agents of the zoo in a page', () => {
     expect(equal).toBeGreaterThanOrEqual(0.75 * returns.length);
   });
 
+  it('search in the page: stag-hunt-4x4/hop', async () => {
+    const returns = (await open.page.evaluate(`play('stag-hunt-4x4/hop', ${EPISODES})`)) as number[];
+    const mean = returns.reduce((sum, value) => sum + value, 0) / returns.length;
+    expect(mean).toBeGreaterThan(2.4); // hares alone give 0.98; its card says 2.9
+  });
+
   it('without a complaint', () => {
     expect(open.complaints).toEqual([]);
   });

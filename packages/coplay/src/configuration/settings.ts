@@ -44,8 +44,8 @@ function replaced(where: string, part: unknown, names: readonly string[], depth:
 }
 
 /**
- * Settings of `--set`: `envs=64`, `game.size=8`, `agents.ppo.learningRate=1e-3`, or `ppo.learningRate=1e-3` for short: a
- * name that is no field of a configuration is an option of its agents.
+ * Settings of `--set`: `envs=64`, `game.size=8`, `agents.ppo.learningRate=1e-3`, or `ppo.learningRate=1e-3` for short:
+ * a name that is no field of a configuration is an option of its agents.
  * A value is JSON, or a text as it is.
  *
  * @throws CoplayError for one without a name or a value

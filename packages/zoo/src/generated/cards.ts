@@ -145,6 +145,103 @@ export const CARDS: readonly ZooCard[] = [
     "sha256": "18a12662d5699b6d604fdf29fd19ffdaaf73fe0317cfab31454677f73c526516"
   },
   {
+    "name": "stag-hunt-4x4/hop",
+    "game": {
+      "name": "stag-hunt",
+      "options": {
+        "size": 4,
+        "agents": 4,
+        "stags": 1,
+        "hares": 4,
+        "maxSteps": 35,
+        "stagReward": 10,
+        "hareReward": 1,
+        "stepReward": 0,
+        "stagNeedsPartner": false,
+        "preyMoves": 0,
+        "stepsAfterFirstHunt": false,
+        "viewRadius": false,
+        "previousActions": false,
+        "obstaclePieces": 0,
+        "strengths": [
+          1,
+          1,
+          1,
+          1
+        ]
+      }
+    },
+    "algorithm": "hop",
+    "configuration": {
+      "game": {
+        "name": "stag-hunt",
+        "size": 4,
+        "agents": 4,
+        "stags": 1,
+        "hares": 4
+      },
+      "curriculum": {
+        "partnerChance": {
+          "from": 1,
+          "to": 0,
+          "by": 0.35
+        }
+      },
+      "agents": {
+        "kind": "hop",
+        "network": {
+          "kind": "mlp",
+          "hidden": [
+            64,
+            64
+          ]
+        },
+        "moa": {
+          "network": {
+            "kind": "mlp",
+            "hidden": [
+              64,
+              64
+            ]
+          }
+        },
+        "search": {
+          "trees": 1,
+          "simulations": 20,
+          "exploration": 20,
+          "rationality": 15
+        },
+        "hop": {
+          "minibatches": 32,
+          "learningRate": 0.001
+        }
+      },
+      "envs": 128,
+      "steps": 8,
+      "seed": 1,
+      "envSteps": 61440
+    },
+    "command": "npm run zoo -- stag-hunt-4x4/hop",
+    "commit": "d6d09f4b1cf6",
+    "version": "0.1.0",
+    "seed": 1,
+    "envSteps": 61440,
+    "return": {
+      "mean": 2.899749983370304,
+      "lower": 2.886499982473254,
+      "upper": 2.911749983072281,
+      "episodes": 1000
+    },
+    "byAgent": {
+      "agent_0": 2.90183331656456,
+      "agent_1": 2.830666650056839,
+      "agent_2": 3.0598333158493043,
+      "agent_3": 2.8066666510105134
+    },
+    "bytes": 571632,
+    "sha256": "c166ba097c0a107c18657cd39b46225aa05b539739a87210a594d505660df8dc"
+  },
+  {
     "name": "stag-hunt-4x4/ppo",
     "game": {
       "name": "stag-hunt",
@@ -215,6 +312,91 @@ export const CARDS: readonly ZooCard[] = [
     },
     "bytes": 201584,
     "sha256": "304cb4e406ac3864f48201cde9262db76724686610e49574ce856d5ba9336273"
+  },
+  {
+    "name": "stag-hunt-8x8/ppo",
+    "game": {
+      "name": "stag-hunt",
+      "options": {
+        "size": 8,
+        "agents": 4,
+        "stags": 1,
+        "hares": 4,
+        "maxSteps": 35,
+        "stagReward": 10,
+        "hareReward": 1,
+        "stepReward": 0,
+        "stagNeedsPartner": false,
+        "preyMoves": 0,
+        "stepsAfterFirstHunt": false,
+        "viewRadius": false,
+        "previousActions": false,
+        "obstaclePieces": 5,
+        "strengths": [
+          1,
+          1,
+          1,
+          1
+        ]
+      }
+    },
+    "algorithm": "ppo",
+    "configuration": {
+      "game": {
+        "name": "stag-hunt",
+        "size": 8,
+        "agents": 4,
+        "stags": 1,
+        "hares": 4
+      },
+      "exploration": {
+        "kind": "shared-goals",
+        "share": {
+          "from": 1,
+          "to": 0,
+          "by": 0.2
+        }
+      },
+      "agents": {
+        "kind": "shared-ppo",
+        "preset": "stagHunt",
+        "ppo": {
+          "gamma": 0.97,
+          "minibatchSize": 512,
+          "entropyWeight": {
+            "from": 0.1,
+            "to": 0,
+            "by": 0.6
+          }
+        },
+        "inputs": {
+          "centred": true
+        }
+      },
+      "envs": 64,
+      "steps": 32,
+      "seed": 1,
+      "envSteps": 900000
+    },
+    "command": "npm run zoo -- stag-hunt-8x8/ppo",
+    "commit": "d6d09f4b1cf6+",
+    "version": "0.1.0",
+    "seed": 1,
+    "envSteps": 901120,
+    "return": {
+      "mean": 2.827249990463257,
+      "lower": 2.795249990224838,
+      "upper": 2.8567499907016756,
+      "episodes": 1000
+    },
+    "byAgent": {
+      "agent_0": 2.804833323478699,
+      "agent_1": 2.897833323478699,
+      "agent_2": 2.7939999907016753,
+      "agent_3": 2.8123333241939545
+    },
+    "bytes": 994888,
+    "sha256": "630b12b68cebd736dd5115bf001264a63836afb7e6401527fecb569cfba5c840"
   },
   {
     "name": "two-stags/ppo",
