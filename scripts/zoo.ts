@@ -25,6 +25,9 @@ const RUNS = join(root, 'packages/zoo/runs');
 const GENERATED = join(root, 'packages/zoo/src/generated');
 const HEAD = '// Made by `npm run zoo`.\n';
 
+/** Before any file is written: each card changes the tree. */
+const AT = commit() ?? 'unknown';
+
 const all = filesUnder(RUNS, '.json').map((path) => relative(RUNS, path).replace('.json', ''));
 const asked = process.argv.slice(2);
 for (const name of asked) if (!all.includes(name)) throw new Error(`There is no ${name}; there are ${all.join(', ')}.`);
@@ -61,14 +64,13 @@ async function make(name: string): Promise<ZooCard> {
 async function train(name: string, directory: string): Promise<string> {
   const note = join(directory, 'commit.txt');
   if (existsSync(note)) return readFileSync(note, 'utf8').trim();
-  const at = commit() ?? 'unknown';
   console.log(`${name}: training ...`);
   const coplay = ['--conditions=@coplay/source', '--import', 'tsx', join(root, 'packages/coplay/src/bin.ts')];
   const begun = existsSync(join(directory, 'coplay.json'));
   const args = begun ? ['resume', directory] : ['train', join(RUNS, `${name}.json`), '--directory', directory];
   await mustRun(process.execPath, [...coplay, ...args], { cwd: root, limit: 7200 });
-  writeWholeSync(note, `${at}\n`);
-  return at;
+  writeWholeSync(note, `${AT}\n`);
+  return AT;
 }
 
 /** Plays with the agents of the file, not with those of the run: its numbers are shorter. */
