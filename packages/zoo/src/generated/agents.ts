@@ -5,6 +5,5 @@ export const AGENTS = {
   'snowdrift/ppo': () => import('./snowdrift-ppo'),
   'stag-hunt-4x4/hop': () => import('./stag-hunt-4x4-hop'),
   'stag-hunt-4x4/ppo': () => import('./stag-hunt-4x4-ppo'),
-  'stag-hunt-8x8/ppo': () => import('./stag-hunt-8x8-ppo'),
   'two-stags/ppo': () => import('./two-stags-ppo'),
 };
